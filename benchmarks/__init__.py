@@ -1,0 +1,1 @@
+"""How far Penstock is from PySpark written by hand. `make bench` runs it all."""

@@ -1,0 +1,10 @@
+"""Penstock: continuous SPARQL over RDF streams and background knowledge, on Apache Spark."""
+
+from penstock.answer import Answer
+from penstock.engine import Engine
+from penstock.errors import LoadError, PenstockError, QueryError, RefusedError, SetupError, StoreError
+
+__all__ = [
+    "Answer", "Engine", "LoadError", "PenstockError", "QueryError", "RefusedError", "SetupError", "StoreError",
+]  # fmt: skip
+__version__ = "0.1.0"

@@ -1,0 +1,71 @@
+"""Expressions of the algebra: https://www.w3.org/TR/sparql11-query/#expressions.
+
+Operators and functions are one node, `Call`, so that what is supported is a table (name → how it is emitted)
+rather than a class each. Names of built-ins are upper case as in the grammar (`STRLEN`, `ISIRI`, `REGEX`),
+operators are their symbols (`+ - * / = != < > <= >= && || !`, `IN`, `NOT IN`, and `NEGATE`, `PLUS` for the unary
+signs); casts and extension functions have their IRI as name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from pyoxigraph import BlankNode, Literal, NamedNode
+
+if TYPE_CHECKING:
+    from penstock.algebra.ops import Op
+
+Term: TypeAlias = NamedNode | BlankNode | Literal
+
+
+class Expr:
+    """Base of all expressions."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Var(Expr):
+    """A variable, in patterns as in expressions. A leading dot marks one that no query text can name."""
+
+    name: str
+
+    @property
+    def internal(self) -> bool:
+        return self.name.startswith(".")
+
+
+PatternTerm: TypeAlias = Var | Term
+
+
+@dataclass(frozen=True, slots=True)
+class Const(Expr):
+    """A constant RDF term."""
+
+    term: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Expr):
+    """An operator, a built-in, a cast or an extension function applied to its arguments."""
+
+    name: str
+    args: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Exists(Expr):
+    """`EXISTS {P}`: true where substituting the solution into P leaves a solution. `NOT EXISTS` is `!` of it."""
+
+    pattern: Op
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate(Expr):
+    """COUNT, SUM, AVG, MIN, MAX, SAMPLE or GROUP_CONCAT over a group; `argument` is None for `COUNT(*)`."""
+
+    name: str
+    argument: Expr | None
+    distinct: bool = False
+    separator: str | None = None

@@ -1,0 +1,304 @@
+"""Operators of the algebra: https://www.w3.org/TR/sparql11-query/#sparqlAlgebra.
+
+Parameters come first and operands last, as in the s-expressions of `sse.py`. Operands are found through
+`children`, and `with_children` builds the same operator on others, so that a driver can own all recursion.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import TypeAlias
+
+from pyoxigraph import NamedNode
+
+from penstock.algebra.expressions import Aggregate, Expr, PatternTerm, Term, Var
+
+
+class Op:
+    """Base of all operators."""
+
+    __slots__ = ()
+
+    @property
+    def children(self) -> tuple[Op, ...]:
+        """The operands, left to right (patterns inside EXISTS belong to the expression, not here)."""
+        return tuple(value for name in _operands(type(self)) if isinstance(value := getattr(self, name), Op))
+
+    def with_children(self, children: tuple[Op, ...]) -> Op:
+        """The same operator on other operands."""
+        return replace(self, **dict(zip(_operands(type(self)), children, strict=True)))  # type: ignore[type-var]
+
+
+def _operands(kind: type[Op]) -> tuple[str, ...]:
+    return tuple(f.name for f in fields(kind) if f.type == "Op")  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class TriplePattern:
+    """A triple in which variables may stand; the blank nodes of a query are internal variables."""
+
+    subject: PatternTerm
+    predicate: PatternTerm
+    object: PatternTerm
+
+
+@dataclass(frozen=True, slots=True)
+class Bgp(Op):
+    """Basic graph pattern: the solutions that map every triple into the active graph. `Bgp(())` is the unit."""
+
+    patterns: tuple[TriplePattern, ...]
+
+
+# Property paths (https://www.w3.org/TR/sparql11-query/#propertypaths). Sequences, alternatives and inverses of plain
+# links are translated to joins and unions; what stays a path is what needs one.
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A single predicate."""
+
+    iri: NamedNode
+
+
+@dataclass(frozen=True, slots=True)
+class Inverse:
+    """`^p`"""
+
+    path: PathExpr
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """`p/q`"""
+
+    left: PathExpr
+    right: PathExpr
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """`p|q`"""
+
+    left: PathExpr
+    right: PathExpr
+
+
+@dataclass(frozen=True, slots=True)
+class ZeroOrOne:
+    """`p?`, as a set"""
+
+    path: PathExpr
+
+
+@dataclass(frozen=True, slots=True)
+class ZeroOrMore:
+    """`p*`, as a set"""
+
+    path: PathExpr
+
+
+@dataclass(frozen=True, slots=True)
+class OneOrMore:
+    """`p+`, as a set"""
+
+    path: PathExpr
+
+
+@dataclass(frozen=True, slots=True)
+class NegatedSet:
+    """`!(p|^q)`: any predicate but `forward` forwards, any but `backward` backwards; None where no side is asked for."""
+
+    forward: tuple[NamedNode, ...] | None
+    backward: tuple[NamedNode, ...] | None
+
+
+PathExpr: TypeAlias = Link | Inverse | Sequence | Alternative | ZeroOrOne | ZeroOrMore | OneOrMore | NegatedSet
+
+
+@dataclass(frozen=True, slots=True)
+class Path(Op):
+    """The pairs of nodes that a property path connects."""
+
+    subject: PatternTerm
+    path: PathExpr
+    object: PatternTerm
+
+
+@dataclass(frozen=True, slots=True)
+class Join(Op):
+    """{μ₁ ∪ μ₂ | μ₁ ∈ left, μ₂ ∈ right, compatible}"""
+
+    left: Op
+    right: Op
+
+
+@dataclass(frozen=True, slots=True)
+class LeftJoin(Op):
+    """OPTIONAL: Filter(condition, Join(left, right)) ∪ {μ ∈ left with no such partner}; None is `true`."""
+
+    condition: Expr | None
+    left: Op
+    right: Op
+
+
+@dataclass(frozen=True, slots=True)
+class Union(Op):
+    """left ∪ right, as bags"""
+
+    left: Op
+    right: Op
+
+
+@dataclass(frozen=True, slots=True)
+class Minus(Op):
+    """{μ ∈ left | no μ′ ∈ right is compatible and shares a variable}"""
+
+    left: Op
+    right: Op
+
+
+@dataclass(frozen=True, slots=True)
+class Filter(Op):
+    """The solutions whose effective boolean value is true; an error is not true."""
+
+    condition: Expr
+    pattern: Op
+
+
+@dataclass(frozen=True, slots=True)
+class Extend(Op):
+    """BIND: the solution with `var` bound to the expression's value, or left unbound where that is an error."""
+
+    var: Var
+    expression: Expr
+    pattern: Op
+
+
+@dataclass(frozen=True, slots=True)
+class Table(Op):
+    """VALUES: inline solutions; None is UNDEF. `Table((), ((),))` is the unit, `Table(vars, ())` is empty."""
+
+    vars: tuple[Var, ...]
+    rows: tuple[tuple[Term | None, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Graph(Op):
+    """GRAPH: the pattern on the named graph, or on each one in turn with its name bound."""
+
+    name: Var | NamedNode
+    pattern: Op
+
+
+@dataclass(frozen=True, slots=True)
+class Group(Op):
+    """GROUP BY: one solution a group, holding the keys and the aggregates. No keys: one group, even of nothing."""
+
+    keys: tuple[Var, ...]
+    aggregates: tuple[tuple[Var, Aggregate], ...]
+    pattern: Op
+
+
+@dataclass(frozen=True, slots=True)
+class Project(Op):
+    """The solutions restricted to `vars`, in that order."""
+
+    vars: tuple[Var, ...]
+    pattern: Op
+
+
+@dataclass(frozen=True, slots=True)
+class Distinct(Op):
+    """Each solution once."""
+
+    pattern: Op
+
+
+@dataclass(frozen=True, slots=True)
+class Reduced(Op):
+    """Each solution at least once and at most as often as before."""
+
+    pattern: Op
+
+
+@dataclass(frozen=True, slots=True)
+class OrderKey:
+    """One condition of ORDER BY."""
+
+    expression: Expr
+    descending: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OrderBy(Op):
+    """The solutions in SPARQL's order: unbound, blank nodes, IRIs, literals."""
+
+    conditions: tuple[OrderKey, ...]
+    pattern: Op
+
+
+@dataclass(frozen=True, slots=True)
+class Slice(Op):
+    """LIMIT and OFFSET."""
+
+    offset: int
+    limit: int | None
+    pattern: Op
+
+
+# Query forms (https://www.w3.org/TR/sparql11-query/#QueryForms)
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """FROM and FROM NAMED: graphs of the store that make up the default graph, and those that GRAPH can see."""
+
+    default: tuple[NamedNode, ...]
+    named: tuple[NamedNode, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """The solutions themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Whether there is a solution."""
+
+
+@dataclass(frozen=True, slots=True)
+class Construct:
+    """The template filled in once a solution; internal variables `.b…` that the pattern does not bind are new
+    blank nodes of each solution."""
+
+    template: tuple[TriplePattern, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Describe:
+    """What is known about the given terms, and about what the given variables are bound to."""
+
+    terms: tuple[PatternTerm, ...]
+
+
+Form: TypeAlias = Select | Ask | Construct | Describe
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A whole query. `variables` are the projected ones, in order (empty unless SELECT)."""
+
+    form: Form
+    pattern: Op
+    variables: tuple[Var, ...] = ()
+    dataset: Dataset | None = None
+    base: str | None = None
+
+
+def variables_of(*terms: PatternTerm) -> tuple[Var, ...]:
+    """The variables among the terms, each once, in order."""
+    return tuple(dict.fromkeys(term for term in terms if isinstance(term, Var)))
+
+
+UNIT = Table((), ((),))

@@ -1,0 +1,184 @@
+"""Which variables an operator binds, may bind, and reads: https://www.w3.org/TR/sparql11-query/#variableScope.
+
+Rules and the compiler ask these questions again and again about the same nodes, so the answers are cached; nodes are
+frozen and hashable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+from penstock.algebra.expressions import Aggregate, Call, Const, Exists, Expr, Var
+from penstock.algebra.ops import (
+    Bgp,
+    Extend,
+    Filter,
+    Graph,
+    Group,
+    Join,
+    LeftJoin,
+    Minus,
+    Op,
+    OrderBy,
+    Path,
+    Project,
+    Table,
+    Union,
+    variables_of,
+)
+
+__all__ = ["certain", "conjuncts", "exists_in", "expressions_of", "free", "mentioned", "references", "visible"]
+
+Vars = frozenset[Var]
+NONE: Vars = frozenset()
+
+
+@lru_cache(maxsize=8192)
+def visible(op: Op) -> Vars:
+    """The variables in scope: those that a solution of `op` may bind.
+
+    What a SELECT or GROUP BY names is in scope even where nothing below binds it.
+    """
+    match op:
+        case Bgp(patterns):
+            return frozenset(v for p in patterns for v in variables_of(p.subject, p.predicate, p.object))
+        case Path(subject, _, object):
+            return frozenset(variables_of(subject, object))
+        case Table(vars, _) | Project(vars, _):
+            return frozenset(vars)
+        case Extend(var, _, pattern):
+            return visible(pattern) | {var}
+        case Graph(Var() as name, pattern):
+            return visible(pattern) | {name}
+        case Group(keys, aggregates, _):
+            return frozenset(keys) | {var for var, _ in aggregates}
+        case Minus(left, _):
+            return visible(left)
+    return union_of(visible(child) for child in op.children)
+
+
+@lru_cache(maxsize=8192)
+def certain(op: Op) -> Vars:
+    """The variables that every solution of `op` binds; never too many, though sometimes too few."""
+    match op:
+        case Bgp() | Path():
+            return visible(op)
+        case Join(left, right):
+            return certain(left) | certain(right)
+        case Union(left, right):
+            return certain(left) & certain(right)
+        case LeftJoin(_, left, _) | Minus(left, _):
+            return certain(left)
+        case Filter(condition, pattern):
+            return certain(pattern) | (_asked_bound(condition) & visible(pattern))
+        case Extend(var, expression, pattern):
+            below = certain(pattern)
+            return below | {var} if _cannot_fail(expression, below) else below
+        case Table(vars, rows):
+            return frozenset(var for i, var in enumerate(vars) if all(row[i] is not None for row in rows))
+        case Graph(Var() as name, pattern):
+            return certain(pattern) | {name}
+        case Group(keys, aggregates, pattern):
+            counted = {var for var, aggregate in aggregates if aggregate.name == "COUNT"}
+            return (certain(pattern) & frozenset(keys)) | counted
+        case Project(vars, pattern):
+            return certain(pattern) & frozenset(vars)
+    return union_of(certain(child) for child in op.children)
+
+
+def _cannot_fail(expression: Expr, bound: Vars) -> bool:
+    return isinstance(expression, Const) or (isinstance(expression, Var) and expression in bound)
+
+
+def _asked_bound(condition: Expr) -> Vars:
+    """The variables of `BOUND(?v)` among the conjuncts."""
+    return frozenset(
+        var for part in conjuncts(condition) if isinstance(part, Call) and part.name == "BOUND"
+        for var in part.args if isinstance(var, Var)
+    )  # fmt: skip
+
+
+def conjuncts(condition: Expr) -> tuple[Expr, ...]:
+    """The operands of all `&&` at the top. A filter passes just where each of them is true, errors included."""
+    if isinstance(condition, Call) and condition.name == "&&":
+        return tuple(part for arg in condition.args for part in conjuncts(arg))
+    return (condition,)
+
+
+@lru_cache(maxsize=8192)
+def references(expr: Expr) -> Vars:
+    """All variables an expression mentions; those of an EXISTS are all that its pattern mentions at any depth."""
+    match expr:
+        case Var():
+            return frozenset((expr,))
+        case Call(_, args):
+            return union_of(references(arg) for arg in args)
+        case Exists(pattern):
+            return mentioned(pattern)
+        case Aggregate(_, argument):
+            return NONE if argument is None else references(argument)
+    return NONE
+
+
+@lru_cache(maxsize=8192)
+def mentioned(op: Op) -> Vars:
+    """All variables that stand anywhere in `op`, hidden ones and those of its expressions included."""
+    own = visible(op) | union_of(references(expr) for expr in expressions_of(op))
+    return own | union_of(mentioned(child) for child in op.children)
+
+
+def exists_in(expr: Expr) -> tuple[Exists, ...]:
+    """The EXISTS of an expression, left to right; those inside another's pattern are not looked for."""
+    match expr:
+        case Exists():
+            return (expr,)
+        case Call(_, args):
+            return tuple(found for arg in args for found in exists_in(arg))
+        case Aggregate(_, Expr() as argument):
+            return exists_in(argument)
+    return ()
+
+
+def expressions_of(op: Op) -> tuple[Expr, ...]:
+    """The expressions that stand in the operator itself, not in its operands."""
+    match op:
+        case Filter(condition, _):
+            return (condition,)
+        case LeftJoin(condition, _, _):
+            return () if condition is None else (condition,)
+        case Extend(_, expression, _):
+            return (expression,)
+        case OrderBy(conditions, _):
+            return tuple(key.expression for key in conditions)
+        case Group(_, aggregates, _):
+            return tuple(aggregate for _, aggregate in aggregates)
+    return ()
+
+
+@lru_cache(maxsize=8192)
+def free(op: Op) -> Vars:
+    """The variables that expressions anywhere inside mention without seeing them.
+
+    They are always unbound, except inside EXISTS, where the outer solution is substituted for them: an EXISTS whose
+    pattern has free variables is correlated by more than a join on the visible ones.
+    """
+    around = union_of(visible(child) for child in op.children)
+    own = union_of(_read(expr) for expr in expressions_of(op)) - around
+    return own | union_of(free(child) for child in op.children)
+
+
+def _read(expr: Expr) -> Vars:
+    """As `references`, but without what a sub-SELECT inside an EXISTS hides."""
+    match expr:
+        case Call(_, args):
+            return union_of(_read(arg) for arg in args)
+        case Exists(pattern):
+            return visible(pattern) | free(pattern)
+        case Aggregate(_, Expr() as argument):
+            return _read(argument)
+    return references(expr)
+
+
+def union_of(sets: Iterable[Vars]) -> Vars:
+    return NONE.union(*sets)

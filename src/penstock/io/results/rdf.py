@@ -1,0 +1,33 @@
+"""Graphs as N-Triples and as Turtle; pyoxigraph writes both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
+
+from pyoxigraph import RdfFormat, Triple, serialize
+
+from penstock.io.results.require import require_graph
+from penstock.syntax.suggest import WELL_KNOWN
+
+if TYPE_CHECKING:
+    from penstock.answer import Answer
+
+__all__ = ["to_ntriples", "to_turtle"]
+
+
+def to_ntriples(answer: Answer) -> str:
+    """Canonical N-Triples (https://www.w3.org/TR/n-triples/#canonical-ntriples), a line a triple."""
+    return _written(require_graph(answer, "N-Triples"), RdfFormat.N_TRIPLES)
+
+
+def to_turtle(answer: Answer) -> str:
+    """Turtle with the well-known prefixes that occur."""
+    triples = require_graph(answer, "Turtle")
+    plain = _written(triples, RdfFormat.N_TRIPLES)
+    used = {prefix: iri for prefix, iri in WELL_KNOWN.items() if f"<{iri}" in plain}
+    return _written(triples, RdfFormat.TURTLE, used)
+
+
+def _written(triples: Sequence[Triple], format: RdfFormat, prefixes: dict[str, str] | None = None) -> str:
+    return cast(bytes, serialize(triples, format=format, prefixes=prefixes)).decode()

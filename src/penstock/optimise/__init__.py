@@ -1,0 +1,9 @@
+"""Rules that make a plan cheaper and never change its answers."""
+
+from penstock.optimise.driver import Optimised, RuleError, Step, optimise
+from penstock.optimise.rules import ALL_RULES, Rule
+from penstock.optimise.statistics import PredicateCounts, Statistics, Uniform
+
+__all__ = [
+    "ALL_RULES", "Optimised", "PredicateCounts", "Rule", "RuleError", "Statistics", "Step", "Uniform", "optimise",
+]  # fmt: skip

@@ -1,0 +1,124 @@
+"""Runs the rules, owns their recursion, and checks after each that it kept what every rule must keep.
+
+A rule is a pure function on one operator that returns the same object when it has nothing to do. The driver takes it
+through the plan in the rule's direction, into the patterns of EXISTS as well, until nothing changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from penstock.algebra import ops
+from penstock.algebra.expressions import Var
+from penstock.algebra.ops import Op, Query
+from penstock.algebra.scope import certain, free, visible
+from penstock.optimise.rules import ALL_RULES, Direction, Rule
+from penstock.optimise.statistics import Statistics
+from penstock.optimise.walk import map_children, map_exists, nodes
+
+__all__ = ["Optimised", "RuleError", "Step", "optimise"]
+
+PASSES = 10  # a rule that has not come to rest by then only costs time
+
+
+class RuleError(AssertionError):
+    """A rule broke what every rule must keep; a bug in Penstock, never in the query."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One rule that changed the plan."""
+
+    rule: str
+    before: Op
+    after: Op
+
+
+@dataclass(frozen=True, slots=True)
+class Optimised:
+    """The query with its final plan, and how it came to be."""
+
+    query: Query
+    trace: tuple[Step, ...]
+
+
+def optimise(query: Query, statistics: Statistics, rules: Collection[str] | None = None) -> Optimised:
+    """The query with a plan that has the same answers; `rules` names those to use, None meaning all."""
+    trace: list[Step] = []
+    plan = query.pattern
+    for rule in _chosen(rules):
+        changed = apply(rule, plan, statistics)
+        if changed is not plan:
+            _check(rule, plan, changed)
+            trace.append(Step(rule.name, plan, changed))
+            plan = changed
+    return Optimised(replace(query, pattern=plan), tuple(trace))
+
+
+def _chosen(names: Collection[str] | None) -> tuple[Rule, ...]:
+    if names is None:
+        return ALL_RULES
+    known = [rule.name for rule in ALL_RULES]
+    if unknown := sorted(set(names) - set(known)):
+        raise ValueError(f"unknown rules: {', '.join(unknown)}; there are {', '.join(known)}")
+    return tuple(rule for rule in ALL_RULES if rule.name in names)
+
+
+def apply(rule: Rule, plan: Op, statistics: Statistics) -> Op:
+    """The rule everywhere in the plan until nothing changes; the same object if it never did."""
+    current = plan
+    for _ in range(PASSES):
+        changed = _pass(rule, current, statistics)
+        if changed is current or changed == current:
+            break
+        current = changed
+    return current
+
+
+def _pass(rule: Rule, op: Op, statistics: Statistics) -> Op:
+    if rule.inside_exists:
+        op = _into_exists(rule, op, statistics)
+    return _WALKS[rule.direction](rule, op, statistics)
+
+
+def _into_exists(rule: Rule, op: Op, statistics: Statistics) -> Op:
+    inner = map_exists(op, lambda pattern: _pass(rule, pattern, statistics))
+    return map_children(inner, lambda child: _into_exists(rule, child, statistics))
+
+
+def _upward(rule: Rule, op: Op, statistics: Statistics) -> Op:
+    return rule.rewrite(map_children(op, lambda child: _upward(rule, child, statistics)), statistics)
+
+
+def _downward(rule: Rule, op: Op, statistics: Statistics) -> Op:
+    return map_children(rule.rewrite(op, statistics), lambda child: _downward(rule, child, statistics))
+
+
+def _at_root(rule: Rule, op: Op, statistics: Statistics) -> Op:
+    return rule.rewrite(op, statistics)
+
+
+_WALKS = {Direction.UP: _upward, Direction.DOWN: _downward, Direction.ROOT: _at_root}
+
+
+def _check(rule: Rule, before: Op, after: Op) -> None:
+    """Scope is what rewrites break most easily, and what no test of answers is sure to see."""
+    if visible(after) != visible(before):
+        _fail(rule, "changed which variables are visible", visible(after) ^ visible(before))
+    if extra := certain(after) - visible(after):
+        _fail(rule, "made variables certain that are not visible", extra)
+    if lost := free(after) - free(before):
+        _fail(rule, "left an expression without variables it reads", lost)
+    if clash := _rebound(after) - _rebound(before):
+        _fail(rule, "bound variables that were bound already", clash)
+
+
+def _rebound(op: Op) -> frozenset[Var]:
+    return frozenset(
+        node.var for node in nodes(op) if isinstance(node, ops.Extend) and node.var in visible(node.pattern)
+    )
+
+
+def _fail(rule: Rule, what: str, vars: frozenset[Var]) -> None:
+    raise RuleError(f"rule {rule.name} {what}: {', '.join(f'?{var.name}' for var in sorted(vars))}")

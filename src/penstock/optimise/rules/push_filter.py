@@ -1,0 +1,104 @@
+"""Conditions go down to where their variables are bound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from penstock.algebra import make, ops
+from penstock.algebra.expressions import Call, Expr, Var
+from penstock.algebra.ops import Filter, LeftJoin, Op
+from penstock.algebra.scope import certain, conjuncts, exists_in, expressions_of, references, visible
+from penstock.optimise.walk import nodes
+
+__all__ = ["push_filter"]
+
+# Each call has a value of its own, so how often and where it is made can be told from the answer.
+VOLATILE = frozenset(("RAND", "UUID", "STRUUID", "BNODE"))
+
+
+def push_filter(op: Op) -> Op:
+    """Filter(e, P) → P with each conjunct of e as deep as it means the same there.
+
+    A LeftJoin's condition that only reads the right side becomes a filter of that side.
+    """
+    match op:
+        case Filter(condition, Filter(inner, pattern)):
+            return push_filter(Filter(make.conjunction((*conjuncts(inner), *conjuncts(condition))), pattern))
+        case Filter(condition, pattern):
+            stuck, below = _push_all(conjuncts(condition), pattern)
+            return op if below is pattern else make.filter(make.conjunction(stuck), below)
+        case LeftJoin(Expr() as condition, left, right):
+            return _push_into_optional(op, condition, left, right)
+    return op
+
+
+def _push_all(parts: Iterable[Expr], pattern: Op) -> tuple[list[Expr], Op]:
+    stuck = []
+    for part in parts:
+        pushed = _push(part, pattern) if _repeatable(part) else None
+        if pushed is None:
+            stuck.append(part)
+        else:
+            pattern = pushed
+    return stuck, pattern
+
+
+def _push_into_optional(op: Op, condition: Expr, left: Op, right: Op) -> Op:
+    stays: list[Expr] = []
+    goes: list[Expr] = []
+    for part in conjuncts(condition):
+        (goes if _repeatable(part) and _same_in(right, left, part) else stays).append(part)
+    if not goes:
+        return op
+    return make.left_join(make.conjunction(stays) if stays else None, left, make.filter(make.conjunction(goes), right))
+
+
+def _push(part: Expr, op: Op) -> Op | None:
+    """The operator with the conjunct on an operand, or None where it would mean something else there.
+
+    A variable that is visible has to be visible there too, even if it is never bound: inside EXISTS, one that is not
+    would be taken from the outer solution.
+    """
+    match op:
+        case ops.Join(left, right) if _same_in(left, right, part):
+            return ops.Join(make.filter(part, left), right)
+        case ops.Join(left, right) if _same_in(right, left, part):
+            return ops.Join(left, make.filter(part, right))
+        case ops.LeftJoin(condition, left, right) if _same_in(left, right, part):
+            return ops.LeftJoin(condition, make.filter(part, left), right)
+        case ops.Union(left, right) if references(part) & visible(op) <= visible(left) & visible(right):
+            return ops.Union(make.filter(part, left), make.filter(part, right))
+        case ops.Minus(left, right):
+            return ops.Minus(make.filter(part, left), right)
+        case ops.Distinct(pattern) | ops.Reduced(pattern) | ops.OrderBy(_, pattern):
+            return op.with_children((make.filter(part, pattern),))
+        case ops.Extend(var, _, pattern) if var not in references(part):
+            return op.with_children((make.filter(part, pattern),))
+        case ops.Graph(name, pattern) if _same_in_graph(name, pattern, part):
+            return op.with_children((make.filter(part, pattern),))
+        case ops.Project(vars, pattern) if references(part) <= set(vars) & visible(pattern):
+            return op.with_children((make.filter(part, pattern),))
+        case ops.Group(keys, _, pattern) if keys and references(part) <= set(keys) & visible(pattern):
+            return op.with_children((make.filter(part, pattern),))
+    return None  # a leaf; or a Slice, which counts the solutions that the filter would take away
+
+
+def _same_in(side: Op, other: Op, part: Expr) -> bool:
+    """Each variable has the same value in a solution of `side` as in one joined with `other`: it is bound already, or
+    `other` cannot bind it."""
+    return all(var in certain(side) or var not in visible(other) for var in references(part))
+
+
+def _same_in_graph(name: object, pattern: Op, part: Expr) -> bool:
+    """An EXISTS would be asked of another graph; the graph's own variable is bound by GRAPH, above the pattern."""
+    if exists_in(part):
+        return False
+    return not (isinstance(name, Var) and name in references(part)) or name in certain(pattern)
+
+
+def _repeatable(expr: Expr) -> bool:
+    """Not volatile, in the patterns of its EXISTS neither."""
+    if isinstance(expr, Call) and (expr.name in VOLATILE or not all(map(_repeatable, expr.args))):
+        return False
+    patterns = (exists.pattern for exists in exists_in(expr))
+    return all(_repeatable(inner) for pattern in patterns for node in nodes(pattern) for inner in expressions_of(node))

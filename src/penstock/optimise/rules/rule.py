@@ -1,0 +1,37 @@
+"""What the driver needs to know about a rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+
+from penstock.algebra.ops import Op
+from penstock.optimise.statistics import Statistics
+
+__all__ = ["Direction", "Rule", "plain"]
+
+Rewrite = Callable[[Op, Statistics], Op]
+
+
+class Direction(Enum):
+    """How the driver takes a rule through a plan."""
+
+    UP = "operands first"
+    DOWN = "operands last"
+    ROOT = "the root only: the rule passes down what a single operator cannot know"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rewrite with its name (for `Engine(rules=…)` and the trace) and the way it is applied."""
+
+    name: str
+    direction: Direction
+    rewrite: Rewrite
+    inside_exists: bool = True
+
+
+def plain(rewrite: Callable[[Op], Op]) -> Rewrite:
+    """A rewrite that does not ask about the data."""
+    return lambda op, _: rewrite(op)

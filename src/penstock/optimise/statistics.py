@@ -1,0 +1,90 @@
+"""What the optimiser may know about the data. Estimates only: a wrong one costs time, never an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from penstock.algebra.expressions import PatternTerm, Var
+from penstock.algebra.ops import TriplePattern
+
+__all__ = ["Position", "PredicateCounts", "Statistics", "Uniform"]
+
+Position = Literal["subject", "predicate", "object"]
+
+
+class Statistics(Protocol):
+    """Estimated numbers of triples and of distinct terms."""
+
+    def triples(self) -> float:
+        """How many triples there are."""
+
+    def count(self, pattern: TriplePattern) -> float:
+        """How many triples match the pattern."""
+
+    def distinct(self, predicate: PatternTerm, position: Position) -> float:
+        """How many terms stand at the position in triples with that predicate (a variable: in all triples)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Uniform:
+    """Nothing is known: `predicates` predicates, equally frequent, with one object a subject and shared objects."""
+
+    total: float = 1_000_000.0
+    predicates: float = 50.0
+    objects_shared_by: float = 10.0
+
+    def triples(self) -> float:
+        return self.total
+
+    def count(self, pattern: TriplePattern) -> float:
+        return _count(self, pattern, self.total if isinstance(pattern.predicate, Var) else self._each())
+
+    def distinct(self, predicate: PatternTerm, position: Position) -> float:
+        if position == "predicate":
+            return self.predicates if isinstance(predicate, Var) else 1.0
+        return self._each() if position == "subject" else self._each() / self.objects_shared_by
+
+    def _each(self) -> float:
+        return self.total / self.predicates
+
+
+@dataclass(frozen=True, slots=True)
+class PredicateCounts:
+    """Per predicate IRI: how many triples, distinct subjects and distinct objects."""
+
+    total: float
+    predicates: Mapping[str, tuple[float, float, float]] = field(hash=False)
+
+    def triples(self) -> float:
+        return self.total
+
+    def count(self, pattern: TriplePattern) -> float:
+        known = self._of(pattern.predicate)
+        return _count(self, pattern, self.total if known is None else known[0])
+
+    def distinct(self, predicate: PatternTerm, position: Position) -> float:
+        known = self._of(predicate)
+        if position == "predicate":
+            return float(len(self.predicates)) if known is None else 1.0
+        column = 1 if position == "subject" else 2
+        return known[column] if known else max((counts[column] for counts in self.predicates.values()), default=1.0)
+
+    def _of(self, predicate: PatternTerm) -> tuple[float, float, float] | None:
+        """None for a variable; a predicate that does not occur has no triples."""
+        return None if isinstance(predicate, Var) else self.predicates.get(predicate.value, (0.0, 1.0, 1.0))
+
+
+def _count(statistics: Statistics, pattern: TriplePattern, rows: float) -> float:
+    """`rows` of the predicate, of which each given or repeated term leaves its share: values are taken as equally
+    frequent and independent."""
+    subjects = max(1.0, statistics.distinct(pattern.predicate, "subject"))
+    objects = max(1.0, statistics.distinct(pattern.predicate, "object"))
+    if not isinstance(pattern.subject, Var):
+        rows /= subjects
+    if not isinstance(pattern.object, Var):
+        rows /= objects
+    elif pattern.object == pattern.subject:
+        rows /= max(subjects, objects)
+    return rows

@@ -1,0 +1,95 @@
+"""What a pattern is compiled in: the active graph, the keys around it, and what the whole query shares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from itertools import count
+
+from penstock.spark import sql
+from penstock.spark.relation import Relation, items_or_one, select
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The data as SQL: `default` has columns s, p, o; `named` has g, s, p, o; `graphs` are the encoded graph names."""
+
+    default: str
+    named: str
+    graphs: frozenset[str]
+
+
+@dataclass(slots=True)
+class Plan:
+    """What one query's compilation shares: its data, its fresh names, and the jobs that path closures run.
+
+    `compute` runs a query now, leaves its rows with Spark under the given name and returns how many there are.
+    """
+
+    tables: Tables
+    compute: Callable[[str, str], int]
+    base: str | None
+    now: str
+    counter: count[int] = field(default_factory=count)
+    views: list[str] = field(default_factory=list)
+
+    def fresh(self, prefix: str) -> str:
+        return f"{prefix}{next(self.counter)}"
+
+    def keep(self, text: str) -> tuple[str, int]:
+        """The rows of a query computed once: the name of their view, which lives as long as the query, and how many."""
+        name = self.fresh("penstock_view_")
+        self.views.append(name)
+        return name, self.compute(text, name)
+
+
+@dataclass(frozen=True, slots=True)
+class Universe:
+    """All values that some keys can take together."""
+
+    keys: tuple[str, ...]
+    sql: str
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """`graph` is None for the default graph, an encoded IRI, or the key that runs over all named graphs."""
+
+    plan: Plan
+    graph: str | None = None
+    universes: tuple[Universe, ...] = ()
+
+    def in_graph(self, graph: str) -> Context:
+        return replace(self, graph=graph)
+
+    def with_universe(self, universe: Universe) -> Context:
+        return replace(self, universes=(*self.universes, universe))
+
+    def source(self) -> tuple[str, str | None]:
+        """What triple patterns read, as an item of FROM, and the key that its column g is, if any."""
+        tables = self.plan.tables
+        if self.graph is None:
+            return tables.default, None
+        if self.graph.startswith("<"):
+            return f"(SELECT s, p, o FROM {tables.named} WHERE g = {sql.text(self.graph)})", None
+        return tables.named, self.graph
+
+    def expand(self, relation: Relation, keys: frozenset[str]) -> Relation:
+        """The relation with these keys, a copy of each row for every value of those that it lacked."""
+        for universe in self.universes:
+            wanted = tuple(k for k in universe.keys if k in keys)
+            if not set(wanted) <= relation.keys:
+                relation = _expand(relation, universe, wanted)
+        return relation
+
+
+def _expand(relation: Relation, universe: Universe, wanted: tuple[str, ...]) -> Relation:
+    domain = f"SELECT DISTINCT {', '.join(map(sql.name, wanted))} FROM ({universe.sql})"
+    common = [k for k in wanted if k in relation.vars]
+    added = tuple(k for k in wanted if k not in relation.vars)
+    columns = [sql.column("l", c) for c in relation.columns] + [sql.column("u", k) for k in added]
+    on = sql.all_of(f"l.{sql.name(k)} = u.{sql.name(k)}" for k in common)
+    source = f"SELECT {items_or_one(columns)} FROM ({relation.sql}) l JOIN ({domain}) u ON {on}"
+    vars = relation.vars + added
+    ordered = select((sql.name(c) for c in vars + relation.hidden), source)
+    return replace(relation, sql=ordered, vars=vars, certain=relation.certain | set(added))

@@ -1,0 +1,109 @@
+"""How a term becomes a column: the one place that knows.
+
+A term is one string: N-Triples without its escapes.
+
+    <http://example.org/a>      _:b0      "text"      "text"@en      "5"^^<http://www.w3.org/2001/XMLSchema#integer>
+
+Neither a language tag nor an IRI can hold a quotation mark, so the last one in the string always ends the lexical form,
+whatever that holds: nothing is escaped and nothing has to be unescaped. Equal strings are `sameTerm`. The *tail* is
+what follows the last quotation mark (the whole string for IRIs and blank nodes): it says what kind of term it is.
+"""
+
+from __future__ import annotations
+
+from pyoxigraph import BlankNode, Literal, NamedNode
+
+from penstock.algebra.expressions import Term
+from penstock.spark import sql
+from penstock.spark.lets import let
+
+XSD = "http://www.w3.org/2001/XMLSchema#"
+LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
+STRING = XSD + "string"
+
+INTEGER_TYPES = (
+    "integer", "int", "long", "short", "byte", "nonNegativeInteger", "positiveInteger", "nonPositiveInteger",
+    "negativeInteger", "unsignedLong", "unsignedInt", "unsignedShort", "unsignedByte",
+)  # fmt: skip
+
+
+def encode(term: Term) -> str:
+    """The column value of a term."""
+    if isinstance(term, Literal):
+        return f'"{term.value}"{_tail(term)}'
+    return f"<{term.value}>" if isinstance(term, NamedNode) else f"_:{term.value}"
+
+
+def _tail(literal: Literal) -> str:
+    if literal.language:
+        return f"@{literal.language}"
+    return "" if literal.datatype.value == STRING else f"^^<{literal.datatype.value}>"
+
+
+def decode(value: str) -> Term:
+    """The term of a column value."""
+    if value[0] == "<":
+        return NamedNode(value[1:-1])
+    if value[0] == "_":
+        return BlankNode(value[2:])
+    lexical, _, tail = value[1:].rpartition('"')
+    if not tail:
+        return Literal(lexical)
+    if tail[0] == "@":
+        return Literal(lexical, language=tail[1:])
+    return Literal(lexical, datatype=NamedNode(tail[3:-1]))
+
+
+# The same knowledge as SQL expressions over an encoded column.
+
+
+def constant(term: Term) -> str:
+    return sql.text(encode(term))
+
+
+def tail_of(datatype: str) -> str:
+    """The tail of literals with this datatype (a local name of XML Schema)."""
+    return f"^^<{XSD}{datatype}>"
+
+
+def tail(term: str) -> str:
+    return let(f"substring_index({term}, '\"', -1)")
+
+
+def lexical(term: str) -> str:
+    """The lexical form of a literal (of anything else, nonsense: ask `is_literal` first)."""
+    return let(f"substring({term}, 2, length({term}) - length({tail(term)}) - 2)")
+
+
+def is_literal(term: str) -> str:
+    return f"startswith({term}, '\"')"
+
+
+def is_iri(term: str) -> str:
+    return f"startswith({term}, '<')"
+
+
+def is_blank(term: str) -> str:
+    return f"startswith({term}, '_')"
+
+
+def has_type(term: str, *datatypes: str) -> str:
+    """Whether the term is a literal of one of these types of XML Schema."""
+    return f"{tail(term)} IN ({sql.texts(tail_of(d) for d in datatypes)})"
+
+
+def literal(lexical_form: str, tail_text: str) -> str:
+    """A literal from the SQL expressions of its lexical form and its tail."""
+    return f"concat('\"', {lexical_form}, '\"', {tail_text})"
+
+
+def typed(lexical_form: str, datatype: str) -> str:
+    return f"concat('\"', {lexical_form}, {sql.text(chr(34) + tail_of(datatype))})"
+
+
+def plain(lexical_form: str) -> str:
+    return f"concat('\"', {lexical_form}, '\"')"
+
+
+def iri(value: str) -> str:
+    return f"concat('<', {value}, '>')"

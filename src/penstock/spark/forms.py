@@ -1,0 +1,79 @@
+"""Query forms as SQL: SELECT, ASK, CONSTRUCT and DESCRIBE. https://www.w3.org/TR/sparql11-query/#QueryForms"""
+
+from __future__ import annotations
+
+from penstock.algebra import ops
+from penstock.algebra.expressions import PatternTerm, Var
+from penstock.spark import encoding, sql
+from penstock.spark.context import Context
+from penstock.spark.operators import compile_op, identified
+from penstock.spark.relation import Relation, items_or_one, select
+
+TRIPLE = ("s", "p", "o")
+
+
+def select_rows(query: ops.Query, context: Context) -> str:
+    """The solutions, a column for each projected variable, in order."""
+    relation = compile_op(query.pattern, context)
+    items = (sql.name(v.name) if v.name in relation.vars else sql.alias(sql.NULL, v.name) for v in query.variables)
+    return select(items, relation.sql, relation.reorder())
+
+
+def any_row(query: ops.Query, context: Context) -> str:
+    return f"SELECT 1 FROM ({compile_op(query.pattern, context).sql}) LIMIT 1"
+
+
+def template(form: ops.Construct, query: ops.Query, context: Context) -> str:
+    """The triples of the template, each once; those that are no RDF (a literal as subject, an unbound part) left out."""
+    relation = compile_op(query.pattern, context)
+    if any(_is_new(term, relation) for triple in form.template for term in _parts(triple)):
+        relation = identified(relation, context)
+    if not form.template:
+        return f"SELECT {', '.join(sql.alias(sql.NULL, c) for c in TRIPLE)} WHERE false"
+    structs = ", ".join(_struct(triple, relation) for triple in form.template)
+    made = f"SELECT inline(array({structs})) FROM ({relation.sql})"
+    good = f"NOT {encoding.is_literal('s')} AND {encoding.is_iri('p')} AND o IS NOT NULL"
+    return f"SELECT DISTINCT s, p, o FROM ({made}) WHERE {good}"
+
+
+def _parts(triple: ops.TriplePattern) -> tuple[PatternTerm, ...]:
+    return triple.subject, triple.predicate, triple.object
+
+
+def _is_new(term: PatternTerm, relation: Relation) -> bool:
+    return isinstance(term, Var) and term.internal and term.name not in relation.vars
+
+
+def _struct(triple: ops.TriplePattern, relation: Relation) -> str:
+    pairs = zip(TRIPLE, _parts(triple), strict=True)
+    return f"named_struct({', '.join(f'{sql.text(n)}, {_filled(term, relation)}' for n, term in pairs)})"
+
+
+def _filled(term: PatternTerm, relation: Relation) -> str:
+    if not isinstance(term, Var):
+        return encoding.constant(term)
+    if _is_new(term, relation):
+        return f"concat('_:', md5(concat({sql.name(str(relation.row))}, {sql.text(term.name)})))"
+    return sql.name(term.name) if term.name in relation.vars else sql.NULL
+
+
+def description(form: ops.Describe, query: ops.Query, context: Context) -> str:
+    """The triples of each resource as subject, and of every blank node that they lead to."""
+    source, _ = context.source()
+    found = f"SELECT s, p, o FROM {source} WHERE s IN ({_resources(form, query, context)})"
+    done: list[str] = []
+    while True:
+        name, new = context.plan.keep(f"SELECT DISTINCT * FROM ({found})")
+        done.append(name)
+        known = " UNION ALL ".join(f"SELECT * FROM {name}" for name in done)
+        if not new:
+            return f"SELECT DISTINCT s, p, o FROM ({known})"
+        blank = f"SELECT o FROM {done[-1]} WHERE {encoding.is_blank('o')} AND o NOT IN (SELECT s FROM ({known}))"
+        found = f"SELECT s, p, o FROM {source} WHERE s IN ({blank})"
+
+
+def _resources(form: ops.Describe, query: ops.Query, context: Context) -> str:
+    relation = compile_op(query.pattern, context)
+    parts = [f"SELECT {_filled(term, relation)} AS r FROM ({relation.sql})" for term in form.terms if isinstance(term, Var)]
+    parts += [f"SELECT {encoding.constant(term)} AS r" for term in form.terms if not isinstance(term, Var)]
+    return f"SELECT r FROM ({' UNION '.join(parts)}) WHERE r IS NOT NULL" if parts else f"SELECT {items_or_one(['NULL'])}"

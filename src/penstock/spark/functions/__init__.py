@@ -1,0 +1,17 @@
+"""What Penstock can compute, as tables: SPARQL name → the value it compiles to. Special forms are in `expressions.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from penstock.spark.functions import arithmetic, casts, comparison, moments, strings, terms
+from penstock.spark.values import Value
+
+FUNCTIONS: dict[str, Callable[..., Value]] = {
+    **arithmetic.FUNCTIONS,
+    **comparison.FUNCTIONS,
+    **terms.FUNCTIONS,
+    **strings.FUNCTIONS,
+    **moments.FUNCTIONS,
+    **casts.FUNCTIONS,
+}

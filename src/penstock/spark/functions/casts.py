@@ -1,0 +1,103 @@
+"""Constructor functions: https://www.w3.org/TR/sparql11-query/#FunctionMapping."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from penstock.spark import encoding, sql
+from penstock.spark.functions.moments import DATE_FORM, DATE_TIME_FORM, valid
+from penstock.spark.functions.terms import string_of
+from penstock.spark.lets import let
+from penstock.spark.values import (
+    DECIMAL,
+    DOUBLE,
+    EXACT,
+    FLOAT,
+    INTEGER,
+    Node,
+    Number,
+    Text,
+    Truth,
+    Value,
+    boolean,
+    number,
+    term,
+    text,
+)
+
+_FORMS = {INTEGER: "integer", DECIMAL: "decimal", FLOAT: "float", DOUBLE: "double"}
+
+
+def _truth_as(value: Value, yes: str, no: str) -> str:
+    condition = value.sql if isinstance(value, Truth) else boolean(term(value))
+    return sql.case((condition, yes), (f"NOT ({condition})", no))
+
+
+def _parsed(value: Value, kind: int) -> Number:
+    """A plain string read as if it were a literal of the wanted type."""
+    return number(Node(encoding.typed(text(value), _FORMS[kind])))
+
+
+def _to_exact(kind: int) -> Callable[[Value], Number]:
+    def emit(value: Value) -> Number:
+        n, parsed = number(value), _parsed(value, kind)
+        real = [] if n.real is None else [f"CAST({sql.when(f'NOT isnan({n.real})', n.real)} AS {EXACT})"]
+        sources = [*([] if n.exact is None else [n.exact]), *real, str(parsed.exact)]
+        exact = let(sql.coalesce(*sources, f"CAST({_truth_as(value, '1', '0')} AS {EXACT})"))
+        return Number(kind, _truncated(exact) if kind == INTEGER else exact, None)
+
+    return emit
+
+
+def _truncated(exact: str) -> str:
+    return let(f"CAST(CASE WHEN {exact} < 0 THEN ceil({exact}) ELSE floor({exact}) END AS {EXACT})")
+
+
+def _to_real(kind: int) -> Callable[[Value], Number]:
+    def emit(value: Value) -> Number:
+        forms = (number(value).as_real(), str(_parsed(value, kind).real), _truth_as(value, "1.0D", "0.0D"))
+        real = let(sql.coalesce(*forms))
+        return Number(kind, None, f"CAST(CAST({real} AS FLOAT) AS DOUBLE)" if kind == FLOAT else real)
+
+    return emit
+
+
+def _to_boolean(value: Value) -> Truth:
+    if isinstance(value, Truth):
+        return value
+    n = number(value)
+    exact = [] if n.exact is None else [f"{n.exact} <> 0"]
+    real = [] if n.real is None else [f"{n.real} <> 0 AND NOT isnan({n.real})"]
+    of_text = boolean(encoding.typed(text(value), "boolean"))
+    return Truth(sql.coalesce(*exact, *real, of_text, boolean(term(value))))
+
+
+def _to_moment(datatype: str, form: str, others: dict[str, str]) -> Callable[[Value], Node]:
+    def emit(value: Value) -> Node:
+        encoded = term(value)
+        lexical = encoding.lexical(encoded)
+        own = (f"{encoding.tail(encoded)} = '' OR {encoding.has_type(encoded, datatype)}", valid(lexical, form))
+        converted = [(encoding.has_type(encoded, kind), how.format(lexical)) for kind, how in others.items()]
+        return Node(encoding.typed(sql.case(own, *converted), datatype))
+
+    return emit
+
+
+def _to_string(value: Value) -> Text:
+    return string_of(value)
+
+
+_CASTS: dict[str, Callable[[Value], Value]] = {
+    "boolean": _to_boolean,
+    "integer": _to_exact(INTEGER),
+    "decimal": _to_exact(DECIMAL),
+    "float": _to_real(FLOAT),
+    "double": _to_real(DOUBLE),
+    "string": _to_string,
+    "dateTime": _to_moment(
+        "dateTime", DATE_TIME_FORM, {"date": "concat(substring({0}, 1, 10), 'T00:00:00', substring({0}, 11))"}
+    ),
+    "date": _to_moment("date", DATE_FORM, {"dateTime": "regexp_replace({0}, 'T[0-9:.]+', '')"}),
+}
+
+FUNCTIONS: dict[str, Callable[..., Value]] = {encoding.XSD + name: cast for name, cast in _CASTS.items()}

@@ -1,0 +1,127 @@
+"""`=`, `<` and their kin: https://www.w3.org/TR/sparql11-query/#OperatorMapping.
+
+Values compare within their family (numbers, strings, booleans, moments). Where the family of one side is known, only
+that one is emitted. Literals of different known families are unequal; where a datatype is unknown the answer is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from penstock.spark import encoding, sql
+from penstock.spark.functions.arithmetic import is_numeric
+from penstock.spark.functions.moments import Moment, moment
+from penstock.spark.values import Node, Number, Text, Truth, Value, boolean, number, term, text
+
+Compare = Callable[[Value, Value], Truth]
+
+
+def _ordering(symbol: str) -> Compare:
+    return lambda left, right: Truth(sql.coalesce(*_families(symbol, left, right)))
+
+
+def _families(symbol: str, left: Value, right: Value) -> list[str]:
+    """The comparison in every family that both sides may belong to; NULL where they do not."""
+    known = {type(left), type(right)} - {Node}
+    if len(known) == 2:
+        return ["CAST(NULL AS BOOLEAN)"]
+    every = {Number: _numbers, Text: _strings, Truth: _truths, Moment: _moments}
+    return [compare(symbol, left, right) for kind, compare in every.items() if not known or kind in known]
+
+
+def _numbers(symbol: str, left: Value, right: Value) -> str:
+    a, b = number(left), number(right)
+    exact = [] if a.exact is None or b.exact is None else [f"{a.exact} {symbol} {b.exact}"]
+    real = [] if a.real is None and b.real is None else [_reals(symbol, a, b)]
+    return sql.coalesce(*exact, *real)
+
+
+def _reals(symbol: str, a: Number, b: Number) -> str:
+    """Spark orders NaN above everything and equal to itself; in SPARQL every comparison with it is false."""
+    x, y = a.as_real(), b.as_real()
+    other = {x: y, y: x}
+    nan = [f"isnan({n.real}) AND {other[n.as_real()]} IS NOT NULL" for n in (a, b) if n.real is not None]
+    return sql.case((sql.any_of(nan), "false"), otherwise=f"{x} {symbol} {y}")
+
+
+def _strings(symbol: str, left: Value, right: Value) -> str:
+    if isinstance(left, Node) and isinstance(right, Node):
+        same = f"{encoding.tail(left.sql)} = {encoding.tail(right.sql)} AND {is_string(left.sql)}"
+        return sql.when(same, f"{encoding.lexical(left.sql)} {symbol} {encoding.lexical(right.sql)}")
+    return f"{text(left)} {symbol} {text(right)}"
+
+
+def _truths(symbol: str, left: Value, right: Value) -> str:
+    return f"{_truth(left)} {symbol} {_truth(right)}"
+
+
+def _truth(value: Value) -> str:
+    return value.sql if isinstance(value, Truth) else boolean(term(value))
+
+
+def _moments(symbol: str, left: Value, right: Value) -> str:
+    return moment(term(left)).compare(symbol, moment(term(right)))
+
+
+def is_string(encoded: str) -> str:
+    """Whether a term is a string, with or without a language."""
+    tail = encoding.tail(encoded)
+    return f"({tail} = '' OR startswith({tail}, '@'))"
+
+
+def equal(left: Value, right: Value) -> Truth:
+    if isinstance(left, Node) or isinstance(right, Node):
+        return Truth(_term_equal(left, right))
+    if type(left) is type(right):
+        return Truth(_families("=", left, right)[0])
+    return Truth(sql.when(f"{term(left)} IS NOT NULL AND {term(right)} IS NOT NULL", "false"))
+
+
+def _term_equal(left: Value, right: Value) -> str:
+    a, b = term(left), term(right)
+    values = [] if isinstance(left, Text) or isinstance(right, Text) else _families("=", left, right)
+    return sql.case(
+        (f"{a} IS NULL OR {b} IS NULL", "CAST(NULL AS BOOLEAN)"),
+        (f"NOT ({encoding.is_literal(a)} AND {encoding.is_literal(b)})", f"{a} = {b}"),
+        otherwise=sql.coalesce(*values, *_same_or_unequal(left, right)),
+    )
+
+
+def _same_or_unequal(left: Value, right: Value) -> list[str]:
+    """sameTerm is equality; two different literals are unequal only if both datatypes are understood."""
+    a, b = term(left), term(right)
+    understood = [understands(v.sql) for v in (left, right) if isinstance(v, Node)]
+    return [sql.when(f"{a} = {b}", "true"), sql.when(sql.all_of(understood), "false")]
+
+
+def understands(encoded: str) -> str:
+    """Whether the literal's datatype has values that Penstock knows and the lexical form denotes one."""
+    return sql.any_of(
+        (
+            is_string(encoded),
+            is_numeric(Node(encoded)),
+            f"{moment(encoded).micros} IS NOT NULL",
+            f"{boolean(encoded)} IS NOT NULL",
+        )
+    )
+
+
+def surely_equal(left: Value, right: Value) -> str:
+    """Equality where an error may as well be false, as in a filter: one plain comparison for IRIs and strings."""
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, Text) or (isinstance(one, Node) and one.sql.startswith("'<")):
+            return f"{term(one)} = {term(other)}"
+    if isinstance(left, Number) or isinstance(right, Number):
+        return _numbers("=", left, right)
+    return equal(left, right).sql
+
+
+FUNCTIONS: dict[str, Callable[..., Value]] = {
+    "=": equal,
+    "!=": lambda left, right: Truth(f"NOT ({equal(left, right).sql})"),
+    "<": _ordering("<"),
+    ">": _ordering(">"),
+    "<=": _ordering("<="),
+    ">=": _ordering(">="),
+    "SAMETERM": lambda left, right: Truth(f"{term(left)} = {term(right)}"),
+}

@@ -1,0 +1,74 @@
+"""Functions on RDF terms: https://www.w3.org/TR/sparql11-query/#func-rdfTerms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from penstock.spark import encoding, sql
+from penstock.spark.functions.arithmetic import is_numeric
+from penstock.spark.lets import let
+from penstock.spark.values import Node, Text, Truth, Value, term, text
+
+UUID = "uuid()"
+
+
+def _is(test: Callable[[str], str]) -> Callable[[Value], Truth]:
+    return lambda value: Truth(test(term(value)))
+
+
+def string_of(value: Value) -> Text:
+    """STR: the lexical form of a literal, the text of an IRI."""
+    if isinstance(value, Text):
+        return value
+    encoded = term(value)
+    of_iri = f"substring({encoded}, 2, length({encoded}) - 2)"
+    branches = ((encoding.is_literal(encoded), encoding.lexical(encoded)), (encoding.is_iri(encoded), of_iri))
+    return Text(let(sql.case(*branches)))
+
+
+def _lang(value: Value) -> Text:
+    encoded = term(value)
+    tail = encoding.tail(encoded)
+    tag = f"CASE WHEN startswith({tail}, '@') THEN substring({tail}, 2) ELSE '' END"
+    return Text(sql.when(encoding.is_literal(encoded), tag))
+
+
+def _datatype(value: Value) -> Node:
+    encoded = term(value)
+    tail = encoding.tail(encoded)
+    return Node(
+        sql.case(
+            (f"{tail} = ''", sql.text(f"<{encoding.STRING}>")),
+            (f"startswith({tail}, '@')", sql.text(f"<{encoding.LANG_STRING}>")),
+            (f"startswith({tail}, '^^')", f"substring({tail}, 3)"),
+        )
+    )
+
+
+def _strdt(lexical: Value, datatype: Value) -> Node:
+    iri = term(datatype)
+    tail = f"CASE WHEN {iri} = {sql.text(f'<{encoding.STRING}>')} THEN '' ELSE concat('^^', {iri}) END"
+    return Node(sql.when(encoding.is_iri(iri), encoding.literal(text(lexical), tail)))
+
+
+def _strlang(lexical: Value, language: Value) -> Node:
+    """Language tags are lower case everywhere, so that they are compared as the RDF specification wants it."""
+    tag = f"lower({text(language)})"
+    good = f"{tag} RLIKE '^[a-z]+(-[a-z0-9]+)*$'"
+    return Node(sql.when(good, encoding.literal(text(lexical), f"concat('@', {tag})")))
+
+
+FUNCTIONS: dict[str, Callable[..., Value]] = {
+    "ISIRI": _is(encoding.is_iri),
+    "ISURI": _is(encoding.is_iri),
+    "ISBLANK": _is(encoding.is_blank),
+    "ISLITERAL": _is(encoding.is_literal),
+    "ISNUMERIC": lambda value: Truth(sql.when(f"{term(value)} IS NOT NULL", is_numeric(value))),
+    "STR": string_of,
+    "LANG": _lang,
+    "DATATYPE": _datatype,
+    "STRDT": _strdt,
+    "STRLANG": _strlang,
+    "UUID": lambda: Node(f"concat('<urn:uuid:', {UUID}, '>')"),
+    "STRUUID": lambda: Text(UUID),
+}

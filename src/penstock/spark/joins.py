@@ -1,0 +1,119 @@
+"""Joining relations on compatible solutions: https://www.w3.org/TR/sparql11-query/#defn_algCompatibleMapping.
+
+Variables that both sides surely bind are plain equi-join keys; only one that may be unbound costs an OR.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from penstock.spark import sql
+from penstock.spark.lets import inline, tokens_in
+from penstock.spark.relation import Relation, is_key, items_or_one
+
+
+def shared(left: Relation, right: Relation) -> tuple[str, ...]:
+    return tuple(v for v in left.vars if v in right.vars)
+
+
+def compatible(left: Relation, right: Relation) -> str:
+    """The condition of the join, with the sides named l and r."""
+    return sql.all_of(_agree(v, left, right) for v in shared(left, right))
+
+
+def _agree(var: str, left: Relation, right: Relation) -> str:
+    l, r = sql.column("l", var), sql.column("r", var)
+    unbound = [f"{side} IS NULL" for side, relation in ((l, left), (r, right)) if var not in relation.certain]
+    return sql.any_of([f"{l} = {r}", *unbound]) if unbound else f"{l} = {r}"
+
+
+def merged(left: Relation, right: Relation) -> dict[str, str]:
+    """How each variable of the joined solution is read."""
+    columns = {v: sql.column("l", v) for v in left.vars}
+    for var in right.vars:
+        r = sql.column("r", var)
+        if var not in columns:
+            columns[var] = r
+        elif var not in left.certain:
+            columns[var] = sql.coalesce(columns[var], r)
+    return columns
+
+
+def _joined(kind: str, left: Relation, right: Relation, on: str, certain: frozenset[str]) -> Relation:
+    columns = merged(left, right)
+    items = items_or_one(sql.alias(expression, var) for var, expression in columns.items())
+    return Relation(
+        f"SELECT {items} FROM ({left.sql}) l {kind} ({right.sql}) r ON {on}", tuple(columns), certain
+    )
+
+
+def join(left: Relation, right: Relation) -> Relation:
+    return _joined("JOIN", left, right, compatible(left, right), left.certain | right.certain)
+
+
+def left_join(left: Relation, right: Relation, condition: str | None) -> Relation:
+    on = compatible(left, right)
+    if condition is None:
+        return _joined("LEFT JOIN", left, right, on, left.certain)
+    for side in "lr":
+        condition, names = _of_side(side, condition)
+        left, right = (_computing(left, names), right) if side == "l" else (left, _computing(right, names))
+    return _joined("LEFT JOIN", left, right, f"{on} AND ({inline(condition)})", left.certain)
+
+
+def _of_side(side: str, condition: str) -> tuple[str, dict[str, str]]:
+    """The condition reading columns of that side in place of expressions on it alone, and those columns."""
+    other = "r.`" if side == "l" else "l.`"
+    names: dict[str, str] = {}
+    pending = list(tokens_in(condition))
+    while pending:
+        token = pending.pop()
+        text = inline(token)
+        if f"{side}.`" in text and other not in text:
+            names[f".on{side}{len(names)}"] = token
+            condition = condition.replace(token, f"{side}.`.on{side}{len(names) - 1}`")
+    return condition, names
+
+
+def _computing(relation: Relation, names: dict[str, str]) -> Relation:
+    """The relation with further columns, which nobody above the join reads."""
+    if not names:
+        return relation
+    own = (f"{inline(token).replace('l.`', '`').replace('r.`', '`')} AS {sql.name(n)}" for n, token in names.items())
+    return replace(relation, sql=f"SELECT *, {', '.join(own)} FROM ({relation.sql})")
+
+
+def semi(left: Relation, right: Relation, on: str, anti: bool = False) -> Relation:
+    """The rows of `left` that have a partner, or with `anti` that have none."""
+    items = items_or_one(sql.column("l", c) for c in left.columns)
+    kind = "LEFT ANTI JOIN" if anti else "LEFT SEMI JOIN"
+    text = f"SELECT {items} FROM ({left.sql}) l {kind} ({right.sql}) r ON {on}"
+    return Relation(text, left.vars, left.certain, left.order, left.row)
+
+
+def minus(left: Relation, right: Relation) -> Relation:
+    common = [v for v in shared(left, right) if not is_key(v)]
+    if not common:
+        return left
+    on = compatible(left, right)
+    if not any(v in left.certain and v in right.certain for v in common):
+        both = (f"{sql.column('l', v)} IS NOT NULL AND {sql.column('r', v)} IS NOT NULL" for v in common)
+        on = f"{on} AND ({sql.any_of(both)})"
+    return semi(left, right, on, anti=True)
+
+
+def same(left: Relation, vars: tuple[str, ...]) -> str:
+    """Equality of l and r in these variables, where unbound equals unbound."""
+    return sql.all_of(
+        f"{sql.column('l', v)} {'=' if v in left.certain else '<=>'} {sql.column('r', v)}" for v in vars
+    )
+
+
+def union(left: Relation, right: Relation) -> Relation:
+    vars = left.vars + tuple(v for v in right.vars if v not in left.vars)
+    sides = (f"SELECT {items_or_one(_padded(side, vars))} FROM ({side.sql})" for side in (left, right))
+    return Relation(" UNION ALL ".join(sides), vars, left.certain & right.certain)
+
+
+def _padded(relation: Relation, vars: tuple[str, ...]) -> list[str]:
+    return [sql.name(v) if v in relation.vars else sql.alias(sql.NULL, v) for v in vars]

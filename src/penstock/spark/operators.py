@@ -1,0 +1,244 @@
+"""Operators of the algebra as relations: one short function each, in one table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from penstock.algebra import ops
+from penstock.algebra.expressions import Const, Expr, PatternTerm, Var
+from penstock.algebra.scope import references
+from penstock.spark import encoding, exists, grouping, joins, ordering, paths, sql
+from penstock.spark.context import Context, Universe
+from penstock.spark.expressions import Scope, condition, needs_row, value
+from penstock.spark.relation import KEY, Ordering, Relation, is_key, items_or_one, select, table, unit
+from penstock.spark.values import term
+
+
+def compile_op(op: ops.Op, context: Context) -> Relation:
+    """The relation of a pattern."""
+    return _OPERATORS[type(op)](op, context)
+
+
+def scope(relation: Relation, context: Context, marks: dict[Any, str] | None = None) -> Scope:
+    columns = {v: sql.name(v) for v in relation.vars}
+    return Scope(columns, context.plan.base, context.plan.now, _row(relation), marks or {})
+
+
+def _row(relation: Relation) -> str | None:
+    return None if relation.row is None else sql.name(relation.row)
+
+
+def with_outer(relation: Relation, exprs: tuple[Expr, ...], context: Context) -> Relation:
+    """The relation with the keys that the expressions read from the solutions around it."""
+    outer = {v.name for expr in exprs for v in references(expr) if is_key(v.name)}
+    return context.expand(relation, frozenset(outer - set(relation.vars)) | relation.keys) if outer else relation
+
+
+def _bgp(op: ops.Bgp, context: Context) -> Relation:
+    """One join of scans: the first use of a variable is its column, every further use a condition."""
+    if not op.patterns:
+        return unit()
+    source, key = context.source()
+    columns: dict[str, str] = {}
+    matches = [_match(pattern, f"t{i}", key, columns) for i, pattern in enumerate(op.patterns)]
+    joined = "".join(f" JOIN {source} t{i} ON {match}" for i, match in enumerate(matches) if i)
+    items = items_or_one(sql.alias(column, var) for var, column in columns.items())
+    text = f"SELECT {items} FROM {source} t0{joined} WHERE {matches[0]}"
+    return Relation(text, tuple(columns), frozenset(columns))
+
+
+def _match(pattern: ops.TriplePattern, table: str, key: str | None, columns: dict[str, str]) -> str:
+    """The conditions on one scan; variables that are new get their column noted."""
+    places: list[tuple[str, PatternTerm]] = [("s", pattern.subject), ("p", pattern.predicate), ("o", pattern.object)]
+    if key is not None:
+        places.insert(0, ("g", Var(key)))
+    conditions = []
+    for place, wanted in places:
+        column = f"{table}.{place}"
+        if not isinstance(wanted, Var):
+            conditions.append(f"{column} = {encoding.constant(wanted)}")
+        elif columns.setdefault(wanted.name, column) != column:
+            conditions.append(f"{column} = {columns[wanted.name]}")
+    return sql.all_of(conditions)
+
+
+def _table(op: ops.Table, context: Context) -> Relation:
+    rows = [tuple(None if cell is None else encoding.encode(cell) for cell in row) for row in op.rows]
+    return table(tuple(v.name for v in op.vars), rows)
+
+
+def _join(op: ops.Join, context: Context) -> Relation:
+    return joins.join(compile_op(op.left, context).plain(), compile_op(op.right, context).plain())
+
+
+def _left_join(op: ops.LeftJoin, context: Context) -> Relation:
+    right = compile_op(op.right, context).plain()
+    left = context.expand(compile_op(op.left, context).plain(), right.keys)
+    if op.condition is None:
+        return joins.left_join(left, right, None)
+    left = with_outer(left, (op.condition,), context)
+    if exists.found_in(op.condition):
+        return _optional_by_parts(left, right, op.condition, context)
+    columns = joins.merged(left, right)
+    on = condition(op.condition, Scope(columns, context.plan.base, context.plan.now))
+    return joins.left_join(left, right, on)
+
+
+def _optional_by_parts(left: Relation, right: Relation, test: Expr, context: Context) -> Relation:
+    """Where EXISTS stands in the condition: the partners first, then the solutions that have none."""
+    partners = exists.filtered(joins.join(left, right), test, context)
+    alone = joins.semi(left, partners, joins.same(left, left.vars), anti=True)
+    return joins.union(partners, alone)
+
+
+def _union(op: ops.Union, context: Context) -> Relation:
+    left, right = compile_op(op.left, context).plain(), compile_op(op.right, context).plain()
+    keys = left.keys | right.keys
+    return joins.union(context.expand(left, keys), context.expand(right, keys))
+
+
+def _minus(op: ops.Minus, context: Context) -> Relation:
+    right = compile_op(op.right, context).plain()
+    return joins.minus(context.expand(compile_op(op.left, context), right.keys), right)
+
+
+def _filter(op: ops.Filter, context: Context) -> Relation:
+    relation = with_outer(compile_op(op.pattern, context), (op.condition,), context)
+    return exists.filtered(relation, op.condition, context)
+
+
+def _extend(op: ops.Extend, context: Context) -> Relation:
+    relation = with_outer(compile_op(op.pattern, context), (op.expression,), context)
+    relation = identified(relation, context) if needs_row(op.expression) else relation
+    marked, marks = exists.marked(relation, op.expression, context)
+    bound = sql.alias(term(value(op.expression, scope(marked, context, marks))), op.var.name)
+    items = [*map(sql.name, relation.vars), bound, *map(sql.name, relation.hidden)]
+    certain = relation.certain | ({op.var.name} if _surely_bound(op.expression, relation) else set())
+    return replace(relation, sql=select(items, marked.sql), vars=(*relation.vars, op.var.name), certain=certain)
+
+
+def _surely_bound(expr: Expr, relation: Relation) -> bool:
+    return isinstance(expr, Const) or (isinstance(expr, Var) and expr.name in relation.certain)
+
+
+def identified(relation: Relation, context: Context) -> Relation:
+    """The relation with a column that is unique to each row."""
+    if relation.row is not None:
+        return relation
+    row = context.plan.fresh(".row")
+    items = [*map(sql.name, relation.columns), sql.alias("uuid()", row)]
+    return replace(relation, sql=select(items, relation.sql), row=row)
+
+
+def _graph(op: ops.Graph, context: Context) -> Relation:
+    if not isinstance(op.name, Var):
+        graph = encoding.encode(op.name)
+        relation = compile_op(op.pattern, context.in_graph(graph))
+        return relation if graph in context.plan.tables.graphs else relation.where("false")
+    key = context.plan.fresh(KEY)
+    names = table((key,), [(g,) for g in sorted(context.plan.tables.graphs)])
+    inner = context.with_universe(Universe((key,), names.sql)).in_graph(key)
+    relation = inner.expand(compile_op(op.pattern, inner), frozenset((key,)))
+    return _name_graph(relation, key, op.name.name)
+
+
+def _name_graph(relation: Relation, key: str, var: str) -> Relation:
+    """The key becomes the variable; where the pattern binds that too, both have to agree."""
+    vars = tuple(v for v in relation.vars if v not in (key, var))
+    items = [*map(sql.name, vars), sql.alias(sql.name(key), var), *map(sql.name, relation.hidden)]
+    agree = f"WHERE {sql.name(var)} IS NULL OR {sql.name(var)} = {sql.name(key)}" if var in relation.vars else ""
+    source = select(items, select(map(sql.name, relation.columns), relation.sql, agree) if agree else relation.sql)
+    return replace(relation, sql=source, vars=(*vars, var), certain=relation.certain - {key} | {var})
+
+
+def _project(op: ops.Project, context: Context) -> Relation:
+    relation = compile_op(op.pattern, context)
+    vars = tuple(v.name for v in op.vars)
+    vars += tuple(sorted(relation.keys - set(vars)))
+    items = [sql.name(v) if v in relation.vars else sql.alias(sql.NULL, v) for v in vars]
+    source = select([*items, *map(sql.name, relation.hidden)], relation.sql)
+    return replace(relation, sql=source, vars=vars, certain=relation.certain & set(vars))
+
+
+def _distinct(op: ops.Distinct, context: Context) -> Relation:
+    """Where the solutions are ordered, each stands where its first copy stood."""
+    relation = compile_op(op.pattern, context)
+    names = [sql.name(v) for v in relation.vars]
+    if not relation.order or not names:
+        limit = "" if names else "LIMIT 1"
+        return Relation(f"SELECT DISTINCT {items_or_one(names)} FROM ({relation.sql}) {limit}", relation.vars, relation.certain)
+    firsts = [_first(o) for o in relation.order]
+    source = select([*names, *firsts], relation.sql, f"GROUP BY {', '.join(names)}")
+    return replace(relation, sql=source, row=None)
+
+
+def _first(o: Ordering) -> str:
+    return sql.alias(sql.call("max" if o.descending else "min", sql.name(o.column)), o.column)
+
+
+def _reduced(op: ops.Reduced, context: Context) -> Relation:
+    return compile_op(op.pattern, context)
+
+
+def _order_by(op: ops.OrderBy, context: Context) -> Relation:
+    """Sort keys become hidden columns; the sort itself happens where the order is used, in `_slice` or at the end."""
+    exprs = tuple(c.expression for c in op.conditions)
+    relation = with_outer(compile_op(op.pattern, context), exprs, context)
+    marked, marks = exists.marked_all(relation, exprs, context)
+    around = scope(marked, context, marks)
+    order = tuple(Ordering(context.plan.fresh(".order"), c.descending) for c in op.conditions)
+    keys = (sql.alias(ordering.sort_key(value(e, around)), o.column) for e, o in zip(exprs, order, strict=True))
+    source = select([*map(sql.name, relation.columns), *keys], marked.sql)
+    return replace(relation, sql=source, order=order + relation.order)
+
+
+def _slice(op: ops.Slice, context: Context) -> Relation:
+    relation = compile_op(op.pattern, context)
+    if relation.keys:
+        return _slice_each(op, relation)
+    limit = "" if op.limit is None else f" LIMIT {op.limit}"
+    offset = f" OFFSET {op.offset}" if op.offset else ""
+    source = select(map(sql.name, relation.columns), relation.sql, f"{relation.reorder()}{limit}{offset}")
+    return replace(relation, sql=source)
+
+
+def _slice_each(op: ops.Slice, relation: Relation) -> Relation:
+    """LIMIT and OFFSET once for every value of the keys."""
+    keys = ", ".join(map(sql.name, sorted(relation.keys)))
+    rank = f"row_number() OVER (PARTITION BY {keys} {relation.reorder() or f'ORDER BY {keys}'})"
+    ranked = select([*map(sql.name, relation.columns), sql.alias(rank, ".rank")], relation.sql)
+    upper = "" if op.limit is None else f" AND `.rank` <= {op.offset + op.limit}"
+    return replace(relation, sql=select(map(sql.name, relation.columns), ranked, f"WHERE `.rank` > {op.offset}{upper}"))
+
+
+def _group(op: ops.Group, context: Context) -> Relation:
+    arguments = tuple(a.argument for _, a in op.aggregates if a.argument is not None)
+    relation = with_outer(compile_op(op.pattern, context).plain(), arguments, context)
+    marked, marks = exists.marked_all(relation, arguments, context)
+    return grouping.group(op, replace(relation, sql=marked.sql), scope(marked, context, marks), context)
+
+
+def _path(op: ops.Path, context: Context) -> Relation:
+    return paths.compile_path(op, context)
+
+
+_OPERATORS: dict[type[ops.Op], Callable[[Any, Context], Relation]] = {
+    ops.Bgp: _bgp,
+    ops.Distinct: _distinct,
+    ops.Extend: _extend,
+    ops.Filter: _filter,
+    ops.Graph: _graph,
+    ops.Group: _group,
+    ops.Join: _join,
+    ops.LeftJoin: _left_join,
+    ops.Minus: _minus,
+    ops.OrderBy: _order_by,
+    ops.Path: _path,
+    ops.Project: _project,
+    ops.Reduced: _reduced,
+    ops.Slice: _slice,
+    ops.Table: _table,
+    ops.Union: _union,
+}

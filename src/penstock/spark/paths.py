@@ -1,0 +1,180 @@
+"""Property paths: https://www.w3.org/TR/sparql11-query/#propertypaths.
+
+Every path is a relation of pairs, `.s` and `.o`. Closures are computed by Spark jobs until nothing new is found: from a
+given end, breadth first; between two variables, by doubling the length of the paths each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from penstock.algebra import ops
+from penstock.algebra.expressions import PatternTerm, Var
+from penstock.spark import encoding, joins, sql
+from penstock.spark.context import Context
+from penstock.spark.relation import Relation, items_or_one, select, table
+
+S, O = ".s", ".o"
+PAIR = (S, O)
+Ends = tuple[str | None, str | None]  # the encoded terms that a pair has to start and to end with, where given
+
+
+def compile_path(op: ops.Path, context: Context) -> Relation:
+    ends = (_constant(op.subject), _constant(op.object))
+    found = pairs(op.path, context, ends)
+    conditions = [f"{sql.name(column)} = {sql.text(end)}" for column, end in zip(PAIR, ends, strict=True) if end]
+    if op.subject == op.object and isinstance(op.subject, Var):
+        conditions.append("`.s` = `.o`")
+    columns = {v.name: c for c, v in ((S, op.subject), (O, op.object)) if isinstance(v, Var)}
+    items = [sql.alias(sql.name(c), v) for v, c in columns.items()] + [sql.name(k) for k in sorted(found.keys)]
+    vars = tuple(columns) + tuple(sorted(found.keys))
+    return Relation(select(items, found.sql, f"WHERE {sql.all_of(conditions)}"), vars, frozenset(vars))
+
+
+def _constant(term: PatternTerm) -> str | None:
+    return None if isinstance(term, Var) else encoding.encode(term)
+
+
+def pairs(path: ops.PathExpr, context: Context, ends: Ends = (None, None)) -> Relation:
+    """The pairs that the path connects; `ends` only narrows the search, it may leave others in."""
+    return _PATHS[type(path)](path, context, ends)
+
+
+def _scan(context: Context, condition: str, s: str = "s", o: str = "o") -> Relation:
+    source, key = context.source()
+    items = [sql.alias(s, S), sql.alias(o, O)] + ([] if key is None else [sql.alias("g", key)])
+    vars = PAIR + (() if key is None else (key,))
+    return Relation(f"SELECT {', '.join(items)} FROM {source} t WHERE {condition}", vars, frozenset(vars))
+
+
+def _link(path: ops.Link, context: Context, ends: Ends) -> Relation:
+    return _scan(context, f"p = {encoding.constant(path.iri)}")
+
+
+def _negated(path: ops.NegatedSet, context: Context, ends: Ends) -> Relation:
+    sides = []
+    for iris, columns in ((path.forward, ("s", "o")), (path.backward, ("o", "s"))):
+        if iris is not None:
+            condition = f"p NOT IN ({sql.texts(map(encoding.encode, iris))})" if iris else "true"
+            sides.append(_scan(context, condition, *columns))
+    return sides[0] if len(sides) == 1 else joins.union(*sides)
+
+
+def _inverse(path: ops.Inverse, context: Context, ends: Ends) -> Relation:
+    return _renamed(pairs(path.path, context, ends[::-1]), {S: O, O: S})
+
+
+def _renamed(relation: Relation, names: dict[str, str]) -> Relation:
+    vars = tuple(names.get(v, v) for v in relation.vars)
+    items = (sql.alias(sql.name(old), new) for old, new in zip(relation.vars, vars, strict=True))
+    return Relation(select(items, relation.sql), vars, frozenset(vars))
+
+
+def _sequence(path: ops.Sequence, context: Context, ends: Ends) -> Relation:
+    first = _renamed(pairs(path.left, context, (ends[0], None)), {O: ".m"})
+    second = _renamed(pairs(path.right, context, (None, ends[1])), {S: ".m"})
+    joined = joins.join(first, second)
+    vars = PAIR + tuple(sorted(joined.keys))
+    return Relation(select(map(sql.name, vars), joined.sql), vars, frozenset(vars))
+
+
+def _alternative(path: ops.Alternative, context: Context, ends: Ends) -> Relation:
+    return joins.union(pairs(path.left, context, ends), pairs(path.right, context, ends))
+
+
+def _zero_or_one(path: ops.ZeroOrOne, context: Context, ends: Ends) -> Relation:
+    return _distinct(joins.union(_identity(context, ends), _in_key_order(pairs(path.path, context, ends), context)))
+
+
+def _zero_or_more(path: ops.ZeroOrMore, context: Context, ends: Ends) -> Relation:
+    closure = _closure(pairs(path.path, context), context, ends)
+    return _distinct(joins.union(_identity(context, ends), _in_key_order(closure, context)))
+
+
+def _one_or_more(path: ops.OneOrMore, context: Context, ends: Ends) -> Relation:
+    return _closure(pairs(path.path, context), context, ends)
+
+
+def _in_key_order(relation: Relation, context: Context) -> Relation:
+    _, key = context.source()
+    return relation if key is None else context.expand(relation, frozenset((key,)))
+
+
+def _identity(context: Context, ends: Ends) -> Relation:
+    """Every node with itself: those of the graph, or the given end whether or not the graph has it."""
+    source, key = context.source()
+    given = ends[0] or ends[1]
+    if given is not None:
+        return _in_key_order(table(PAIR, [(given, given)]), context)
+    keyed = "" if key is None else f", {sql.alias('g', key)}"
+    sides = (f"SELECT {c} AS `.s`, {c} AS `.o`{keyed} FROM {source} t" for c in "so")
+    vars = PAIR + (() if key is None else (key,))
+    return Relation(" UNION ".join(sides), vars, frozenset(vars))
+
+
+def _distinct(relation: Relation) -> Relation:
+    return replace(relation, sql=f"SELECT DISTINCT {items_or_one(map(sql.name, relation.vars))} FROM ({relation.sql})")
+
+
+def _closure(edges: Relation, context: Context, ends: Ends) -> Relation:
+    known = _distinct(edges)
+    known = replace(known, sql=f"SELECT * FROM {context.plan.keep(known.sql)[0]}")
+    if ends[0] is not None:
+        return _reachable(known, context, ends[0])
+    if ends[1] is not None:
+        return _renamed(_reachable(_renamed(known, {S: O, O: S}), context, ends[1]), {S: O, O: S})
+    return _doubled(known, context)
+
+
+def _step(left: str, right: str, relation: Relation) -> str:
+    """left ∘ right, within the same keys."""
+    keys = sorted(relation.keys)
+    on = sql.all_of(["l.`.o` = r.`.s`", *(f"l.{sql.name(k)} = r.{sql.name(k)}" for k in keys)])
+    items = ", ".join(["l.`.s`", "r.`.o`", *(f"l.{sql.name(k)}" for k in keys)])
+    return f"SELECT {items} FROM ({left}) l JOIN ({right}) r ON {on}"
+
+
+def _reachable(edges: Relation, context: Context, start: str) -> Relation:
+    """Breadth first: each job goes one edge on from the nodes that the last one found."""
+    edges = _with_columns(edges)
+    frontier = replace(edges, sql=f"{edges.sql} WHERE `.s` = {sql.text(start)}")
+    name, new = context.plan.keep(frontier.sql)
+    found = [name]
+    while new:
+        seen = replace(edges, sql=" UNION ALL ".join(f"SELECT * FROM {f}" for f in found))
+        reached = replace(edges, sql=f"SELECT DISTINCT * FROM ({_step(f'SELECT * FROM {found[-1]}', edges.sql, edges)})")
+        name, new = context.plan.keep(joins.semi(reached, seen, joins.same(edges, edges.vars), anti=True).sql)
+        found.append(name)
+    return replace(edges, sql=" UNION ALL ".join(f"SELECT * FROM {f}" for f in found))
+
+
+def _with_columns(relation: Relation) -> Relation:
+    vars = PAIR + tuple(sorted(relation.keys))
+    return Relation(select(map(sql.name, vars), relation.sql), vars, frozenset(vars))
+
+
+def _doubled(edges: Relation, context: Context) -> Relation:
+    """R ← R ∪ R∘R until it stops growing: paths of length n after log₂ n jobs."""
+    edges = _with_columns(edges)
+    name, size = context.plan.keep(edges.sql)
+    while True:
+        known = f"SELECT * FROM {name}"
+        grown = replace(edges, sql=f"SELECT DISTINCT * FROM ({known} UNION ALL {_step(known, known, edges)})")
+        name, now = context.plan.keep(grown.sql)
+        if now == size:
+            return replace(edges, sql=f"SELECT * FROM {name}")
+        size = now
+
+
+_PATHS: dict[type, Callable[[Any, Context, Ends], Relation]] = {
+    ops.Alternative: _alternative,
+    ops.Inverse: _inverse,
+    ops.Link: _link,
+    ops.NegatedSet: _negated,
+    ops.OneOrMore: _one_or_more,
+    ops.Sequence: _sequence,
+    ops.ZeroOrMore: _zero_or_more,
+    ops.ZeroOrOne: _zero_or_one,
+}

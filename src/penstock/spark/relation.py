@@ -1,0 +1,102 @@
+"""A compiled pattern: one SELECT, and what is known of its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from penstock.spark import sql
+from penstock.spark.lets import lower
+
+KEY = ".k"  # columns with this prefix say for which graph, or for which outer solution, a row holds
+
+
+@dataclass(frozen=True, slots=True)
+class Ordering:
+    """A hidden column to sort by."""
+
+    column: str
+    descending: bool
+
+    @property
+    def sql(self) -> str:
+        return sql.name(self.column) + (" DESC" if self.descending else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """`sql` selects `vars` (a variable each, NULL where unbound) and hidden columns that are no part of a solution.
+
+    A key column is a variable that every operator keeps. A relation without a key of its context holds for all values of
+    that key, so that a pattern costs nothing per graph until it reads one.
+    """
+
+    sql: str
+    vars: tuple[str, ...]
+    certain: frozenset[str]
+    order: tuple[Ordering, ...] = ()
+    row: str | None = None  # a column that is unique to the row, for BNODE(…)
+
+    @property
+    def keys(self) -> frozenset[str]:
+        return frozenset(v for v in self.vars if is_key(v))
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        return tuple(o.column for o in self.order) + (() if self.row is None else (self.row,))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.vars + self.hidden
+
+    def plain(self) -> Relation:
+        """The same without hidden columns."""
+        return replace(self, order=(), row=None)
+
+    def where(self, condition: str) -> Relation:
+        return replace(self, sql=select(map(sql.name, self.columns), self.sql, f"WHERE {condition}"))
+
+    def reorder(self) -> str:
+        """ORDER BY as the relation asks for it."""
+        return f"ORDER BY {', '.join(o.sql for o in self.order)}" if self.order else ""
+
+
+def is_key(name: str) -> bool:
+    return name.startswith(KEY)
+
+
+def select(items: Iterable[str], source: str, rest: str = "") -> str:
+    """SELECT items FROM (source), with columns in the source for what the items and the rest name."""
+    source, (*items, rest) = lower(source, [*items, rest])
+    return f"SELECT {items_or_one(items)} FROM ({source}) {rest}".rstrip()
+
+
+def items_or_one(items: Iterable[str]) -> str:
+    """A relation of no columns still has rows, hence the constant."""
+    return ", ".join(items) or "1 AS `.unit`"
+
+
+def unit() -> Relation:
+    """One solution that binds nothing."""
+    return Relation(f"SELECT {items_or_one(())}", (), frozenset())
+
+
+def empty(vars: tuple[str, ...]) -> Relation:
+    nulls = items_or_one(sql.alias(sql.NULL, v) for v in vars)
+    return Relation(f"SELECT {nulls} WHERE false", vars, frozenset(vars))
+
+
+def table(vars: tuple[str, ...], rows: list[tuple[str | None, ...]]) -> Relation:
+    """Inline rows of encoded terms."""
+    if not rows:
+        return empty(vars)
+    if not vars:
+        return Relation(f"SELECT 1 AS `.unit` FROM range({len(rows)})", (), frozenset())
+    values = ", ".join(f"({', '.join(_cell(cell) for cell in row)})" for row in rows)
+    source = f"SELECT * FROM VALUES {values} AS t({', '.join(map(sql.name, vars))})"
+    certain = frozenset(v for i, v in enumerate(vars) if all(row[i] is not None for row in rows))
+    return Relation(source, vars, certain)
+
+
+def _cell(value: str | None) -> str:
+    return sql.NULL if value is None else sql.text(value)

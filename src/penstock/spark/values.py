@@ -1,0 +1,230 @@
+"""What an expression compiles to: SQL text plus what is known of its type before any row is seen.
+
+SPARQL types values at run time. Emitting that for every operator would grow a forest of CASEs, so a value says what it
+is where that is known (`Truth`, `Text`, `Number`), and only a `Node` (any term) is inspected at run time. NULL is SPARQL's
+error, and an unbound variable: with that, AND, OR and NOT of SQL are exactly those of SPARQL, and COALESCE is COALESCE.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from penstock.algebra.expressions import Term
+from penstock.spark import encoding, sql
+from penstock.spark.lets import let
+
+INTEGER, DECIMAL, FLOAT, DOUBLE = 1, 2, 3, 4
+EXACT = "DECIMAL(38,18)"
+KIND_NAMES = {INTEGER: "integer", DECIMAL: "decimal", FLOAT: "float", DOUBLE: "double"}
+
+_INTEGER_FORM = "^[+-]?[0-9]+$"
+_DECIMAL_FORM = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)$"
+_DOUBLE_FORM = r"^([+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?INF|NaN)$"
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """Any term, encoded."""
+
+    sql: str
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """An xsd:boolean, as a SQL boolean."""
+
+    sql: str
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """An xsd:string, as its lexical form."""
+
+    sql: str
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A numeric value: integers and decimals in `exact`, floats and doubles in `real`, exactly one of them not NULL.
+
+    `kind` (INTEGER to DOUBLE, by promotion order) is an int where it is known, else SQL. A side that cannot be is None.
+    """
+
+    kind: int | str
+    exact: str | None
+    real: str | None
+    term: str | None = None  # the encoded term that it was read from
+
+    def as_real(self) -> str:
+        """The value as a double, promoted if it has to be."""
+        promoted = f"CAST({self.exact} AS DOUBLE)"
+        if self.real is None:
+            return promoted
+        return self.real if self.exact is None else let(sql.coalesce(self.real, promoted))
+
+    def is_kind(self, *kinds: int) -> str:
+        return f"{self.kind} IN ({', '.join(map(str, kinds))})"
+
+
+Value = Node | Truth | Text | Number
+NOTHING = Node(sql.NULL)
+
+
+def of_term(term: Term) -> Value:
+    """A constant, with its type known."""
+    encoded = encoding.constant(term)
+    if not hasattr(term, "datatype"):
+        return Node(encoded)
+    datatype = term.datatype.value
+    if datatype == encoding.STRING:
+        return Text(sql.text(term.value))
+    if datatype == encoding.XSD + "boolean" and term.value in ("true", "false"):
+        return Truth(term.value)
+    local = datatype.removeprefix(encoding.XSD)
+    if local in _KIND_OF:
+        return _constant_number(term.value, _KIND_OF[local], encoded)
+    return Node(encoded)
+
+
+_FORM_OF = {INTEGER: _INTEGER_FORM, DECIMAL: _DECIMAL_FORM, FLOAT: _DOUBLE_FORM, DOUBLE: _DOUBLE_FORM}
+_KIND_OF = {**dict.fromkeys(encoding.INTEGER_TYPES, INTEGER), "decimal": DECIMAL, "float": FLOAT, "double": DOUBLE}
+
+
+def _constant_number(lexical: str, kind: int, encoded: str) -> Number:
+    good = re.fullmatch(_FORM_OF[kind], lexical) is not None
+    literal = sql.text(lexical) if good else "NULL"
+    if kind <= DECIMAL:
+        return Number(kind, f"CAST({literal} AS {EXACT})", None, encoded)
+    spark_type = "DOUBLE" if kind == DOUBLE else "FLOAT"
+    return Number(kind, None, f"CAST(CAST({literal} AS {spark_type}) AS DOUBLE)", encoded)
+
+
+def _checked(lexical: str, form: str, spark_type: str) -> str:
+    return f"CAST({sql.when(f'{lexical} RLIKE {sql.text(form)}', lexical)} AS {spark_type})"
+
+
+def _real(lexical: str, kind: int) -> str:
+    value = _checked(lexical, _DOUBLE_FORM, "DOUBLE")
+    return value if kind == DOUBLE else f"CAST(CAST({value} AS FLOAT) AS DOUBLE)"
+
+
+def number(value: Value) -> Number:
+    """The numeric view; all NULL where the value is no number."""
+    match value:
+        case Number():
+            return value
+        case Node(term):
+            return _read_number(term)
+    return Number(INTEGER, f"CAST(NULL AS {EXACT})", None)
+
+
+def _read_number(term: str) -> Number:
+    lexical, tail = encoding.lexical(term), encoding.tail(term)
+
+    def branch(kind: int, value: str) -> tuple[str, str]:
+        names = [local for local, k in _KIND_OF.items() if k == kind]
+        return f"{tail} IN ({sql.texts(encoding.tail_of(n) for n in names)})", value
+
+    integer, decimal = (branch(k, _checked(lexical, _FORM_OF[k], EXACT)) for k in (INTEGER, DECIMAL))
+    double, single = (branch(k, _real(lexical, k)) for k in (DOUBLE, FLOAT))
+    kind = sql.case(*(branch(k, str(k)) for k in KIND_NAMES))
+    return Number(let(kind), let(sql.case(integer, decimal)), let(sql.case(double, single)), term)
+
+
+def term(value: Value) -> str:
+    """The encoded term of a value."""
+    match value:
+        case Node(encoded):
+            return encoded
+        case Truth(condition):
+            return let(encoding.typed(f"CAST({condition} AS STRING)", "boolean"))
+        case Text(lexical):
+            return let(encoding.plain(lexical))
+        case Number(_, _, _, str() as encoded):
+            return encoded
+        case Number():
+            return let(_write_number(value))
+
+
+def _write_number(value: Number) -> str:
+    forms = {kind: encoding.typed(_lexical_number(value, kind), KIND_NAMES[kind]) for kind in _possible_kinds(value)}
+    if len(forms) == 1:
+        return next(iter(forms.values()))
+    return sql.case(*((f"{value.kind} = {kind}", form) for kind, form in forms.items()))
+
+
+def _possible_kinds(value: Number) -> tuple[int, ...]:
+    if isinstance(value.kind, int):
+        return (value.kind,)
+    exact = () if value.exact is None else (INTEGER, DECIMAL)
+    return exact + (() if value.real is None else (FLOAT, DOUBLE))
+
+
+def _lexical_number(value: Number, kind: int) -> str:
+    if kind == INTEGER:
+        return f"CAST(CAST({value.exact} AS DECIMAL(38,0)) AS STRING)"
+    if kind == DECIMAL:
+        return f"trim(TRAILING '.' FROM trim(TRAILING '0' FROM {_plain_decimal(str(value.exact))}))"
+    return _lexical_real(f"CAST({value.real} AS FLOAT)" if kind == FLOAT else str(value.real))
+
+
+def _plain_decimal(exact: str) -> str:
+    """All 18 digits after the point. Spark writes the smallest numbers with an exponent, but not with one added."""
+    tiny = f"concat(CASE WHEN {exact} < 0 THEN '-0' ELSE '0' END, substring(CAST(abs({exact}) + 1 AS STRING), 2))"
+    return f"CASE WHEN abs({exact}) >= 0.000001BD THEN CAST({exact} AS STRING) ELSE {tiny} END"
+
+
+def _lexical_real(real: str) -> str:
+    """As XPath writes doubles: no fraction where there is none, INF for infinity."""
+    written = let(f"CAST({real} AS STRING)")
+    return sql.case(
+        (f"{written} = 'Infinity'", "'INF'"),
+        (f"{written} = '-Infinity'", "'-INF'"),
+        otherwise=f"regexp_replace({written}, '[.]0$', '')",
+    )
+
+
+def truth(value: Value) -> str:
+    """The effective boolean value (https://www.w3.org/TR/sparql11-query/#ebv)."""
+    match value:
+        case Truth(condition):
+            return condition
+        case Text(lexical):
+            return f"length({lexical}) > 0"
+        case Number():
+            return _nonzero(value)
+        case Node(encoded):
+            return sql.case(
+                (f"{encoding.tail(encoded)} = ''", f"{encoded} <> '\"\"'"),
+                (encoding.has_type(encoded, "boolean"), boolean(encoded)),
+                otherwise=_nonzero(_read_number(encoded)),
+            )
+
+
+def _nonzero(value: Number) -> str:
+    exact = [] if value.exact is None else [f"{value.exact} <> 0"]
+    real = [] if value.real is None else [f"{value.real} <> 0 AND NOT isnan({value.real})"]
+    return sql.coalesce(*exact, *real)
+
+
+def boolean(encoded: str) -> str:
+    """The value of an xsd:boolean literal; NULL for anything else."""
+    return sql.case(
+        (f"{encoded} IN ({sql.texts(_boolean_terms('true', '1'))})", "true"),
+        (f"{encoded} IN ({sql.texts(_boolean_terms('false', '0'))})", "false"),
+    )
+
+
+def _boolean_terms(*lexical: str) -> tuple[str, ...]:
+    return tuple(f'"{form}"{encoding.tail_of("boolean")}' for form in lexical)
+
+
+def text(value: Value) -> str:
+    """The lexical form of a plain string (xsd:string); NULL for anything else."""
+    match value:
+        case Text(lexical):
+            return lexical
+        case Node(encoded):
+            return let(sql.when(f"{encoding.tail(encoded)} = ''", encoding.lexical(encoded)))
+    return sql.NULL

@@ -1,0 +1,180 @@
+"""What the parser's refusals mean, in words and with a suggestion."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from itertools import takewhile
+
+from lark import Lark, Token
+from lark.exceptions import UnexpectedToken
+from lark.lexer import PatternStr
+
+from penstock.errors import QueryError, RefusedError
+from penstock.syntax.functions import BUILTINS
+from penstock.syntax.lexer import UNKNOWN, SparqlLexer
+from penstock.syntax.source import Source
+from penstock.syntax.suggest import did_you_mean
+from penstock.syntax.tree import Span
+
+__all__ = ["diagnose_character", "diagnose_token"]
+
+_UPDATES = ("INSERT", "DELETE", "LOAD", "CLEAR", "DROP", "CREATE", "ADD", "MOVE", "COPY", "WITH")
+_AGGREGATES = ("COUNT", "SUM", "MIN", "MAX", "AVG", "SAMPLE", "GROUP_CONCAT")
+_CLOSERS = {"}": "{", ")": "(", "]": "["}
+_BAD_ESCAPE = re.compile(r"""\\[^tbnrf\\"']""")
+_NOT_IN_IRI = re.compile(r'[<"{}|^`\\\x00-\x20]|$')
+
+_KINDS = {
+    "$END": "the end of the query",
+    "A": "a",
+    "BLANK_NODE_LABEL": "a blank node",
+    "BUILTIN": "a function",
+    "IRIREF": "an IRI",
+    "LANGTAG": "a language tag",
+    "PNAME_LN": "an IRI",
+    "PNAME_NS": "a prefix",
+    "VAR": "a variable",
+} | {f"{kind}{suffix}": "a number" for kind in ("INTEGER", "DECIMAL", "DOUBLE") for suffix in ("", "_SIGNED")}
+_KINDS |= {f"STRING_LITERAL{suffix}": "a string" for suffix in ("1", "2", "_LONG1", "_LONG2")}
+_LITERALS = {"a number", "a string", "false", "true"}
+
+
+def diagnose_token(source: Source, error: UnexpectedToken, parser: Lark) -> QueryError:
+    """The reasons from the most to the least specific."""
+    token, accepted = error.token, frozenset(error.accepts or error.expected)
+    return (
+        _update(source, token, accepted)
+        or _bracket(source, token, parser)
+        or _end(source, token, accepted, parser)
+        or _iri(source, token, accepted)
+        or _function(source, token, accepted)
+        or _unexpected(source, token, accepted, parser)
+    )
+
+
+def diagnose_character(source: Source, position: int) -> QueryError:
+    """A place where no token starts."""
+    character = source.decoded[position]
+    if character in "\"'":
+        return _string(source, position)
+    hint = "did you mean &&?" if character == "&" else None
+    return source.error(f"the character {character} cannot stand here", position, hint=hint)
+
+
+def _update(source: Source, token: Token, accepted: frozenset[str]) -> QueryError | None:
+    if token.upper() not in _UPDATES or "CONSTRUCT" not in accepted:  # not where a query could start
+        return None
+    reason = f"{token.upper()} is SPARQL Update, which Penstock does not run: it answers queries"
+    return _span(source, token).error(RefusedError, reason, source.text)
+
+
+def _bracket(source: Source, token: Token, parser: Lark) -> QueryError | None:
+    """An opening bracket that nothing closes, or a closing one that nothing opens."""
+    if token.type != "$END" and token not in _CLOSERS:
+        return None
+    openers = _open_brackets(source, token, parser)
+    if openers and _CLOSERS.get(token) != openers[-1]:
+        return source.error(f"this {openers[-1]} is never closed", openers[-1].start_pos or 0)
+    if not openers and token in _CLOSERS:
+        return source.error(f"this {token} closes nothing", token.start_pos or 0)
+    return None
+
+
+def _open_brackets(source: Source, until: Token, parser: Lark) -> list[Token]:
+    lexer = SparqlLexer(parser.lexer_conf)
+    tokens = lexer.tokens(source.decoded)
+    if until.type != "$END":
+        tokens = takewhile(lambda token: token.start_pos != until.start_pos, tokens)
+    openers: list[Token] = []
+    for token in tokens:
+        if token in _CLOSERS.values():
+            openers.append(token)
+        elif token in _CLOSERS:
+            openers.pop()
+    return openers
+
+
+def _end(source: Source, token: Token, accepted: frozenset[str], parser: Lark) -> QueryError | None:
+    if token.type != "$END":
+        return None
+    *_, last = [None, *SparqlLexer(parser.lexer_conf).tokens(source.decoded)]
+    if last is None:
+        return QueryError("the query is empty")
+    reason = "the query ends too early"
+    return source.error(reason, last.end_pos or 0, hint=_expected(accepted, parser))
+
+
+def _iri(source: Source, token: Token, accepted: frozenset[str]) -> QueryError | None:
+    if token.type not in ("LT", "LE") or "IRIREF" not in accepted:
+        return None
+    start = token.start_pos or 0
+    match = _NOT_IN_IRI.search(source.decoded, start + 1)
+    end = match.start() if match else len(source.decoded)
+    if end == len(source.decoded) or source.decoded[end] in "\r\n":
+        return source.error("this IRI is never closed", start, end, "an IRI ends with >")
+    reason = f"an IRI cannot contain {_shown(source.decoded[end])}"
+    return source.error(reason, end, hint="an IRI ends with >; other characters are written as %20 and the like")
+
+
+def _function(source: Source, token: Token, accepted: frozenset[str]) -> QueryError | None:
+    if token.type != UNKNOWN or "BUILTIN" not in accepted:
+        return None
+    if not source.decoded[token.end_pos :].lstrip().startswith("("):
+        return None
+    hint = did_you_mean(token, [*BUILTINS, *_AGGREGATES])
+    return _span(source, token).error(QueryError, f"there is no function {token}", source.text, hint)
+
+
+def _unexpected(source: Source, token: Token, accepted: frozenset[str], parser: Lark) -> QueryError:
+    keywords = _keywords(parser)
+    hint = None
+    if token.type == UNKNOWN:
+        possible = [word for word, name in keywords.items() if name in accepted]
+        hint = did_you_mean(token, possible, keywords)
+    elif "AS" in accepted and token == ")":
+        hint = "an expression needs a name here: (… AS ?name)"
+    elif token.type in ("BUILTIN", *_AGGREGATES) and {"LPAR", "VAR"} <= accepted:
+        hint = f"put it in brackets and name it: ({token}(…) AS ?name)"
+    shown = "this word is not part of SPARQL" if token.type == UNKNOWN else f"{_shown(token)} cannot stand here"
+    return _span(source, token).error(QueryError, shown, source.text, hint or _expected(accepted, parser))
+
+
+def _string(source: Source, start: int) -> QueryError:
+    quote = source.decoded[start]
+    if source.decoded.endswith(quote * 2, 0, start):  # what looked like an empty string was the start of a long one
+        start -= 2
+    long = source.decoded.startswith(quote * 3, start)
+    quotes = quote * 3 if long else quote
+    closed = re.compile(rf"{quotes}(?:\\.|{'(?s:.)' if long else '.'})*?{quotes}").match(source.decoded, start)
+    if closed and (escape := _BAD_ESCAPE.search(closed[0])):
+        reason, place = f"{escape[0]} is not an escape of SPARQL", start + escape.start()
+        return source.error(reason, place, place + 2, "a backslash itself is written \\\\")
+    hint = None if long else f"a string over several lines stands between {quote * 3} and {quote * 3}"
+    return source.error("this string is never closed", start, start + len(quotes), hint)
+
+
+def _keywords(parser: Lark) -> dict[str, str]:
+    """Word → name of its terminal."""
+    patterns = {t.pattern.value: t.name for t in parser.terminals if isinstance(t.pattern, PatternStr)}
+    return {value: name for value, name in patterns.items() if value.isidentifier()}
+
+
+def _expected(accepted: Iterable[str], parser: Lark, limit: int = 8) -> str | None:
+    """What could stand here, if that is few enough to help."""
+    signs = {t.name: t.pattern.value for t in parser.terminals if isinstance(t.pattern, PatternStr)}
+    kinds = {_KINDS.get(name) or signs.get(name, name) for name in accepted}
+    if kinds >= _LITERALS:
+        kinds = kinds - _LITERALS | {"a literal"}
+    names = sorted(kinds - {"a prefix"} if "an IRI" in kinds else kinds, key=str.lower)
+    if not names or len(names) > limit:
+        return None
+    return f"expected {names[0]}" if len(names) == 1 else f"expected {', '.join(names[:-1])} or {names[-1]}"
+
+
+def _shown(text: str) -> str:
+    return {" ": "a space", "\t": "a tab"}.get(text, text)
+
+
+def _span(source: Source, token: Token) -> Span:
+    return source.span(token.start_pos or 0, token.end_pos or 0)

@@ -1,0 +1,30 @@
+"""The built-in functions of SPARQL 1.1 ([121] of its grammar) and the casts, with how many arguments each takes."""
+
+from __future__ import annotations
+
+__all__ = ["BUILTINS", "CASTS", "XSD"]
+
+XSD = "http://www.w3.org/2001/XMLSchema#"
+
+_BY_ARITY: dict[tuple[int, int | None], str] = {
+    (0, 0): "NOW RAND STRUUID UUID",
+    (0, 1): "BNODE",
+    (0, None): "COALESCE CONCAT",
+    (1, 1): """ABS BOUND CEIL DATATYPE DAY ENCODE_FOR_URI FLOOR HOURS IRI ISBLANK ISIRI ISLITERAL ISNUMERIC ISURI LANG
+        LCASE MD5 MINUTES MONTH ROUND SECONDS SHA1 SHA256 SHA384 SHA512 STR STRLEN TIMEZONE TZ UCASE URI YEAR""",
+    (2, 2): "CONTAINS LANGMATCHES SAMETERM STRAFTER STRBEFORE STRDT STRENDS STRLANG STRSTARTS",
+    (2, 3): "REGEX SUBSTR",
+    (3, 3): "IF",
+    (3, 4): "REPLACE",
+}
+
+BUILTINS: dict[str, tuple[int, int | None]] = {
+    name: arity for arity, names in _BY_ARITY.items() for name in names.split()
+}
+"""Name → least and greatest number of arguments; None is any number."""
+
+_CAST_NAMES = """boolean double float decimal integer dateTime string
+    date time duration dayTimeDuration yearMonthDuration"""
+
+CASTS: frozenset[str] = frozenset(XSD + name for name in _CAST_NAMES.split())
+"""IRIs of the functions that https://www.w3.org/TR/sparql11-query/#FunctionMapping defines, and of the like."""

@@ -1,0 +1,327 @@
+"""What the parser returns: the query as written, with prefixes resolved and the place of whatever an error may name.
+
+Sugar is gone (`;`, `,`, `[…]`, `(…)` are plain triples here); meaning comes later, in `algebra/build.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias, TypeVar
+
+from penstock.errors import QueryError
+
+_E = TypeVar("_E", bound=QueryError)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A place in the query's text; lines and columns count from 1, and the end is not part of it."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+    def to(self, other: Span) -> Span:
+        """From the start of this one to the end of the other."""
+        return Span(self.line, self.column, other.end_line, other.end_column)
+
+    def error(self, kind: type[_E], reason: str, text: str, hint: str | None = None) -> _E:
+        """An error of that kind with a caret at this place."""
+        length = max(1, self.end_column - self.column) if self.line == self.end_line else len(text)
+        return kind(reason, text=text, line=self.line, column=self.column, length=length, hint=hint)
+
+
+# Terms
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    name: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Iri:
+    """Absolute, unless the query has a relative one and there is no base."""
+
+    value: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    value: str
+    datatype: Iri | None
+    language: str | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class BlankNode:
+    """A label as written, or one with a `[` for what has none, unique in the query."""
+
+    label: str
+    span: Span
+
+
+Term: TypeAlias = Variable | Iri | Literal | BlankNode
+
+
+# Property paths; a single IRI is a path too
+
+
+@dataclass(frozen=True, slots=True)
+class InversePath:
+    path: PathExpr
+
+
+@dataclass(frozen=True, slots=True)
+class SequencePath:
+    steps: tuple[PathExpr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AlternativePath:
+    choices: tuple[PathExpr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatPath:
+    """`p?`, `p*` or `p+`"""
+
+    path: PathExpr
+    modifier: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class NegatedPath:
+    """`!(p|^q)`"""
+
+    members: tuple[Iri | InversePath, ...]
+
+
+PathExpr: TypeAlias = Iri | InversePath | SequencePath | AlternativePath | RepeatPath | NegatedPath
+
+
+# Expressions
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """An operator (by its sign) or a built-in function (in upper case)."""
+
+    name: str
+    args: tuple[Expression, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionCall:
+    """A cast or an extension function, by IRI."""
+
+    iri: Iri
+    args: tuple[Expression, ...]
+    distinct: bool
+
+    @property
+    def span(self) -> Span:
+        return self.iri.span
+
+
+@dataclass(frozen=True, slots=True)
+class Exists:
+    group: Group
+    negated: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """`argument` is None for `COUNT(*)`."""
+
+    name: str
+    argument: Expression | None
+    distinct: bool
+    separator: str | None
+    span: Span
+
+
+Expression: TypeAlias = Variable | Iri | Literal | Call | FunctionCall | Exists | Aggregate
+
+
+# Graph patterns
+
+
+@dataclass(frozen=True, slots=True)
+class Triple:
+    subject: Term
+    predicate: Variable | PathExpr
+    object: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Triples:
+    """A block of triples with nothing else between them."""
+
+    triples: tuple[Triple, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    condition: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Bind:
+    expression: Expression
+    variable: Variable
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of VALUES; None is UNDEF."""
+
+    values: tuple[Iri | Literal | None, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class InlineData:
+    variables: tuple[Variable, ...]
+    rows: tuple[Row, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Optional:
+    group: Group
+
+
+@dataclass(frozen=True, slots=True)
+class Minus:
+    group: Group
+
+
+@dataclass(frozen=True, slots=True)
+class Union:
+    """One or more groups."""
+
+    groups: tuple[Group, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedGraph:
+    name: Variable | Iri
+    group: Group
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    name: Variable | Iri
+    group: Group
+    silent: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class SubSelect:
+    select: Select
+    where: Group
+    modifiers: Modifiers
+    values: InlineData | None
+
+
+Element: TypeAlias = Triples | Filter | Bind | InlineData | Optional | Minus | Union | NamedGraph | Service | SubSelect
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    elements: tuple[Element, ...]
+    span: Span
+
+
+# Solution modifiers and query forms
+
+
+@dataclass(frozen=True, slots=True)
+class GroupKey:
+    """`GROUP BY (expression AS ?alias)`"""
+
+    expression: Expression
+    alias: Variable | None
+
+
+@dataclass(frozen=True, slots=True)
+class OrderKey:
+    expression: Expression
+    descending: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Modifiers:
+    group_by: tuple[GroupKey, ...] = ()
+    having: tuple[Expression, ...] = ()
+    order_by: tuple[OrderKey, ...] = ()
+    limit: int | None = None
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SelectItem:
+    """`?v`, or `(expression AS ?v)`"""
+
+    variable: Variable
+    expression: Expression | None
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """`items` is None for `SELECT *`."""
+
+    items: tuple[SelectItem, ...] | None
+    distinct: bool
+    reduced: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Construct:
+    template: tuple[Triple, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Describe:
+    """`terms` is None for `DESCRIBE *`."""
+
+    terms: tuple[Variable | Iri, ...] | None
+
+
+Form: TypeAlias = Select | Ask | Construct | Describe
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetClause:
+    """FROM, or FROM NAMED"""
+
+    iri: Iri
+    named: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A whole query; `text` is as written, for the errors that later steps find."""
+
+    form: Form
+    datasets: tuple[DatasetClause, ...]
+    where: Group
+    modifiers: Modifiers
+    values: InlineData | None
+    base: str | None
+    text: str

@@ -1,0 +1,42 @@
+"""One Spark session for all tests, the `jvm` marker, and how hypothesis runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+TESTS = Path(__file__).parent
+WITHOUT_JVM = (TESTS / "unit", TESTS / "golden")
+
+# The first query on Spark takes seconds and the next a few dozen milliseconds, so time says nothing about an example.
+settings.register_profile("ci", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("thorough", settings.get_profile("ci"), max_examples=2000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what may start a JVM, by folder, and keep the quick folders quick."""
+    for item in items:
+        quick = any(folder in item.path.parents for folder in WITHOUT_JVM)
+        if quick and "spark" in getattr(item, "fixturenames", ()):
+            raise pytest.UsageError(f"{item.nodeid} uses Spark: it belongs into another folder")
+        if not quick:
+            item.add_marker(pytest.mark.jvm)
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """The session that all tests share. Start-up dominates small tests, so nobody starts another without a reason."""
+    from penstock.spark import session
+
+    running = session.start("local[2]", **{"spark.driver.memory": "2g"})
+    yield running
+    session.stop(running)

@@ -1,0 +1,78 @@
+"""The rules on plans in `rules/<rule>.test`: `case NAME`, a plan, `----`, and the plan it becomes or `same`.
+
+Every pair is also executed: both plans have the same answers on every small graph that hypothesis finds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from pyoxigraph import NamedNode
+
+from penstock.algebra.ops import Op, Query, Select
+from penstock.algebra.sse import read, write
+from penstock.optimise import ALL_RULES, PredicateCounts, optimise
+from tests.unit.plans import Triples, dataset, from_tape
+from tests.unit.reference import answers
+
+FOLDER = Path(__file__).with_name("rules")
+NS = "http://example.org/"
+
+# :p is small, :q of middle size and :r large; each subject of :r has ten objects.
+COUNTS = PredicateCounts(
+    1110.0, {f"{NS}p": (10.0, 10.0, 10.0), f"{NS}q": (100.0, 100.0, 50.0), f"{NS}r": (1000.0, 100.0, 1000.0)}
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    rule: str
+    name: str
+    before: Op
+    after: Op
+
+
+def cases() -> list[Case]:
+    return [case for path in sorted(FOLDER.glob("*.test")) for case in _in_file(path)]
+
+
+def _in_file(path: Path) -> list[Case]:
+    found = []
+    for text in path.read_text().split("\ncase ")[1:]:
+        name, _, plans = text.partition("\n")
+        before, _, after = plans.partition("----")
+        plan = read(before)
+        found.append(Case(path.stem, name, plan, plan if after.strip() == "same" else read(after)))
+    return found
+
+
+CASES = cases()
+by_case = pytest.mark.parametrize("case", CASES, ids=[f"{case.rule}: {case.name}" for case in CASES])
+
+
+@by_case
+def test_rule(case: Case) -> None:
+    optimised = optimise(Query(Select(), case.before), COUNTS, {case.rule})
+    assert write(optimised.query.pattern) == write(case.after)
+    assert [step.rule for step in optimised.trace] == [case.rule] * (case.before != case.after)
+
+
+@by_case
+def test_rule_twice_is_rule_once(case: Case) -> None:
+    assert optimise(Query(Select(), case.after), COUNTS, {case.rule}).trace == ()
+
+
+@by_case
+@settings(max_examples=10, deadline=None)
+@given(data=from_tape(dataset, 60))
+def test_both_plans_have_the_same_answers(case: Case, data: tuple[Triples, dict[NamedNode, Triples]]) -> None:
+    assert answers(case.after, *data) == answers(case.before, *data)
+
+
+def test_every_rule_has_a_file_with_cases_that_change_and_cases_that_do_not() -> None:
+    for rule in ALL_RULES:
+        changed = {case.before != case.after for case in CASES if case.rule == rule.name}
+        assert changed == {True, False}, rule.name

@@ -1,0 +1,60 @@
+"""Generated queries on generated data: Penstock's whole compiler against pyoxigraph, an independent engine.
+
+`make test` always tries the same 300 examples. To hunt, ask for more, which are then new ones each time:
+
+    PENSTOCK_ORACLE_EXAMPLES=5000 python -m pytest tests/oracle/test_oracle.py
+
+A failure prints data and query; keep it as `cases/NAME.trig` and `cases/NAME.rq`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+import penstock
+
+from .compare import difference
+from .data import Data
+from .strategies import Generated, cases
+
+EXAMPLES = os.environ.get("PENSTOCK_ORACLE_EXAMPLES")
+CASES = sorted((Path(__file__).parent / "cases").glob("*.rq"))
+
+
+def thorough(examples: int) -> settings:
+    """Settings for tests that start Spark jobs; a fixed set of examples unless more are asked for."""
+    return settings(
+        max_examples=int(EXAMPLES or examples),
+        derandomize=EXAMPLES is None,
+        deadline=None,
+        print_blob=True,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    )
+
+
+def check(data: Data, query: Generated, spark: Any, rules: Collection[str] | None = None) -> None:
+    """Ask both engines; fail with everything needed to keep the case."""
+    quads = data.quads()
+    with penstock.Engine(background="spark", spark=spark, rules=rules) as engine:
+        engine.load(quads)
+        answer = engine.query(query.text)
+        found = difference(answer, query, quads)
+    assert found is None, f"{found}\n\n{query.text}\n\n{data.text}"
+
+
+@given(case=cases())
+@thorough(300)
+def test_generated_queries(case: tuple[Data, Generated], spark: Any) -> None:
+    check(*case, spark)
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_kept_cases(path: Path, spark: Any) -> None:
+    text = path.read_text("utf-8")
+    check(Data(path.with_suffix(".trig").read_text("utf-8")), Generated(text, text), spark)

@@ -1,0 +1,27 @@
+"""No rule changes an answer: each one switched off alone, and all of them, against the same independent engine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from penstock.optimise.rules import ALL_RULES
+
+from .data import Data
+from .strategies import Generated, cases
+from .test_oracle import check, thorough
+
+NAMES = frozenset(rule.name for rule in ALL_RULES)
+REMAINING = {**{f"without {name}": NAMES - {name} for name in sorted(NAMES)}, "without any": frozenset()}
+
+
+@pytest.mark.parametrize("rules", REMAINING.values(), ids=REMAINING.keys())
+def test_answers_stay_the_same(rules: frozenset[str], spark: Any) -> None:
+    @given(case=cases())
+    @thorough(15)
+    def same(case: tuple[Data, Generated]) -> None:
+        check(*case, spark, rules)
+
+    same()

@@ -1,0 +1,144 @@
+"""Plans as text and back."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyoxigraph import Literal, NamedNode
+
+from penstock.algebra import ops
+from penstock.algebra.expressions import Aggregate, Call, Const, Exists, Term, Var
+from penstock.algebra.ops import Op, TriplePattern
+from penstock.algebra.sse import SexprError, read, read_expression, write, write_query
+from tests.unit.plans import from_tape, whole_plan
+from tests.unit.terms import terms
+
+X, Y = Var("x"), Var("y")
+P, Q = NamedNode("http://example.org/p"), NamedNode("http://example.org/q")
+XP1 = ops.Bgp((TriplePattern(X, P, Literal(1)),))
+
+WRITTEN: list[tuple[str, Op]] = [
+    ("(bgp)", ops.Bgp(())),
+    ("(bgp (?x :p 1))", XP1),
+    ("(join (bgp (?x :p 1)) (table unit))", ops.Join(XP1, ops.UNIT)),
+    ("(leftjoin (bgp) (bgp (?x :p 1)))", ops.LeftJoin(None, ops.Bgp(()), XP1)),
+    ("(leftjoin (bgp) (bgp (?x :p 1)) (bound ?x))", ops.LeftJoin(Call("BOUND", (X,)), ops.Bgp(()), XP1)),
+    ("(union (bgp) (bgp))", ops.Union(ops.Bgp(()), ops.Bgp(()))),
+    ("(minus (bgp) (bgp))", ops.Minus(ops.Bgp(()), ops.Bgp(()))),
+    (
+        "(filter (notin ?x 1 true) (bgp))",
+        ops.Filter(Call("NOT IN", (X, Const(Literal(1)), Const(Literal(True)))), ops.Bgp(())),
+    ),
+    ("(filter (! (exists (bgp (?x :p 1)))) (bgp))", ops.Filter(Call("!", (Exists(XP1),)), ops.Bgp(()))),
+    ("(extend ((?x (<http://e/f> ?y))) (bgp))", ops.Extend(X, Call("http://e/f", (Y,)), ops.Bgp(()))),
+    ("(graph ?x (bgp))", ops.Graph(X, ops.Bgp(()))),
+    ("(graph :p (bgp))", ops.Graph(P, ops.Bgp(()))),
+    ("(group (?x) ((?.a0 (count))) (bgp))", ops.Group((X,), ((Var(".a0"), Aggregate("COUNT", None)),), ops.Bgp(()))),
+    (
+        '(group () ((?.a0 (group_concat distinct (separator ", ") ?x))) (bgp))',
+        ops.Group((), ((Var(".a0"), Aggregate("GROUP_CONCAT", X, True, ", ")),), ops.Bgp(())),
+    ),
+    ("(project (?x ?y) (bgp))", ops.Project((X, Y), ops.Bgp(()))),
+    ("(distinct (reduced (bgp)))", ops.Distinct(ops.Reduced(ops.Bgp(())))),
+    (
+        "(order (?x (desc ?y) (asc (- ?x ?y))) (bgp))",
+        ops.OrderBy((ops.OrderKey(X), ops.OrderKey(Y, True), ops.OrderKey(Call("-", (X, Y)))), ops.Bgp(())),
+    ),
+    ("(slice 0 10 (bgp))", ops.Slice(0, 10, ops.Bgp(()))),
+    ("(slice 5 _ (bgp))", ops.Slice(5, None, ops.Bgp(()))),
+    ("(table (vars ?x))", ops.Table((X,), ())),
+    ("(table (vars ?x ?y) (row (?y :p)))", ops.Table((X, Y), ((None, P),))),
+    ("(path ?x (path* (inverse :p)) ?y)", ops.Path(X, ops.ZeroOrMore(ops.Inverse(ops.Link(P))), Y)),
+    ("(path ?x (path? (seq :p :q)) ?y)", ops.Path(X, ops.ZeroOrOne(ops.Sequence(ops.Link(P), ops.Link(Q))), Y)),
+    ("(path ?x (path+ (alt :p :q)) ?y)", ops.Path(X, ops.OneOrMore(ops.Alternative(ops.Link(P), ops.Link(Q))), Y)),
+    ("(path ?x (notoneof (forward :p)) ?y)", ops.Path(X, ops.NegatedSet((P,), None), Y)),
+    ("(path ?x (notoneof (forward) (backward :p :q)) ?y)", ops.Path(X, ops.NegatedSet((), (P, Q)), Y)),
+]
+
+
+@pytest.mark.parametrize(("text", "plan"), WRITTEN, ids=[text for text, _ in WRITTEN])
+def test_each_operator(text: str, plan: Op) -> None:
+    assert (write(plan), read(text)) == (text, plan)
+
+
+def test_every_operator_is_among_them() -> None:
+    written = {type(node).__name__ for _, plan in WRITTEN for node in (plan, *plan.children)}
+    assert written == {kind.__name__ for kind in Op.__subclasses__()}
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("(bgp (triple ?s :p ?o))", "(bgp (?s :p ?o))"),
+        ("(extend ((?a 1) (?b ?a)) (bgp))", "(extend ((?b ?a)) (extend ((?a 1)) (bgp)))"),
+        ("(filter (notexists (bgp)) (bgp))", "(filter (! (exists (bgp))) (bgp))"),
+        ("(slice _ 1 (bgp)) ; with a comment", "(slice 0 1 (bgp))"),
+        ("(bgp (?s a :C))", "(bgp (?s <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> :C))"),
+    ],
+)
+def test_shorthands(text: str, same: str) -> None:
+    assert read(text) == read(same)
+
+
+@settings(max_examples=200, deadline=None)
+@given(from_tape(whole_plan))
+def test_reading_what_is_written(plan: Op) -> None:
+    text = write(plan)
+    assert read(text) == plan
+    assert write(read(text)) == text
+
+
+@settings(deadline=None)
+@given(terms, st.text())
+def test_any_term_and_separator(term: Term, separator: str) -> None:
+    expression = Call("=", (Const(term), Aggregate("GROUP_CONCAT", X, False, separator)))
+    assert read_expression(write(expression)) == expression
+
+
+def test_long_plans_have_an_operand_a_line() -> None:
+    triples = " ".join(f"(?x :predicate{i} ?y{i})" for i in range(5))
+    plan = f"(project (?x) (filter (> ?y1 5) (join (bgp {triples}) (bgp (?x :p 1)))))"
+    assert write(read(plan)).splitlines() == [
+        "(project (?x)",
+        "  (filter (> ?y1 5)",
+        "    (join",
+        "      (bgp",
+        *(f"        (?x :predicate{i} ?y{i})" for i in range(4)),
+        "        (?x :predicate4 ?y4))",
+        "      (bgp (?x :p 1)))))",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("(bgp", "closing parenthesis"),
+        ("", "missing"),
+        ("(bgp) (bgp)", "follow"),
+        ("(jion (bgp) (bgp))", "unknown operator 'jion'"),
+        ("(join (bgp))", "parts of 'join'"),
+        ("(bgp (?s :p))", "three parts"),
+        ("(bgp (?s :p huh))", "'huh' is neither"),
+        ("(filter ?x", "closing parenthesis"),
+        ("(project (:p) (bgp))", "should be a Var"),
+        ("(path ?x (path! :p) ?y)", "unknown path"),
+        ('(bgp (?s :p "open))', "cannot read"),
+    ],
+)
+def test_what_cannot_be_read_says_why(text: str, message: str) -> None:
+    with pytest.raises(SexprError, match=message):
+        read(text)
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        (ops.Query(ops.Select(), XP1, (X, Y)), "(select (?x ?y) (bgp (?x :p 1)))"),
+        (ops.Query(ops.Ask(), XP1, (), ops.Dataset((P,), ())), "(ask (from :p) (named) (bgp (?x :p 1)))"),
+        (ops.Query(ops.Construct((TriplePattern(X, P, Y),)), XP1), "(construct ((?x :p ?y)) (bgp (?x :p 1)))"),
+        (ops.Query(ops.Describe((X, P)), XP1), "(describe (?x :p) (bgp (?x :p 1)))"),
+    ],
+)
+def test_whole_queries(query: ops.Query, text: str) -> None:
+    assert write_query(query) == text
