@@ -13,8 +13,7 @@ from penstock.algebra.ops import Op, Query, Select, TriplePattern
 from penstock.algebra.sse import read, write
 from penstock.optimise import ALL_RULES, PredicateCounts, RuleError, Uniform, driver, optimise
 from penstock.optimise.cost import estimate, joined, of_pattern
-from penstock.optimise.rules import Direction, Rule
-from penstock.optimise.rules.rule import plain
+from penstock.optimise.rule import Direction, Rule, plain
 
 PLAN = "(project (?s) (filter (< ?x 5) (join (bgp (?s :p ?x)) (join (table unit) (bgp (?s :q ?y))))))"
 

@@ -54,7 +54,7 @@ def left_join(condition: Expr | None, left: Op, right: Op) -> Op:
         return empty(visible(left) | visible(right))
     kept = None if condition == TRUE else condition
     never = is_empty(right) or condition == FALSE
-    if (never and visible(right) <= visible(left)) or (kept is None and is_unit(right)):
+    if (never and visible(right) <= visible(left)) or is_unit(right):
         return left
     return ops.LeftJoin(kept, left, right)
 
@@ -116,7 +116,7 @@ def project(vars: tuple[Var, ...], pattern: Op) -> Op:
     """A projection that hides nothing is dropped. It hides what the pattern mentions, even where that is not visible
     outside (the right of a MINUS), since inside an EXISTS the outer solution would be substituted there."""
     if is_empty(pattern):
-        return Table(vars, ())
+        return Table(tuple(dict.fromkeys(vars)), ())
     if isinstance(pattern, ops.Project) and set(vars) <= set(pattern.vars):
         pattern = pattern.pattern
     if set(vars) == visible(pattern) and mentioned(pattern) <= visible(pattern):

@@ -29,8 +29,14 @@ class Op:
         return replace(self, **dict(zip(_operands(type(self)), children, strict=True)))  # type: ignore[type-var]
 
 
+_OPERANDS: dict[type[Op], tuple[str, ...]] = {}
+
+
 def _operands(kind: type[Op]) -> tuple[str, ...]:
-    return tuple(f.name for f in fields(kind) if f.type == "Op")  # type: ignore[arg-type]
+    """Remembered, since rules ask for the operands of every node again and again."""
+    if kind not in _OPERANDS:
+        _OPERANDS[kind] = tuple(f.name for f in fields(kind) if f.type == "Op")  # type: ignore[arg-type]
+    return _OPERANDS[kind]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +112,7 @@ class OneOrMore:
 
 @dataclass(frozen=True, slots=True)
 class NegatedSet:
-    """`!(p|^q)`: any predicate but `forward` forwards, any but `backward` backwards; None where no side is asked for."""
+    """`!(p|^q)`: any predicate but `forward` forwards, any but `backward` backwards; None: not that way at all."""
 
     forward: tuple[NamedNode, ...] | None
     backward: tuple[NamedNode, ...] | None

@@ -1,7 +1,8 @@
 """Rules that make a plan cheaper and never change its answers."""
 
 from penstock.optimise.driver import Optimised, RuleError, Step, optimise
-from penstock.optimise.rules import ALL_RULES, Rule
+from penstock.optimise.rule import Rule
+from penstock.optimise.rules import ALL_RULES
 from penstock.optimise.statistics import PredicateCounts, Statistics, Uniform
 
 __all__ = [

@@ -13,7 +13,8 @@ from penstock.algebra import ops
 from penstock.algebra.expressions import Var
 from penstock.algebra.ops import Op, Query
 from penstock.algebra.scope import certain, free, visible
-from penstock.optimise.rules import ALL_RULES, Direction, Rule
+from penstock.optimise.rule import Direction, Rule
+from penstock.optimise.rules import ALL_RULES
 from penstock.optimise.statistics import Statistics
 from penstock.optimise.walk import map_children, map_exists, nodes
 
@@ -66,9 +67,12 @@ def _chosen(names: Collection[str] | None) -> tuple[Rule, ...]:
 
 
 def apply(rule: Rule, plan: Op, statistics: Statistics) -> Op:
-    """The rule everywhere in the plan until nothing changes; the same object if it never did."""
+    """The rule everywhere in the plan until nothing changes; the same object if it never did.
+
+    A rule that goes down by itself sees the whole plan at once, so that once is enough.
+    """
     current = plan
-    for _ in range(PASSES):
+    for _ in range(1 if rule.direction is Direction.ROOT else PASSES):
         changed = _pass(rule, current, statistics)
         if changed is current or changed == current:
             break

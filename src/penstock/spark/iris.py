@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+
 import pyarrow as pa
+from pyspark import cloudpickle
 from pyspark.sql import SparkSession
 from pyspark.sql.functions import arrow_udf
 
@@ -22,7 +25,9 @@ def resolved(reference: str, base: str | None) -> str:
 
 
 def register(session: SparkSession) -> None:
-    """Make the resolver known to a session."""
+    """Make the resolver known to a session. It travels by value: a worker need not have Penstock installed."""
+    for name in (__name__, resolve.__module__):
+        cloudpickle.register_pickle_by_value(sys.modules[name])
     session.udf.register(RESOLVE, arrow_udf(_resolve, "string"))
 
 

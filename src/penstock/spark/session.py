@@ -34,6 +34,8 @@ _EMBEDDED: dict[str, str] = {
     "spark.ui.enabled": "false",  # a second of start-up and a port
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.catalogImplementation": "in-memory",  # no Hive
+    # Spark may make this directory though we keep no tables, by default wherever the user happens to be.
+    "spark.sql.warehouse.dir": str(Path(tempfile.gettempdir(), "penstock-warehouse")),
     "spark.sql.session.timeZone": "UTC",
     "spark.python.sql.dataFrameDebugging.enabled": "false",  # PySpark would walk the stack at every call
 }

@@ -1,13 +1,13 @@
 """All rules, in the order in which they run."""
 
+from penstock.optimise.rule import Direction, Rule, plain
 from penstock.optimise.rules.fold_trivial import fold_trivial
 from penstock.optimise.rules.merge_joined_patterns import merge_joined_patterns
 from penstock.optimise.rules.order_joins import order_joins
 from penstock.optimise.rules.push_filter import push_filter
 from penstock.optimise.rules.push_projection import push_projection
-from penstock.optimise.rules.rule import Direction, Rule, plain
 
-__all__ = ["ALL_RULES", "Direction", "Rule"]
+__all__ = ["ALL_RULES"]
 
 ALL_RULES: tuple[Rule, ...] = (
     # first, so that no other rule has to think of units, empty tables and constant filters

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pyoxigraph import NamedNode
 
 from penstock.algebra import make
-from penstock.algebra.expressions import Call, Const, Expr, Var
+from penstock.algebra.expressions import Call, Const, Exists, Expr, Var
 from penstock.algebra.make import FALSE, TRUE
 from penstock.algebra.ops import Filter, LeftJoin, Op
 from penstock.algebra.scope import Vars, certain
@@ -45,6 +45,8 @@ def _test(expr: Expr, bound: Vars) -> Expr:
             return TRUE
         case Call("=" | "!=" | "SAMETERM" as name, (Const(NamedNode() as left), Const(NamedNode() as right))):
             return TRUE if (left == right) != (name == "!=") else FALSE
+        case Exists(pattern) if make.is_empty(pattern) or make.is_unit(pattern):
+            return TRUE if make.is_unit(pattern) else FALSE
     return expr
 
 

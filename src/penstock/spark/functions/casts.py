@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from penstock.spark import encoding, sql
 from penstock.spark.functions.moments import DATE_FORM, DATE_TIME_FORM, valid
@@ -84,7 +85,12 @@ def _to_moment(datatype: str, form: str, others: dict[str, str]) -> Callable[[Va
 
 
 def _to_string(value: Value) -> Text:
-    return string_of(value)
+    """Numbers and booleans in canonical form, anything else as STR has it."""
+    if not isinstance(value, Node):
+        return string_of(replace(value, term=None) if isinstance(value, Number) else value)
+    canonical = term(replace(number(value), term=None))
+    truth = boolean(value.sql)
+    return Text(let(sql.coalesce(string_of(Node(canonical)).sql, f"CAST({truth} AS STRING)", string_of(value).sql)))
 
 
 _CASTS: dict[str, Callable[[Value], Value]] = {
