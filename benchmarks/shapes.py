@@ -81,7 +81,7 @@ SHAPES = (
 def ten_patterns(number: int) -> str:
     """A query with ten triple patterns; the number keeps one run from profiting from the one before."""
     return (
-        f"{PREFIX}SELECT ?person ?other ?v ?t ?f WHERE {{\n"
+        f"{PREFIX}SELECT ?person ?other ?v ?t WHERE {{\n"
         "  ?person :name ?n ; :worksIn ?r ; :knows ?other . ?other :name ?m ; :worksIn ?q .\n"
         "  ?sensor :room ?r ; :kind ?k . ?o :sensor ?sensor ; :value ?v ; :time ?t .\n"
         f"  FILTER(?v > {number} && ?n != ?m)\n}}"

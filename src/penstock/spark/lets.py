@@ -17,6 +17,8 @@ from penstock.spark import sql
 
 OPEN, CLOSE = sql.RESERVED
 _TOKEN = re.compile(f"{OPEN}([0-9]+){CLOSE}")
+_COLUMN = re.compile(r"`\.x([0-9]+)`")
+_SHORT = 50
 _SIMPLE = re.compile(r"([lr]\.)?`[^`]*`|'[^'\\]*'|[a-z0-9.]+|CAST\([^()]*\([0-9,]+\)\)|CAST\([^() ]+ AS [A-Z]+\)")
 
 
@@ -26,13 +28,11 @@ class _Names:
 
     numbers: dict[str, int] = field(default_factory=dict)
     texts: list[str] = field(default_factory=list)
-    levels: list[int] = field(default_factory=list)
 
     def number(self, text: str) -> int:
         if text not in self.numbers:
             self.numbers[text] = len(self.texts)
             self.texts.append(text)
-            self.levels.append(1 + max((self.levels[n] for n in _tokens(text)), default=-1))
         return self.numbers[text]
 
 
@@ -57,16 +57,49 @@ def let(text: str) -> str:
 
 
 def lower(source: str, expressions: Iterable[str]) -> tuple[str, list[str]]:
-    """The source with a column for everything named in the expressions, and the expressions reading those."""
+    """The source with a column for what the expressions name more than once, and the expressions reading those.
+
+    What is named once, or is short, is written where it stands: every layer of columns costs Spark's analysis a pass.
+    """
     expressions = list(expressions)
-    needed = _needed(expressions)
-    if not needed:
-        return source, expressions
-    names = _current.get()
-    for level in range(1 + max(names.levels[n] for n in needed)):
-        columns = [sql.alias(_read(names.texts[n]), _column(n)) for n in needed if names.levels[n] == level]
-        source = f"SELECT *, {', '.join(columns)} FROM ({source})" if columns else source
-    return source, [_read(e) for e in expressions]
+    written = _Written(_shared(expressions))
+    result = [written.text(e) for e in expressions]
+    for level in sorted(set(written.levels.values())):
+        columns = [sql.alias(written.columns[n], _column(n)) for n, at in written.levels.items() if at == level]
+        source = f"SELECT *, {', '.join(columns)} FROM ({source})"
+    return source, result
+
+
+@dataclass(slots=True)
+class _Written:
+    """Expressions with tokens replaced: by columns for the shared ones, by their text for the others."""
+
+    shared: set[int]
+    columns: dict[int, str] = field(default_factory=dict)
+    levels: dict[int, int] = field(default_factory=dict)
+
+    def text(self, expression: str) -> str:
+        return _TOKEN.sub(lambda match: self._token(int(match[1])), expression)
+
+    def _token(self, n: int) -> str:
+        if n not in self.columns:
+            self.columns[n] = self.text(_current.get().texts[n])
+            if n in self.shared:
+                self.levels[n] = 1 + max((self.levels[int(m)] for m in _COLUMN.findall(self.columns[n])), default=-1)
+        return sql.name(_column(n)) if n in self.shared else self.columns[n]
+
+
+def _shared(expressions: list[str]) -> set[int]:
+    """The names that are worth a column: used at least twice, and not short."""
+    texts = _current.get().texts if _tokens("".join(expressions)) else []
+    uses: dict[int, int] = {}
+    pending = [n for e in expressions for n in _tokens(e)]
+    while pending:
+        n = pending.pop()
+        uses[n] = uses.get(n, 0) + 1
+        if uses[n] == 1:
+            pending += _tokens(texts[n])
+    return {n for n, count in uses.items() if count > 1 and len(texts[n]) > _SHORT}
 
 
 def inline(text: str) -> str:
@@ -85,21 +118,6 @@ def _tokens(text: str) -> list[int]:
     return [int(n) for n in _TOKEN.findall(text)]
 
 
-def _needed(expressions: Iterable[str]) -> list[int]:
-    """Everything that the expressions name, directly or through other names, in the order of naming."""
-    found: set[int] = set()
-    pending = [n for e in expressions for n in _tokens(e)]
-    while pending:
-        n = pending.pop()
-        if n not in found:
-            found.add(n)
-            pending += _tokens(_current.get().texts[n])
-    return sorted(found)
-
-
 def _column(n: int) -> str:
     return f".x{n}"
 
-
-def _read(text: str) -> str:
-    return _TOKEN.sub(lambda match: sql.name(_column(int(match[1]))), text)

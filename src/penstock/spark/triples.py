@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cached_property, reduce
 from itertools import count
 from pathlib import Path
 
@@ -29,16 +30,26 @@ _PREDICATES = 10_000  # the most frequent ones are enough to order joins
 _numbers = count()
 
 
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Some of the data: its triples in the default graph (s, p, o) and its quads in named ones (g, s, p, o)."""
+
+    default: DataFrame | None
+    named: DataFrame | None
+
+
 class Triples:
     """Quads that were parsed here, kept as one Arrow table without duplicates, and Parquet files, read where they lie."""
 
     def __init__(self, session: SparkSession) -> None:
         self._session = session
         self._parsed = _SCHEMA.empty_table()
-        self._files: list[DataFrame] = []
+        self._files: list[_Part] = []
         self._graphs: set[str] = set()
-        self._view = f"penstock_quads_{next(_numbers)}"
+        number = next(_numbers)
+        self._default, self._named = f"penstock_default_{number}", f"penstock_named_{number}"
         self._kept: DataFrame | None = None
+        self._published = False
         self.version = 0
 
     def add(self, source: Source, graph: str | NamedNode | None, base: str | None, format: str | None) -> int:
@@ -57,13 +68,22 @@ class Triples:
             raise LoadError(f"{path}: {error.getMessage() or 'no Parquet file'}".splitlines()[0]) from None
         if missing := [c for c in ("s", "p", "o") if c not in frame.columns]:
             raise LoadError(f"{path}: a Parquet file of triples has columns s, p, o; {', '.join(missing)} missing")
-        target = sql.text(DEFAULT if graph is None else encode(graph_name(graph)))
-        g = f"coalesce(g, {target})" if "g" in frame.columns else target
-        quads = frame.selectExpr(f"{g} AS g", "s", "p", "o")
-        self._files.append(quads)
-        self._graphs |= {row.g for row in quads.select("g").distinct().collect()} - {DEFAULT}
+        self._add_file(frame, DEFAULT if graph is None else encode(graph_name(graph)))
         self._changed()
-        return quads.count()
+        return frame.count()
+
+    def _add_file(self, frame: DataFrame, target: str) -> None:
+        """Without a column g the file is one graph, and nothing is asked of its rows."""
+        triples = ("s", "p", "o")
+        if "g" in frame.columns:
+            quads = frame.selectExpr(f"coalesce(g, {sql.text(target)}) AS g", *triples)
+            self._files.append(_Part(quads.where("g = ''").select(*triples), quads.where("g <> ''")))
+            self._graphs |= {row.g for row in quads.select("g").distinct().collect()} - {DEFAULT}
+        elif target == DEFAULT:
+            self._files.append(_Part(frame.select(*triples), None))
+        else:
+            self._files.append(_Part(None, frame.selectExpr(f"{sql.text(target)} AS g", *triples)))
+            self._graphs.add(target)
 
     @property
     def graph_names(self) -> frozenset[NamedNode]:
@@ -73,12 +93,11 @@ class Triples:
         """What a query reads: the store's own graphs, or those that FROM and FROM NAMED choose."""
         self._publish()
         if dataset is None:
-            default = f"(SELECT s, p, o FROM {self._view} WHERE g = '')"
-            return Tables(default, f"(SELECT * FROM {self._view} WHERE g <> '')", frozenset(self._graphs))
+            return Tables(self._default, self._named, frozenset(self._graphs))
         merged, named = (sql.texts(map(encode, graphs)) or "NULL" for graphs in (dataset.default, dataset.named))
         return Tables(
-            f"(SELECT DISTINCT s, p, o FROM {self._view} WHERE g IN ({merged}))",
-            f"(SELECT * FROM {self._view} WHERE g IN ({named}))",
+            f"(SELECT DISTINCT s, p, o FROM {self._named} WHERE g IN ({merged}))",
+            f"(SELECT * FROM {self._named} WHERE g IN ({named}))",
             frozenset(map(encode, dataset.named)),
         )
 
@@ -90,31 +109,35 @@ class Triples:
         return PredicateCounts(sum(n for n, _, _ in counts.values()), counts)
 
     def clear(self) -> None:
-        self._session.catalog.dropTempView(self._view)
+        for view in (self._default, self._named):
+            self._session.catalog.dropTempView(view)
         self._forget()
 
     def _count_by_spark(self) -> list[tuple[str, int, int, int]]:
         self._publish()
+        quads = f"SELECT s, p, o FROM {self._default} UNION ALL SELECT s, p, o FROM {self._named}"
         text = (
-            f"SELECT p, count(1) AS n, approx_count_distinct(s) AS s, approx_count_distinct(o) AS o FROM {self._view} "
-            f"GROUP BY p ORDER BY n DESC LIMIT {_PREDICATES}"
+            "SELECT p, count(1) AS n, approx_count_distinct(s) AS s, approx_count_distinct(o) AS o "
+            f"FROM ({quads}) GROUP BY p ORDER BY n DESC LIMIT {_PREDICATES}"
         )
         return [(row.p, row.n, row.s, row.o) for row in self._session.sql(text).collect()]
 
     def _publish(self) -> None:
-        """The view of all quads, made anew after each change. Only parts that may overlap need DISTINCT."""
-        if self._kept is not None:
+        """The views, made anew after each change."""
+        if self._published:
             return
-        parts = [*self._files, *([self._frame()] if self._parsed.num_rows or not self._files else [])]
-        frame = parts[0]
-        for part in parts[1:]:
-            frame = frame.unionByName(part)
-        self._kept = frame.distinct() if len(parts) > 1 else frame
-        self._kept.createOrReplaceTempView(self._view)
+        here = [self._frame()] if self._parsed.num_rows or not self._files else []
+        parts = [*self._files, *(_Part(f.where("g = ''").select("s", "p", "o"), f.where("g <> ''")) for f in here)]
+        empty = self._session.createDataFrame(_SCHEMA.empty_table())
+        _union([p.default for p in parts], empty.select("s", "p", "o")).createOrReplaceTempView(self._default)
+        _union([p.named for p in parts], empty).createOrReplaceTempView(self._named)
+        self._published = True
 
     def _frame(self) -> DataFrame:
         frame = self._session.createDataFrame(self._parsed)
-        return frame.persist() if self._parsed.num_rows >= _KEEP_FROM else frame
+        if self._parsed.num_rows >= _KEEP_FROM:
+            self._kept = frame.persist()
+        return frame
 
     def _changed(self) -> None:
         self.version += 1
@@ -124,7 +147,15 @@ class Triples:
     def _forget(self) -> None:
         if self._kept is not None:
             self._kept.unpersist()
-        self._kept = None
+        self._kept, self._published = None, False
+
+
+def _union(frames: list[DataFrame | None], empty: DataFrame) -> DataFrame:
+    """All of them as one set. A single part is one already; only several may overlap."""
+    given = [f for f in frames if f is not None]
+    if len(given) < 2:
+        return given[0] if given else empty
+    return reduce(DataFrame.unionByName, given).distinct()
 
 
 def _table(quads: Iterable[Quad]) -> pa.Table:

@@ -18,9 +18,9 @@ INTEGER, DECIMAL, FLOAT, DOUBLE = 1, 2, 3, 4
 EXACT = "DECIMAL(38,18)"
 KIND_NAMES = {INTEGER: "integer", DECIMAL: "decimal", FLOAT: "float", DOUBLE: "double"}
 
-_INTEGER_FORM = "^[+-]?[0-9]+$"
-_DECIMAL_FORM = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)$"
-_DOUBLE_FORM = r"^([+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?INF|NaN)$"
+_INTEGER_FORM = "[+-]?[0-9]+"
+_DECIMAL_FORM = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
+_DOUBLE_FORM = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?INF|NaN"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +88,19 @@ def of_term(term: Term) -> Value:
 
 
 _FORM_OF = {INTEGER: _INTEGER_FORM, DECIMAL: _DECIMAL_FORM, FLOAT: _DOUBLE_FORM, DOUBLE: _DOUBLE_FORM}
+_TYPES_OF = {INTEGER: "|".join(encoding.INTEGER_TYPES), DECIMAL: "decimal", FLOAT: "float", DOUBLE: "double"}
+
+
+def _tail_form(kind: int) -> str:
+    return rf'"\^\^<{re.escape(encoding.XSD)}(?:{_TYPES_OF[kind]})>$'
+
+
+def _term_form(kind: int) -> str:
+    """A whole encoded literal of the kind; its lexical form is the first group."""
+    return f'^"({_FORM_OF[kind]}){_tail_form(kind)}'
+
+
+_EXACT_TERM = f'^"({_INTEGER_FORM}(?={_tail_form(INTEGER)})|{_DECIMAL_FORM}(?={_tail_form(DECIMAL)}))'
 _KIND_OF = {**dict.fromkeys(encoding.INTEGER_TYPES, INTEGER), "decimal": DECIMAL, "float": FLOAT, "double": DOUBLE}
 
 
@@ -98,15 +111,6 @@ def _constant_number(lexical: str, kind: int, encoded: str) -> Number:
         return Number(kind, f"CAST({literal} AS {EXACT})", None, encoded)
     spark_type = "DOUBLE" if kind == DOUBLE else "FLOAT"
     return Number(kind, None, f"CAST(CAST({literal} AS {spark_type}) AS DOUBLE)", encoded)
-
-
-def _checked(lexical: str, form: str, spark_type: str) -> str:
-    return f"CAST({sql.when(f'{lexical} RLIKE {sql.text(form)}', lexical)} AS {spark_type})"
-
-
-def _real(lexical: str, kind: int) -> str:
-    value = _checked(lexical, _DOUBLE_FORM, "DOUBLE")
-    return value if kind == DOUBLE else f"CAST(CAST({value} AS FLOAT) AS DOUBLE)"
 
 
 def number(value: Value) -> Number:
@@ -120,16 +124,22 @@ def number(value: Value) -> Number:
 
 
 def _read_number(term: str) -> Number:
-    lexical, tail = encoding.lexical(term), encoding.tail(term)
+    """One regular expression checks the datatype and the form and finds the digits; what does not match is no number."""
+    exact = f"CAST({_found(term, _EXACT_TERM)} AS {EXACT})"
+    single = f"CAST(CAST({_found(term, _term_form(FLOAT))} AS FLOAT) AS DOUBLE)"
+    real = sql.coalesce(f"CAST({_found(term, _term_form(DOUBLE))} AS DOUBLE)", single)
+    return Number(let(_kind(encoding.tail(term))), let(exact), let(real), term)
 
-    def branch(kind: int, value: str) -> tuple[str, str]:
-        names = [local for local, k in _KIND_OF.items() if k == kind]
-        return f"{tail} IN ({sql.texts(encoding.tail_of(n) for n in names)})", value
 
-    integer, decimal = (branch(k, _checked(lexical, _FORM_OF[k], EXACT)) for k in (INTEGER, DECIMAL))
-    double, single = (branch(k, _real(lexical, k)) for k in (DOUBLE, FLOAT))
-    kind = sql.case(*(branch(k, str(k)) for k in KIND_NAMES))
-    return Number(let(kind), let(sql.case(integer, decimal)), let(sql.case(double, single)), term)
+def _found(term: str, form: str) -> str:
+    return f"regexp_extract({term}, {sql.text(form)}, 1)"
+
+
+def _kind(tail: str) -> str:
+    """The common types by one comparison each, the rarer integers by one set."""
+    common = ((f"{tail} = {sql.text(encoding.tail_of(name))}", str(k)) for k, name in KIND_NAMES.items())
+    rarer = sql.texts(encoding.tail_of(name) for name in encoding.INTEGER_TYPES[1:])
+    return sql.case(*common, (f"{tail} IN ({rarer})", str(INTEGER)))
 
 
 def term(value: Value) -> str:

@@ -39,9 +39,9 @@ def _numbers(symbol: str, left: Value, right: Value) -> str:
 def _reals(symbol: str, a: Number, b: Number) -> str:
     """Spark orders NaN above everything and equal to itself; in SPARQL every comparison with it is false."""
     x, y = a.as_real(), b.as_real()
-    other = {x: y, y: x}
-    nan = [f"isnan({n.real}) AND {other[n.as_real()]} IS NOT NULL" for n in (a, b) if n.real is not None]
-    return sql.case((sql.any_of(nan), "false"), otherwise=f"{x} {symbol} {y}")
+    nan = sql.any_of(f"isnan({n.real})" for n in (a, b) if n.real is not None)
+    comparison = f"{x} {symbol} {y}"
+    return sql.case((f"({nan}) AND {comparison} IS NOT NULL", "false"), otherwise=comparison)
 
 
 def _strings(symbol: str, left: Value, right: Value) -> str:

@@ -6,6 +6,7 @@ turn the answer around (14 hours either way), as XML Schema orders them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -14,9 +15,11 @@ from penstock.spark.functions.arithmetic import integer
 from penstock.spark.lets import let
 from penstock.spark.values import DECIMAL, EXACT, Node, Number, Text, Value, term
 
-_ZONE = "(Z|[+-][0-9]{2}:[0-9]{2})"
-DATE_TIME_FORM = f"^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}T[0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}([.][0-9]+)?{_ZONE}?$"
-DATE_FORM = f"^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}{_ZONE}?$"
+_ZONE = "(?:Z|[+-][0-9]{2}:[0-9]{2})"
+_DAY = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_TIME = "[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.][0-9]+)?"
+DATE_TIME_FORM = f"^{_DAY}T{_TIME}{_ZONE}?$"
+DATE_FORM = f"^{_DAY}{_ZONE}?$"
 _FOURTEEN_HOURS = 14 * 3600 * 1_000_000
 
 
@@ -29,27 +32,27 @@ class Moment:
     zoned: str
 
     def compare(self, symbol: str, other: Moment) -> str:
-        margin = f"(CASE WHEN {self.zoned} = {other.zoned} THEN 0 ELSE {_FOURTEEN_HOURS} END)"
-        surely_before = f"{self.micros} + {margin} < {other.micros}"
-        surely_after = f"{self.micros} > {other.micros} + {margin}"
-        branches = [(f"{surely_before} OR {surely_after}", f"{self.micros} {symbol} {other.micros}")]
         if symbol == "=":
-            branches.append((f"{self.zoned} <> {other.zoned}", "false"))
-        same_line = f"{self.zoned} = {other.zoned}"
-        branches.append((same_line, f"{self.micros} {symbol} {other.micros}"))
-        return sql.when(f"{self.datatype} = {other.datatype}", sql.case(*branches))
+            same = f"{self.micros} = {other.micros} AND {self.zoned} = {other.zoned}"
+            both = f"{self.micros} IS NOT NULL AND {other.micros} IS NOT NULL"
+            return sql.when(f"{self.datatype} = {other.datatype} AND {both}", same)
+        clear = f"{self.zoned} = {other.zoned} OR abs({self.micros} - {other.micros}) > {_FOURTEEN_HOURS}"
+        return sql.when(f"{self.datatype} = {other.datatype} AND ({clear})", f"{self.micros} {symbol} {other.micros}")
 
 
 def moment(encoded: str) -> Moment:
     """The moment of an encoded term; NULL where it is none."""
-    lexical, tail = encoding.lexical(encoded), encoding.tail(encoded)
-    date = f"concat(substring({lexical}, 1, 10), 'T00:00:00', substring({lexical}, 11))"
-    iso = sql.case(
-        (f"{tail} = {sql.text(encoding.tail_of('dateTime'))}", lexical),
-        (f"{tail} = {sql.text(encoding.tail_of('date'))}", date),
-    )
-    micros = let(f"unix_micros(CAST({valid(let(iso), DATE_TIME_FORM)} AS TIMESTAMP))")
-    return Moment(tail, micros, let(f"({lexical} RLIKE {sql.text(_ZONE + '$')})"))
+    date_time, date = (sql.text(_term_form(d)) for d in ("dateTime", "date"))
+    midnight = f"regexp_replace({encoded}, {date}, '$1T00:00:00$2')"  # what is no date stays a term, which is no timestamp
+    iso = f"coalesce(CAST(regexp_extract({encoded}, {date_time}, 1) AS TIMESTAMP), CAST({midnight} AS TIMESTAMP))"
+    zoned = f"({encoded} RLIKE {sql.text(_ZONE + chr(34) + '[^' + chr(34) + ']*$')})"
+    return Moment(encoding.tail(encoded), let(f"unix_micros({iso})"), let(zoned))
+
+
+def _term_form(datatype: str) -> str:
+    """A whole encoded literal: its lexical form, or for a date the day and the zone, are groups."""
+    lexical = {"dateTime": f"({_DAY}T{_TIME}{_ZONE}?)", "date": f"({_DAY})({_ZONE}?)"}[datatype]
+    return rf'^"{lexical}"\^\^<{re.escape(encoding.XSD + datatype)}>$'
 
 
 def valid(lexical: str, form: str) -> str:
@@ -76,7 +79,7 @@ def _seconds(value: Value) -> Number:
 
 
 def _zone(value: Value) -> str:
-    return let(f"regexp_extract({_lexical(value, 'dateTime')}, {sql.text(_ZONE + '$')}, 1)")
+    return let(f"regexp_extract({_lexical(value, 'dateTime')}, {sql.text(f'({_ZONE})$')}, 1)")
 
 
 def _timezone(value: Value) -> Node:
