@@ -1,0 +1,125 @@
+"""What the compiler emits, read as text: no JVM, no data. Answers are checked elsewhere; here it is the shape of the plan."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from penstock.algebra.build import translate
+from penstock.optimise import Uniform, optimise
+from penstock.spark import forms
+from penstock.spark.context import Context, Plan, Tables
+from penstock.spark.lets import naming
+
+PREFIXES = "PREFIX : <http://example.org/> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>\n"
+GRAPHS = frozenset({"<http://example.org/g1>", "<http://example.org/g2>"})
+
+
+def never(text: str, name: str) -> int:
+    raise AssertionError(f"compiling ran a job: {text}")
+
+
+def compiled(query: str, rules: set[str] | None = None) -> str:
+    planned = optimise(translate(PREFIXES + query), Uniform(), rules).query
+    with naming():
+        plan = Plan(Tables("triples", "quads", GRAPHS), never, planned.base, "")
+        return forms.select_rows(planned, Context(plan))
+
+
+def count(word: str, text: str) -> int:
+    return len(re.findall(rf"(?<![\w`]){re.escape(word)}(?![\w`])", text))
+
+
+def test_a_basic_graph_pattern_is_one_flat_join() -> None:
+    text = compiled("SELECT ?a { ?a :p ?b . ?b :p ?c . ?c :p ?d }", rules=set())
+    assert count("JOIN", text) == 2
+    assert count("triples", text) == 3
+    assert "t1.s = t0.o" in text
+
+
+def test_a_repeated_variable_in_one_pattern_is_a_condition_on_its_scan() -> None:
+    assert "t0.o = t0.s" in compiled("SELECT ?a { ?a :p ?a }")
+
+
+@pytest.mark.parametrize(
+    ("test", "expected"),
+    [
+        ("?o = :x", "'<http://example.org/x>' = `o`"),
+        ('?o = "text"', "'\"text\"' = `o`"),
+        ("?o IN (:x, :y)", "'<http://example.org/y>' = `o`"),
+    ],
+)
+def test_equality_with_a_constant_is_one_comparison_that_parquet_can_use(test: str, expected: str) -> None:
+    text = compiled(f"SELECT ?s {{ ?s :p ?o FILTER({test}) }}").replace("concat('\"', 'text', '\"')", "'\"text\"'")
+    assert expected in text
+    assert "CASE" not in text
+
+
+def test_comparing_with_a_number_reads_no_dates_and_no_strings() -> None:
+    text = compiled("SELECT ?s { ?s :p ?o FILTER(?o > 5) }")
+    assert "TIMESTAMP" not in text
+    assert count("regexp_extract", text) <= 6
+
+
+@pytest.mark.parametrize(
+    ("filter_", "kind"), [("EXISTS", "LEFT SEMI JOIN"), ("NOT EXISTS", "LEFT ANTI JOIN")], ids=["exists", "not exists"]
+)
+def test_exists_is_a_semi_join_on_plain_equality(filter_: str, kind: str) -> None:
+    text = compiled(f"SELECT ?s {{ ?s :p ?o FILTER {filter_} {{ ?o :q ?z }} }}")
+    assert kind in text
+    assert "IS NULL" not in text
+
+
+def test_exists_that_reads_an_outer_variable_takes_its_distinct_values_inside() -> None:
+    text = compiled("SELECT ?s { ?s :p ?o FILTER EXISTS { ?o :q ?z FILTER(?z > ?s) } }")
+    assert "SELECT DISTINCT" in text
+    assert "LEFT SEMI JOIN" in text
+
+
+def test_only_a_variable_that_may_be_unbound_costs_an_or() -> None:
+    sure = compiled("SELECT * { { ?a :p ?b } { ?b :q ?c } }", rules=set())
+    unsure = compiled("SELECT * { ?a :p ?b OPTIONAL { ?b :q ?c } { ?d :r ?c } }", rules=set())
+    assert " OR " not in sure
+    assert "l.`c` IS NULL" in unsure
+
+
+def test_minus_without_a_shared_variable_is_nothing() -> None:
+    assert "ANTI" not in compiled("SELECT * { ?a :p ?b MINUS { ?c :q ?d } }")
+
+
+def test_graph_with_a_variable_reads_the_named_graphs_once() -> None:
+    text = compiled("SELECT * { GRAPH ?g { ?a :p ?b . ?b :q ?c } }")
+    assert count("quads", text) == 2
+    assert "t1.g = t0.g" in text
+
+
+def test_an_unknown_graph_is_empty_rather_than_an_error() -> None:
+    assert "WHERE false" in compiled("SELECT * { GRAPH :unknown { ?a :p ?b } }")
+
+
+def test_variables_that_differ_in_case_stay_apart() -> None:
+    text = compiled("SELECT ?x ?X { ?x :p ?X }")
+    assert "AS `x`" in text
+    assert "AS `X`" in text
+
+
+def test_hostile_text_stays_inside_its_quotes() -> None:
+    text = compiled(r"""SELECT * { ?s :p "a'b\\c` ${x} \uE0007\uE001 -- ; \n" }""")
+    assert r"'\"a\'b\\c` ${x} \uE0007\uE001 -- ; \n\"'".replace(r"\"", '"') in text
+
+
+def test_long_arithmetic_does_not_multiply_the_text() -> None:
+    """Every value is read once, however often the formula needs it."""
+    short, long = (compiled(f"SELECT ({'*'.join(['?o'] * n)} AS ?x) {{ ?s :p ?o }}") for n in (3, 12))
+    assert len(long) < 8 * len(short)
+
+
+def test_ten_patterns_with_filters_stay_small() -> None:
+    chain = " ".join(f"?x{i} :p{i} ?x{i + 1} ." for i in range(10))
+    assert len(compiled(f"SELECT * {{ {chain} FILTER(?x3 > 5 && ?x4 != ?x5) }}")) < 12_000
+
+
+def test_no_python_on_the_way_unless_a_relative_iri_has_to_be_resolved() -> None:
+    assert "penstock_" not in compiled('SELECT (IRI(?o) AS ?i) (REGEX(?o, "a", "i") AS ?r) (MD5(?o) AS ?m) { ?s :p ?o }')
+    assert "penstock_resolve_iri" in compiled("BASE <http://example.org/> SELECT (IRI(?o) AS ?i) { ?s :p ?o }")
