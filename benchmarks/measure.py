@@ -67,8 +67,8 @@ def _comparable(name: str, shape: Shape, *, of_terms: bool) -> Column:
     return F.round(number, 6)
 
 
-def compile_milliseconds(compile_query: Callable[[int], object], runs: int = 20, warm_up: int = 10) -> float:
-    """The median time from text to DataFrame, once warm."""
+def compile_milliseconds(compile_query: Callable[[int], object], runs: int = 20, warm_up: int = 60) -> float:
+    """The median time from text to DataFrame, once warm: Java compiles what Spark plans with as it goes."""
 
     def once(number: int) -> float:
         start = time.perf_counter()

@@ -17,7 +17,9 @@ TESTS = Path(__file__).parent
 WITHOUT_JVM = (TESTS / "unit", TESTS / "golden")
 
 # The first query on Spark takes seconds and the next a few dozen milliseconds, so time says nothing about an example.
-settings.register_profile("ci", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "ci", max_examples=50, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.register_profile("thorough", settings.get_profile("ci"), max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 

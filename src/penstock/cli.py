@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -42,7 +42,7 @@ Examples:
   penstock run query.rq --store sparql:https://example.org/sparql
 
 \b
-Exit code: 0 all queries ran, 1 something could not be read or started, 2 a query is wrong.
+Exit code: 0 all queries ran, 1 something could not be read or started, 2 a query or this command line is wrong.
 """
 
 app = typer.Typer(
@@ -86,7 +86,9 @@ def main(
 
 @app.command(epilog=_EXAMPLES)
 def run(
-    queries: Annotated[list[str], typer.Argument(metavar="QUERY.rq…", help="Files with a query each; - is stdin.")],
+    queries: Annotated[
+        list[str], typer.Argument(metavar="QUERY.rq", help="Files with a query each; - is stdin.", show_default=False)
+    ],
     background: Annotated[
         list[str],
         typer.Option("--background", "-b", metavar="[GRAPH=]FILE", help="RDF to load first; may be given again."),
@@ -105,10 +107,13 @@ def run(
     """Answer SPARQL queries over RDF files or an endpoint."""
     with _clean_exit():
         texts = [_read_query(path) for path in queries]
-        with _status("Loading…"), open_engine(store, master, dict(map(_setting, set_))) as engine:
+        with ExitStack() as stack:
+            with _status("Starting Spark…" if store == "spark" else "Opening the store…"):
+                engine = stack.enter_context(open_engine(store, master, dict(map(_setting, set_))))
             for spec in background:
                 graph, file = split_graph(spec)
-                engine.load(file, graph=graph)
+                with _status(f"Loading {file}…"):
+                    engine.load(file, graph=graph)
             failures = [_answer(engine, query, format, titled=len(texts) > 1) for query in texts]
     raise typer.Exit(max(failures))
 
@@ -165,11 +170,12 @@ def _engine_option(name: str) -> Callable[[str], Any]:
 @contextmanager
 def _spark(store: str, master: str | None, settings: dict[str, str]) -> Iterator[None]:
     """The embedded session with settings of the user's, for the engine to share; without settings it starts its own."""
+    if store != "spark" and (master or settings):
+        option = f"--set {next(iter(settings))}" if settings else "--master"
+        raise PenstockError(f"{option}: only --store spark uses Spark")
     if not settings:
         yield
         return
-    if store != "spark":
-        raise PenstockError(f"--set {next(iter(settings))}: only --store spark uses Spark")
     from penstock.spark import session
 
     started = session.start(master, **settings)
@@ -189,16 +195,24 @@ def split_graph(spec: str) -> tuple[str | None, str]:
 
 
 def _read_query(path: str) -> QueryFile:
-    if path == "-":
-        return QueryFile("stdin", "stdin", sys.stdin.read(), None)
     file = Path(path)
     if file.suffix in _RDF_FILES:
         raise PenstockError(f"{path} looks like data: give each file its own --background")
     try:
-        return QueryFile(file.stem, path, file.read_text("utf-8-sig"), file.resolve().as_uri())
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        text = _text(sys.stdin.buffer.read() if path == "-" else file.read_bytes())
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
         raise PenstockError(f"{path}: the query cannot be read: {reason}") from None
+    if path == "-":
+        return QueryFile("stdin", "stdin", text, None)
+    return QueryFile(file.stem, path, text, file.resolve().as_uri())
+
+
+def _text(data: bytes) -> str:
+    """A query never holds a zero, and a binary file nearly always does."""
+    if b"\0" in data:
+        raise ValueError("binary")
+    return data.decode("utf-8-sig").replace("\r\n", "\n")
 
 
 def _setting(text: str) -> tuple[str, str]:
@@ -211,8 +225,8 @@ def _setting(text: str) -> tuple[str, str]:
 def _answer(engine: Engine, query: QueryFile, format: output.Format, *, titled: bool) -> int:
     """Run one query, write its answer, and give its exit code: a failure does not keep the others from running."""
     try:
-        answer = engine.query(query.text, base=query.base)
-        text = output.write(answer, format, query.name)
+        with _status(f"Answering {query.name}…"):
+            text = output.write(engine.query(query.text, base=query.base), format, query.name)
     except PenstockError as error:
         _complain(f"{query.place}: {error}")
         return BAD_QUERY if isinstance(error, QueryError) else FAILED
@@ -230,6 +244,8 @@ def _complain(message: str) -> None:
 def _clean_exit() -> Iterator[None]:
     """Whatever happens, one sentence or silence: no stack trace for what is not a bug."""
     try:
+        if sys.stdout is None:
+            raise PenstockError("standard output is closed")
         yield
         sys.stdout.flush()
     except PenstockError as error:
@@ -237,9 +253,12 @@ def _clean_exit() -> Iterator[None]:
         raise typer.Exit(FAILED) from None
     except KeyboardInterrupt:
         raise typer.Exit(INTERRUPTED) from None
-    except BrokenPipeError:  # a reader such as `head` has seen enough; what is still buffered goes nowhere
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise typer.Exit(BROKEN_PIPE) from None
+    except OSError as error:  # a full disk, or a reader such as `head` that has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still buffered goes nowhere
+        if isinstance(error, BrokenPipeError):
+            raise typer.Exit(BROKEN_PIPE) from None
+        _complain(f"standard output: {error.strerror}")
+        raise typer.Exit(FAILED) from None
 
 
 def _status(message: str) -> Any:

@@ -1,11 +1,11 @@
 """Everything Penstock raises on purpose.
 
-    PenstockError
-    ├── QueryError          the query's text is wrong; knows line, column and what to do
-    │   └── RefusedError    valid SPARQL that Penstock will not run (SERVICE, LOAD, fetching FROM IRIs)
-    ├── LoadError           background data could not be read; names file, line and reason
-    ├── StoreError          a background store (a remote endpoint, say) failed to answer
-    └── SetupError          the machine lacks something (Java, a free port); says how to get it
+PenstockError
+├── QueryError          the query's text is wrong; knows line, column and what to do
+│   └── RefusedError    valid SPARQL that Penstock will not run (SERVICE, LOAD, fetching FROM IRIs)
+├── LoadError           background data could not be read; names file, line and reason
+├── StoreError          a background store (a remote endpoint, say) failed to answer
+└── SetupError          the machine lacks something (Java, a free port); says how to get it
 """
 
 from __future__ import annotations

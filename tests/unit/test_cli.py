@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
+import typer
 from pyoxigraph import Literal, NamedNode, Triple
 from typer.testing import CliRunner
 
@@ -161,13 +164,16 @@ def test_a_wrong_query_is_exit_2_and_the_others_run(engine: FakeEngine, folder: 
     [
         (["ask.rq", "-b", "broken.ttl"], "broken.ttl, line 3: expected a dot"),
         (["absent.rq"], "absent.rq: the query cannot be read: No such file or directory"),
-        (["latin.rq"], "latin.rq: the query cannot be read: it is not UTF-8"),
+        (["latin.rq"], "latin.rq: the query cannot be read: it is not text in UTF-8"),
+        (["zeros.rq"], "zeros.rq: the query cannot be read: it is not text in UTF-8"),
+        (["."], ".: the query cannot be read: Is a directory"),
         (["ask.rq", "more.ttl"], "more.ttl looks like data: give each file its own --background"),
         (["ask.rq", "--set", "entailment"], "--set entailment: write it as option=value"),
     ],
 )
 def test_what_cannot_be_read_is_exit_1(engine: FakeEngine, folder: Path, arguments: list[str], message: str) -> None:
     (folder / "latin.rq").write_bytes(b"SELECT '\xe9'")
+    (folder / "zeros.rq").write_bytes(b"ASK {}\0\0\0")
     result = run(*arguments)
     assert (result.exit_code, result.stdout, result.stderr) == (1, "", message + "\n")
 
@@ -196,10 +202,10 @@ def test_options_reach_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
             given.update(options)
 
     monkeypatch.setattr("penstock.Engine", Engine)
-    with cli.open_engine("oxigraph", "local[1]", {"rules": "push_filter,fold_trivial"}) as engine:
+    with cli.open_engine("spark", "local[1]", {"rules": "push_filter,fold_trivial"}) as engine:
         assert isinstance(engine, Engine)
     assert engine.closed
-    assert given == {"background": "oxigraph", "master": "local[1]", "rules": ["push_filter", "fold_trivial"]}
+    assert given == {"background": "spark", "master": "local[1]", "rules": ["push_filter", "fold_trivial"]}
 
 
 @pytest.mark.parametrize(
@@ -241,6 +247,31 @@ def test_doctor(monkeypatch: pytest.MonkeyPatch, missing: bool, code: int) -> No
     assert "pip install 'penstock[java]'" in result.stdout
 
 
+README = Path(__file__).parents[2] / "README.md"
+
+
+def session(console: str) -> Iterator[tuple[str, str]]:
+    """Each command of a console block, with what the README shows below it."""
+    for part in console.removeprefix("$ ").split("\n$ "):
+        command, _, shown = part.partition("\n")
+        yield command, shown.strip("\n")
+
+
+def test_the_readme_shows_what_commands_print(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(README.parent)
+    console = re.search(r"```console\n(.*?)```", README.read_text("utf-8"), re.DOTALL)
+    assert console is not None
+    for command, shown in session(console[1]):
+        said, _, call = command.rpartition(" | ")
+        result = run(*shlex.split(call)[2:], stdin=said.removeprefix("echo ").strip("'"))
+        assert result.output.strip("\n") == shown, command
+
+
+def test_the_master_is_for_spark_only() -> None:
+    with pytest.raises(PenstockError, match=r"^--master: only --store spark"), cli.open_engine("oxigraph", "local", {}):
+        pass
+
+
 def test_help_shows_examples_whole() -> None:
     assert "penstock run query.rq -b city.ttl -b http://example.org/g=more.nt -f csv\n" in run("--help").stdout
 
@@ -249,10 +280,10 @@ def test_version() -> None:
     assert CliRunner().invoke(cli.app, ["--version"]).stdout.startswith("penstock")
 
 
-def python(code: str) -> subprocess.Popen[bytes]:
+def python(code: str, stdout: int | IO[bytes] = subprocess.PIPE) -> subprocess.Popen[bytes]:
     # -E: with PYTHONUNBUFFERED, Python overlooks that a pipe took only a part of what it was given
     command = [sys.executable, "-E", "-c", f"import sys; sys.path[:] = {sys.path!r}\n{code}"]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return subprocess.Popen(command, stdout=stdout, stderr=subprocess.PIPE)
 
 
 WITHOUT_SPARK = """
@@ -285,3 +316,20 @@ def test_a_broken_pipe_is_quiet() -> None:
     process.stdout = None
     _, errors = process.communicate()
     assert (process.returncode, errors) == (141, b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+def test_a_full_disk_is_one_sentence() -> None:
+    with open("/dev/full", "wb") as full:
+        process = python(BROKEN_PIPE, full)
+        _, errors = process.communicate()
+    assert (process.returncode, errors) == (1, b"standard output: No space left on device\n")
+
+
+def test_without_standard_output_there_is_nowhere_to_answer(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(cli, "_complain", said.append)
+    monkeypatch.setattr(sys, "stdout", None)
+    with pytest.raises(typer.Exit), cli._clean_exit():
+        raise AssertionError("not reached")
+    assert said == ["standard output is closed"]

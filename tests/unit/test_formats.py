@@ -109,8 +109,8 @@ MALFORMED: list[tuple[str, str | bytes, str, str]] = [
     ("direction.ttl", '<http://e/a> <http://e/p> "x"@en--ltr .', "", "RDF 1.1"),
     ("cut.ttl.gz", gzip.compress(b"<http://e/a> <http://e/p> 1 .\n" * 99)[:-9], "", "ended before"),
     ("plain.ttl.gz", "<http://e/a> <http://e/p> 1 .", "", "gzip"),
-    ("data.foo", "", "", "unknown extension .foo: say format="),
-    ("data.gz", "", "", "no extension: say format="),
+    ("data.foo", "", "", "unknown extension .foo: name it .ttl,"),
+    ("data.gz", "", "", "no extension: name it .ttl,"),
 ]
 
 

@@ -15,14 +15,15 @@ PACKAGE = Path(penstock.__path__[0])
 # What each part may import of Penstock besides itself. A part that is not listed stands above all of these.
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
+    "threads": set(),
     "syntax": {"errors"},
     "algebra": {"errors", "syntax"},
     "optimise": {"errors", "algebra"},
     "io": {"errors", "syntax", "answer"},
     "answer": {"errors", "io"},
-    "knowledge": {"errors", "algebra", "answer", "io"},
-    "spark": {"errors", "syntax", "algebra", "optimise", "answer", "io", "knowledge"},
-    "stream": {"errors", "syntax", "algebra", "optimise", "answer", "io", "knowledge", "spark"},
+    "knowledge": {"errors", "threads", "algebra", "answer", "io"},
+    "spark": {"errors", "threads", "syntax", "algebra", "optimise", "answer", "io", "knowledge"},
+    "stream": {"errors", "threads", "syntax", "algebra", "optimise", "answer", "io", "knowledge", "spark"},
 }
 KNOWS_SPARK = {"spark", "stream", "io"}
 

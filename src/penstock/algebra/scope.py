@@ -28,7 +28,9 @@ from penstock.algebra.ops import (
     variables_of,
 )
 
-__all__ = ["certain", "conjuncts", "exists_in", "expressions_of", "free", "mentioned", "references", "visible"]
+__all__ = [
+    "certain", "conjuncts", "exists_in", "expressions_of", "free", "mentioned", "references", "substituted", "visible",
+]  # fmt: skip
 
 Vars = frozenset[Var]
 NONE: Vars = frozenset()
@@ -177,6 +179,25 @@ def _read(expr: Expr) -> Vars:
             return visible(pattern) | free(pattern)
         case Aggregate(_, Expr() as argument):
             return _read(argument)
+    return references(expr)
+
+
+@lru_cache(maxsize=8192)
+def substituted(op: Op) -> Vars:
+    """The variables for which the outer solution is taken where `op` is the pattern of an EXISTS: all that it mentions,
+    on the right of a MINUS too, but those that a SELECT or GROUP BY hides."""
+    if isinstance(op, Project | Group):
+        return visible(op)
+    own = visible(op) | union_of(_substituted_in(expr) for expr in expressions_of(op))
+    return own | union_of(substituted(child) for child in op.children)
+
+
+def _substituted_in(expr: Expr) -> Vars:
+    match expr:
+        case Call(_, args):
+            return union_of(_substituted_in(arg) for arg in args)
+        case Exists(pattern):
+            return substituted(pattern)
     return references(expr)
 
 

@@ -22,9 +22,11 @@ from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, RdfFormat, Triple
 from penstock.errors import LoadError
 from penstock.io.lines import LineReader, XmlLineReader
 
-__all__ = ["FORMATS", "Source", "graph_name", "read"]
+__all__ = ["FORMATS", "Source", "Target", "graph_name", "read"]
 
 Source: TypeAlias = str | PathLike[str] | bytes | Iterable[Triple | Quad]
+Target: TypeAlias = str | NamedNode | None
+"""The graph for statements that name none: its IRI, or None for the default graph."""
 
 FORMATS: dict[str, RdfFormat] = {
     "ttl": RdfFormat.TURTLE,
@@ -41,6 +43,7 @@ FORMATS: dict[str, RdfFormat] = {
     "json-ld": RdfFormat.JSON_LD,
 }
 _DEFAULT = DefaultGraph()
+_EXTENSIONS = ".ttl, .nt, .nq, .trig, .rdf or .jsonld (gzipped: .ttl.gz and so on)"
 _ONE_OF = "one of turtle, nt, nq, trig, rdf, jsonld, or a media type"
 
 # These two parsers do not say where they stopped, so they are fed line by line.
@@ -53,9 +56,7 @@ _CLEARER = {
 }
 
 
-def read(
-    source: Source, graph: str | NamedNode | None = None, base: str | None = None, format: str | None = None
-) -> Iterator[Quad]:
+def read(source: Source, graph: Target = None, base: str | None = None, format: str | None = None) -> Iterator[Quad]:
     """The quads of a file (`str` or path; `.gz` is unpacked), of `bytes`, or of pyoxigraph triples and quads.
 
     Statements in the default graph go to `graph`. Labels of blank nodes in files and bytes are renamed, so that those
@@ -90,9 +91,9 @@ def _parse_file(path: str | PathLike[str], base: str | None, format: str | None)
     name, file = str(path), Path(path)
     if name.startswith(("http://", "https://")):
         raise LoadError(f"{name}: Penstock does not fetch data; download it and load the file")
-    kind = _named_format(name, format) if format is not None else _format_of(file)
     with _located(name):
         file.open("rb").close()  # so that a missing file is an error here and not at the first quad
+    kind = _named_format(name, format) if format is not None else _format_of(file)
     return _parse(name, file, kind, base or file.resolve().as_uri())
 
 
@@ -101,7 +102,7 @@ def _format_of(file: Path) -> RdfFormat:
     kind = FORMATS.get(suffix[1:].lower())
     if kind is None:
         problem = f"unknown extension {suffix}" if suffix else "no extension"
-        raise LoadError(f"{file}: {problem}: say format=, {_ONE_OF}")
+        raise LoadError(f"{file}: {problem}: name it {_EXTENSIONS}, or say format=")
     return kind
 
 

@@ -19,7 +19,7 @@ from pyoxigraph import (
 from penstock.algebra.ops import Construct, Describe, Query
 from penstock.answer import Answer, Row
 from penstock.errors import LoadError, QueryError, SetupError, StoreError
-from penstock.io.formats import Source
+from penstock.io.formats import Source, Target
 
 __all__ = ["EndpointStore"]
 
@@ -41,13 +41,7 @@ class EndpointStore:
         self._client = client or httpx.Client(timeout=timeout)
         self._send = self._post_query
 
-    def load(
-        self,
-        source: Source,
-        graph: str | NamedNode | None = None,
-        base: str | None = None,
-        format: str | None = None,
-    ) -> int:
+    def load(self, source: Source, graph: Target = None, base: str | None = None, format: str | None = None) -> int:
         """Refused: the data is the server's own."""
         raise LoadError(f"{self._url} is only read: load the data there, or into an oxigraph or spark background.")
 

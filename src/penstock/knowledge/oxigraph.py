@@ -7,13 +7,14 @@ from contextlib import contextmanager
 from os import PathLike
 
 import pyoxigraph
-from pyoxigraph import NamedNode, Quad, QueryBoolean, QuerySolutions, QueryTriples
+from pyoxigraph import Quad, QueryBoolean, QuerySolutions, QueryTriples
 
 from penstock.algebra.ops import Query
 from penstock.answer import Answer
 from penstock.errors import QueryError, StoreError
-from penstock.io.formats import Source, graph_name, read
+from penstock.io.formats import Source, Target, graph_name, read
 from penstock.knowledge.store import check_dataset
+from penstock.threads import beside
 
 __all__ = ["OxigraphStore"]
 
@@ -34,13 +35,7 @@ class OxigraphStore:
     def version(self) -> int:
         return self._version
 
-    def load(
-        self,
-        source: Source,
-        graph: str | NamedNode | None = None,
-        base: str | None = None,
-        format: str | None = None,
-    ) -> int:
+    def load(self, source: Source, graph: Target = None, base: str | None = None, format: str | None = None) -> int:
         """See `Store.load`. The bulk loader is fast, and commits only once the source has come to its end."""
         store = self._open()
         counted = _Counter(read(source, graph, base, format))
@@ -57,7 +52,7 @@ class OxigraphStore:
         if query.dataset is not None:
             check_dataset(query.dataset, set(store.named_graphs()))
         with _one_sentence("answering"):
-            return _answer(query, store.query(text, base_iri=base))
+            return beside(lambda: _answer(query, store.query(text, base_iri=base)))
 
     def close(self) -> None:
         """See `Store.close`. A directory's lock is let go with the last reference."""

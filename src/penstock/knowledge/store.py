@@ -11,12 +11,10 @@ from difflib import get_close_matches
 from importlib.metadata import EntryPoint, entry_points
 from typing import Protocol, TypeAlias, cast, runtime_checkable
 
-from pyoxigraph import NamedNode
-
 from penstock.algebra.ops import Dataset, Query
 from penstock.answer import Answer
 from penstock.errors import RefusedError, SetupError
-from penstock.io.formats import Source
+from penstock.io.formats import Source, Target
 
 __all__ = ["Store", "StoreSpec", "check_dataset", "open_store", "store_names"]
 
@@ -34,13 +32,7 @@ class Store(Protocol):
         A store that others can change unseen (a remote endpoint) cannot say so here.
         """
 
-    def load(
-        self,
-        source: Source,
-        graph: str | NamedNode | None = None,
-        base: str | None = None,
-        format: str | None = None,
-    ) -> int:
+    def load(self, source: Source, graph: Target = None, base: str | None = None, format: str | None = None) -> int:
         """Add all of the source, or raise a `LoadError` and change nothing; how many statements were read.
 
         Naming a graph makes it exist, even where the source turns out to be empty.
@@ -86,7 +78,7 @@ def check_dataset(dataset: Dataset | None, known: Container[object]) -> None:
             if graph not in known:
                 raise RefusedError(
                     f"{clause} {graph} names no graph that was loaded, and Penstock does not fetch it",
-                    hint=f'load it first: engine.load(…, graph="{graph.value}")',
+                    hint=f'load it first: engine.load(…, graph="{graph.value}"), or --background {graph.value}=FILE',
                 )
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 
 from penstock.spark import sql
-from penstock.spark.relation import Relation, items_or_one, select
+from penstock.spark.relation import Relation, items_or_one
+
+Rows = list[tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +26,16 @@ class Tables:
 class Plan:
     """What one query's compilation shares: its data, its fresh names, and the jobs that path closures run.
 
-    `compute` runs a query now, leaves its rows with Spark under the given name and returns how many there are.
+    `compute` runs a query now, leaves its rows with Spark under the given name and returns how many there are. `fetch`
+    brings them here if they are at most so many; `share` is the way back: a name, the columns and the rows.
     """
 
     tables: Tables
     compute: Callable[[str, str], int]
     base: str | None
     now: str
+    fetch: Callable[[str, int], Rows | None] = lambda text, most: None
+    share: Callable[[str, Sequence[str], Rows], None] = lambda name, columns, rows: None
     counter: count[int] = field(default_factory=count)
     views: list[str] = field(default_factory=list)
 
@@ -41,6 +47,19 @@ class Plan:
         name = self.fresh("penstock_view_")
         self.views.append(name)
         return name, self.compute(text, name)
+
+    def publish(self, columns: Sequence[str], rows: Rows) -> str:
+        """The name of a view of these rows, which lives as long as the query."""
+        name = self.fresh("penstock_view_")
+        self.views.append(name)
+        self.share(name, columns, rows)
+        return name
+
+    def once(self, relation: Relation) -> Relation:
+        """The relation, computed now if it may have other rows each time that it is read, by UUID() or by LIMIT."""
+        if not _VOLATILE.search(relation.sql):
+            return relation
+        return replace(relation, sql=f"SELECT * FROM {self.keep(relation.sql)[0]}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +101,27 @@ class Context:
                 relation = _expand(relation, universe, wanted)
         return relation
 
+    def settle(self, relation: Relation) -> Relation:
+        """The relation with a copy of each row that leaves a key open for every value of that key."""
+        for universe in self.universes:
+            wanted = tuple(k for k in universe.keys if k in relation.keys)
+            if not set(wanted) <= relation.certain:
+                relation = _expand(relation, universe, wanted)
+        return relation
+
 
 def _expand(relation: Relation, universe: Universe, wanted: tuple[str, ...]) -> Relation:
     domain = f"SELECT DISTINCT {', '.join(map(sql.name, wanted))} FROM ({universe.sql})"
-    common = [k for k in wanted if k in relation.vars]
-    added = tuple(k for k in wanted if k not in relation.vars)
-    columns = [sql.column("l", c) for c in relation.columns] + [sql.column("u", k) for k in added]
-    on = sql.all_of(f"l.{sql.name(k)} = u.{sql.name(k)}" for k in common)
+    vars = relation.vars + tuple(k for k in wanted if k not in relation.vars)
+    columns = (sql.column("u" if c in wanted else "l", c) for c in vars + relation.hidden)
+    on = sql.all_of(_agrees(k, relation) for k in wanted if k in relation.vars)
     source = f"SELECT {items_or_one(columns)} FROM ({relation.sql}) l JOIN ({domain}) u ON {on}"
-    vars = relation.vars + added
-    ordered = select((sql.name(c) for c in vars + relation.hidden), source)
-    return replace(relation, sql=ordered, vars=vars, certain=relation.certain | set(added))
+    return replace(relation, sql=source, vars=vars, certain=relation.certain | set(wanted))
+
+
+def _agrees(key: str, relation: Relation) -> str:
+    own, wanted = sql.column("l", key), sql.column("u", key)
+    return f"{own} = {wanted}" if key in relation.certain else f"{own} = {wanted} OR {own} IS NULL"
+
+
+_VOLATILE = re.compile(r"\b(?:uuid|rand|row_number)\(\)|\b(?:any_value|collect_list|collect_set)\(|\b(?:LIMIT|OFFSET) ")

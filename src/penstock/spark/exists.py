@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from penstock.algebra import ops
 from penstock.algebra.expressions import Call, Exists, Expr, Var
-from penstock.algebra.scope import certain, conjuncts, exists_in, expressions_of, free, references, visible
+from penstock.algebra.scope import certain, conjuncts, exists_in, expressions_of, free, references, substituted
 from penstock.algebra.substitute import rename
 from penstock.spark import joins, sql
 from penstock.spark.context import Context, Universe
@@ -51,33 +51,38 @@ def _where(relation: Relation, parts: tuple[Expr, ...], marks: Marks, context: C
 
 def _where_marked(relation: Relation, part: Expr, context: Context) -> Relation:
     with_marks, marks = marked(relation, part, context)
-    kept = _where(with_marks, (part,), marks, context)
-    return replace(relation, sql=select(map(sql.name, relation.columns), kept.sql))
+    return _where(with_marks, (part,), marks, context)
 
 
 def marked(relation: Relation, expr: Expr, context: Context) -> tuple[Relation, Marks]:
-    """The relation with a boolean column for each EXISTS of the expression."""
+    """The relation with a boolean column for each EXISTS of the expression, which is none of its variables.
+
+    It may have further keys, and then as many more rows.
+    """
     return marked_all(relation, (expr,), context)
 
 
 def marked_all(relation: Relation, exprs: tuple[Expr, ...], context: Context) -> tuple[Relation, Marks]:
-    marks: Marks = {}
+    columns: dict[Exists, str] = {}
     for found in dict.fromkeys(e for expr in exprs for e in exists_in(expr)):
         mark = context.plan.fresh(".mark")
-        relation = _mark(relation, found.pattern, mark, context)
-        marks[found] = sql.name(mark)
-    return relation, marks
+        relation = _mark(relation, found.pattern, mark, tuple(columns.values()), context)
+        columns[found] = mark
+    return relation, {found: sql.name(mark) for found, mark in columns.items()}
 
 
-def _mark(relation: Relation, pattern: ops.Op, mark: str, context: Context) -> Relation:
-    """Decided once for every distinct combination of the values that it depends on."""
-    relation = context.expand(relation, frozenset(k for u in context.universes for k in u.keys))
+def _mark(relation: Relation, pattern: ops.Op, mark: str, before: tuple[str, ...], context: Context) -> Relation:
+    """Decided once for every distinct combination of the values that it depends on; `before` are the marks so far."""
+    if not before:
+        relation = context.expand(relation, frozenset(k for u in context.universes for k in u.keys))
+        relation = context.plan.once(relation)
     names = tuple(v for v in relation.vars if v in _read_by(pattern) or v in relation.keys)
     source = f"SELECT DISTINCT {', '.join(map(sql.name, names)) or '1 AS `.unit`'} FROM ({relation.sql})"
     domain = Relation(source, names, relation.certain & set(names))
     holds = _semi(domain, pattern, context, anti=False)
     flagged = select([*map(sql.name, names), sql.alias("true", mark)], holds.sql)
-    items = [*(sql.column("l", c) for c in relation.columns), sql.alias(f"r.{sql.name(mark)} IS NOT NULL", mark)]
+    kept = (sql.column("l", c) for c in (*relation.columns, *before))
+    items = [*kept, sql.alias(f"r.{sql.name(mark)} IS NOT NULL", mark)]
     on = joins.same(relation, names)
     text = f"SELECT {', '.join(items)} FROM ({relation.sql}) l LEFT JOIN ({flagged}) r ON {on}"
     return replace(relation, sql=f"SELECT * FROM ({text})")
@@ -89,6 +94,7 @@ def _semi(relation: Relation, pattern: ops.Op, context: Context, anti: bool) -> 
         right = _compile(pattern, context)
         relation = context.expand(relation, right.keys)
         return joins.semi(relation, right, joins.compatible(relation, right), anti)
+    relation = context.plan.once(relation)
     unsure = [v for v in relation.vars if v in _read_by(pattern) and v not in relation.certain]
     if unsure:
         return _split(relation, unsure[0], pattern, context, anti)
@@ -125,19 +131,20 @@ def _compile(pattern: ops.Op, context: Context) -> Relation:
 
 
 def _read_by(pattern: ops.Op) -> frozenset[str]:
-    return frozenset(v.name for v in visible(pattern) | free(pattern))
+    return frozenset(v.name for v in substituted(pattern))
 
 
 def join_is_enough(op: ops.Op, outer: frozenset[Var]) -> bool:
     """Whether joining the pattern's solutions with the outer one finds just what substituting it would."""
-    outer = outer & (visible(op) | free(op))
+    outer = outer & substituted(op)
     if not outer:
         return True
     if any(outer & references(e) - certain_below(op) or found_in(e) for e in expressions_of(op)):
         return False
     match op:
         case ops.LeftJoin(_, left, right) | ops.Minus(left, right):
-            return not (outer & visible(right) - certain(left)) and join_is_enough(left, outer) and _independent(right, outer)
+            alone = outer & substituted(right) - certain(left)
+            return not alone and join_is_enough(left, outer) and _independent(right, outer)
         case ops.Group(keys, _, pattern):
             return outer <= frozenset(keys) and join_is_enough(pattern, outer)
         case ops.Slice():

@@ -1,4 +1,4 @@
-"""Expressions of the algebra as SQL. Functions are in the tables of `functions/`; here are variables and special forms."""
+"""Expressions of the algebra as SQL: variables and special forms. Functions are in the tables of `functions/`."""
 
 from __future__ import annotations
 

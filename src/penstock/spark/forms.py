@@ -7,7 +7,7 @@ from penstock.algebra.expressions import PatternTerm, Var
 from penstock.spark import encoding, sql
 from penstock.spark.context import Context
 from penstock.spark.operators import compile_op, identified
-from penstock.spark.relation import Relation, items_or_one, select
+from penstock.spark.relation import Relation, select
 
 TRIPLE = ("s", "p", "o")
 
@@ -24,7 +24,7 @@ def any_row(query: ops.Query, context: Context) -> str:
 
 
 def template(form: ops.Construct, query: ops.Query, context: Context) -> str:
-    """The triples of the template, each once; those that are no RDF (a literal as subject, an unbound part) left out."""
+    """The triples of the template, each once; what is no RDF (a literal as subject, an unbound part) is left out."""
     relation = compile_op(query.pattern, context)
     if any(_is_new(term, relation) for triple in form.template for term in _parts(triple)):
         relation = identified(relation, context)
@@ -74,6 +74,7 @@ def description(form: ops.Describe, query: ops.Query, context: Context) -> str:
 
 def _resources(form: ops.Describe, query: ops.Query, context: Context) -> str:
     relation = compile_op(query.pattern, context)
-    parts = [f"SELECT {_filled(term, relation)} AS r FROM ({relation.sql})" for term in form.terms if isinstance(term, Var)]
+    vars = [term for term in form.terms if isinstance(term, Var)]
+    parts = [f"SELECT {_filled(var, relation)} AS r FROM ({relation.sql})" for var in vars]
     parts += [f"SELECT {encoding.constant(term)} AS r" for term in form.terms if not isinstance(term, Var)]
-    return f"SELECT r FROM ({' UNION '.join(parts)}) WHERE r IS NOT NULL" if parts else f"SELECT {items_or_one(['NULL'])}"
+    return f"SELECT r FROM ({' UNION '.join(parts)}) WHERE r IS NOT NULL" if parts else "SELECT NULL"

@@ -1,8 +1,8 @@
 """GROUP BY and the aggregates: https://www.w3.org/TR/sparql11-query/#aggregates.
 
-Every aggregate is put together from SQL aggregates, which Spark combines before it shuffles; the result is computed from
-their columns in a SELECT around the grouping one. An error in SUM, AVG or GROUP_CONCAT makes the aggregate an error;
-COUNT, MIN, MAX and SAMPLE pass errors over.
+Every aggregate is put together from SQL aggregates, which Spark combines before it shuffles; the result is computed
+from their columns in a SELECT around the grouping one. An error in SUM, AVG or GROUP_CONCAT makes the aggregate an
+error; COUNT, MIN, MAX and SAMPLE pass errors over.
 """
 
 from __future__ import annotations
@@ -107,7 +107,8 @@ class Total:
     def sum(self) -> Number:
         """In the kind that the values are promoted to, provided that all of them are numbers."""
         good = f"{self.numbers} = {self.rows}"
-        exact = sql.when(f"{good} AND {self.kind} <= {DECIMAL}", f"coalesce({self.exact}, CAST(0 AS {EXACT}))")
+        of_some = sql.case((f"{self.rows} = 0", f"CAST(0 AS {EXACT})"), otherwise=self.exact)  # NULL: too large
+        exact = sql.when(f"{good} AND {self.kind} <= {DECIMAL}", of_some)
         return Number(self.kind, let(exact), let(sql.when(f"{good} AND {self.kind} > {DECIMAL}", self.real)))
 
 

@@ -5,11 +5,12 @@ Variables that both sides surely bind are plain equi-join keys; only one that ma
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from penstock.spark import sql
 from penstock.spark.lets import inline, tokens_in
-from penstock.spark.relation import Relation, is_key, items_or_one
+from penstock.spark.relation import Relation, items_or_one
 
 
 def shared(left: Relation, right: Relation) -> tuple[str, ...]:
@@ -22,9 +23,9 @@ def compatible(left: Relation, right: Relation) -> str:
 
 
 def _agree(var: str, left: Relation, right: Relation) -> str:
-    l, r = sql.column("l", var), sql.column("r", var)
-    unbound = [f"{side} IS NULL" for side, relation in ((l, left), (r, right)) if var not in relation.certain]
-    return sql.any_of([f"{l} = {r}", *unbound]) if unbound else f"{l} = {r}"
+    here, there = sql.column("l", var), sql.column("r", var)
+    unbound = [f"{side} IS NULL" for side, relation in ((here, left), (there, right)) if var not in relation.certain]
+    return sql.any_of([f"{here} = {there}", *unbound]) if unbound else f"{here} = {there}"
 
 
 def merged(left: Relation, right: Relation) -> dict[str, str]:
@@ -42,9 +43,7 @@ def merged(left: Relation, right: Relation) -> dict[str, str]:
 def _joined(kind: str, left: Relation, right: Relation, on: str, certain: frozenset[str]) -> Relation:
     columns = merged(left, right)
     items = items_or_one(sql.alias(expression, var) for var, expression in columns.items())
-    return Relation(
-        f"SELECT {items} FROM ({left.sql}) l {kind} ({right.sql}) r ON {on}", tuple(columns), certain
-    )
+    return Relation(f"SELECT {items} FROM ({left.sql}) l {kind} ({right.sql}) r ON {on}", tuple(columns), certain)
 
 
 def join(left: Relation, right: Relation) -> Relation:
@@ -63,13 +62,11 @@ def left_join(left: Relation, right: Relation, condition: str | None) -> Relatio
 
 def _of_side(side: str, condition: str) -> tuple[str, dict[str, str]]:
     """The condition reading columns of that side in place of expressions on it alone, and those columns."""
-    other = "r.`" if side == "l" else "l.`"
     names: dict[str, str] = {}
     pending = list(tokens_in(condition))
     while pending:
         token = pending.pop()
-        text = inline(token)
-        if f"{side}.`" in text and other not in text:
+        if _sides_in(inline(token)) == {side}:
             names[f".on{side}{len(names)}"] = token
             condition = condition.replace(token, f"{side}.`.on{side}{len(names) - 1}`")
     return condition, names
@@ -79,8 +76,19 @@ def _computing(relation: Relation, names: dict[str, str]) -> Relation:
     """The relation with further columns, which nobody above the join reads."""
     if not names:
         return relation
-    own = (f"{inline(token).replace('l.`', '`').replace('r.`', '`')} AS {sql.name(n)}" for n, token in names.items())
+    own = (f"{_without_sides(inline(token))} AS {sql.name(n)}" for n, token in names.items())
     return replace(relation, sql=f"SELECT *, {', '.join(own)} FROM ({relation.sql})")
+
+
+def _sides_in(text: str) -> set[str]:
+    return {match[1] for match in _SIDE_OR_STRING.finditer(text) if match[1]}
+
+
+def _without_sides(text: str) -> str:
+    return _SIDE_OR_STRING.sub(lambda match: "`" if match[1] else match[0], text)
+
+
+_SIDE_OR_STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\b([lr])\.`", re.DOTALL)
 
 
 def semi(left: Relation, right: Relation, on: str, anti: bool = False) -> Relation:
@@ -91,8 +99,8 @@ def semi(left: Relation, right: Relation, on: str, anti: bool = False) -> Relati
     return Relation(text, left.vars, left.certain, left.order, left.row)
 
 
-def minus(left: Relation, right: Relation) -> Relation:
-    common = [v for v in shared(left, right) if not is_key(v)]
+def minus(left: Relation, right: Relation, common: list[str]) -> Relation:
+    """`common` are the variables that both patterns name: a key that only says for what a row holds is none."""
     if not common:
         return left
     on = compatible(left, right)
@@ -104,9 +112,7 @@ def minus(left: Relation, right: Relation) -> Relation:
 
 def same(left: Relation, vars: tuple[str, ...]) -> str:
     """Equality of l and r in these variables, where unbound equals unbound."""
-    return sql.all_of(
-        f"{sql.column('l', v)} {'=' if v in left.certain else '<=>'} {sql.column('r', v)}" for v in vars
-    )
+    return sql.all_of(f"{sql.column('l', v)} {'=' if v in left.certain else '<=>'} {sql.column('r', v)}" for v in vars)
 
 
 def union(left: Relation, right: Relation) -> Relation:

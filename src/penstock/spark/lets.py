@@ -62,7 +62,7 @@ def lower(source: str, expressions: Iterable[str]) -> tuple[str, list[str]]:
     What is named once, or is short, is written where it stands: every layer of columns costs Spark's analysis a pass.
     """
     expressions = list(expressions)
-    written = _Written(_shared(expressions))
+    written = _Written(_uses(expressions))
     result = [written.text(e) for e in expressions]
     for level in sorted(set(written.levels.values())):
         columns = [sql.alias(written.columns[n], _column(n)) for n, at in written.levels.items() if at == level]
@@ -72,9 +72,9 @@ def lower(source: str, expressions: Iterable[str]) -> tuple[str, list[str]]:
 
 @dataclass(slots=True)
 class _Written:
-    """Expressions with tokens replaced: by columns for the shared ones, by their text for the others."""
+    """Expressions with tokens replaced: by a column where a longer text is used twice, else by the text."""
 
-    shared: set[int]
+    uses: dict[int, int]
     columns: dict[int, str] = field(default_factory=dict)
     levels: dict[int, int] = field(default_factory=dict)
 
@@ -83,14 +83,14 @@ class _Written:
 
     def _token(self, n: int) -> str:
         if n not in self.columns:
-            self.columns[n] = self.text(_current.get().texts[n])
-            if n in self.shared:
-                self.levels[n] = 1 + max((self.levels[int(m)] for m in _COLUMN.findall(self.columns[n])), default=-1)
-        return sql.name(_column(n)) if n in self.shared else self.columns[n]
+            text = self.columns[n] = self.text(_current.get().texts[n])
+            if self.uses[n] > 1 and len(text) > _SHORT:
+                self.levels[n] = 1 + max((self.levels[int(m)] for m in _COLUMN.findall(text)), default=-1)
+        return sql.name(_column(n)) if n in self.levels else self.columns[n]
 
 
-def _shared(expressions: list[str]) -> set[int]:
-    """The names that are worth a column: used at least twice, and not short."""
+def _uses(expressions: list[str]) -> dict[int, int]:
+    """How often each name is used, by the expressions or by other names."""
     texts = _current.get().texts if _tokens("".join(expressions)) else []
     uses: dict[int, int] = {}
     pending = [n for e in expressions for n in _tokens(e)]
@@ -99,7 +99,7 @@ def _shared(expressions: list[str]) -> set[int]:
         uses[n] = uses.get(n, 0) + 1
         if uses[n] == 1:
             pending += _tokens(texts[n])
-    return {n for n, count in uses.items() if count > 1 and len(texts[n]) > _SHORT}
+    return uses
 
 
 def inline(text: str) -> str:
@@ -120,4 +120,3 @@ def _tokens(text: str) -> list[int]:
 
 def _column(n: int) -> str:
     return f".x{n}"
-

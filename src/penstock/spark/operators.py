@@ -8,8 +8,8 @@ from typing import Any
 
 from penstock.algebra import ops
 from penstock.algebra.expressions import Const, Expr, PatternTerm, Var
-from penstock.algebra.scope import references
-from penstock.spark import encoding, exists, grouping, joins, ordering, paths, sql
+from penstock.algebra.scope import references, visible
+from penstock.spark import encoding, exists, grouping, joins, modifiers, ordering, paths, sql
 from penstock.spark.context import Context, Universe
 from penstock.spark.expressions import Scope, condition, needs_row, value
 from penstock.spark.relation import KEY, Ordering, Relation, is_key, items_or_one, select, table, unit
@@ -66,7 +66,7 @@ def _match(pattern: ops.TriplePattern, table: str, key: str | None, columns: dic
 
 def _table(op: ops.Table, context: Context) -> Relation:
     rows = [tuple(None if cell is None else encoding.encode(cell) for cell in row) for row in op.rows]
-    return table(tuple(v.name for v in op.vars), rows)
+    return context.settle(table(tuple(v.name for v in op.vars), rows))
 
 
 def _join(op: ops.Join, context: Context) -> Relation:
@@ -79,7 +79,7 @@ def _left_join(op: ops.LeftJoin, context: Context) -> Relation:
     if op.condition is None:
         return joins.left_join(left, right, None)
     left = with_outer(left, (op.condition,), context)
-    if exists.found_in(op.condition):
+    if exists.found_in(op.condition) or needs_row(op.condition):
         return _optional_by_parts(left, right, op.condition, context)
     columns = joins.merged(left, right)
     on = condition(op.condition, Scope(columns, context.plan.base, context.plan.now))
@@ -87,10 +87,21 @@ def _left_join(op: ops.LeftJoin, context: Context) -> Relation:
 
 
 def _optional_by_parts(left: Relation, right: Relation, test: Expr, context: Context) -> Relation:
-    """Where EXISTS stands in the condition: the partners first, then the solutions that have none."""
-    partners = exists.filtered(joins.join(left, right), test, context)
-    alone = joins.semi(left, partners, joins.same(left, left.vars), anti=True)
-    return joins.union(partners, alone)
+    """Where EXISTS stands in the condition: the partners first, then the solutions that have none.
+
+    A partner may bind what the left side left open, so it carries along what the left side had.
+    """
+    left = context.plan.once(left)
+    had = {v: context.plan.fresh(".had") for v in left.vars}
+    copies = [sql.alias(sql.name(v), copy) for v, copy in had.items()]
+    copied = replace(left, sql=select([*map(sql.name, left.vars), *copies], left.sql), vars=(*left.vars, *had.values()))
+    partners = _filtered(joins.join(copied, right), test, context)
+    left = context.expand(left, partners.keys)
+    alike = ((v, had.get(v, v)) for v in left.vars if v in partners.vars)
+    same = sql.all_of(f"{sql.column('l', v)} <=> {sql.column('r', copy)}" for v, copy in alike)
+    both = joins.union(partners, joins.semi(left, partners, same, anti=True))
+    vars = tuple(v for v in both.vars if v not in had.values())
+    return replace(both, sql=select(map(sql.name, vars), both.sql), vars=vars)
 
 
 def _union(op: ops.Union, context: Context) -> Relation:
@@ -101,22 +112,36 @@ def _union(op: ops.Union, context: Context) -> Relation:
 
 def _minus(op: ops.Minus, context: Context) -> Relation:
     right = compile_op(op.right, context).plain()
-    return joins.minus(context.expand(compile_op(op.left, context), right.keys), right)
+    left = context.expand(compile_op(op.left, context), right.keys)
+    common = {v.name for v in visible(op.left) & visible(op.right)}
+    return joins.minus(left, right, [v for v in joins.shared(left, right) if v in common])
 
 
 def _filter(op: ops.Filter, context: Context) -> Relation:
-    relation = with_outer(compile_op(op.pattern, context), (op.condition,), context)
-    return exists.filtered(relation, op.condition, context)
+    return _filtered(with_outer(compile_op(op.pattern, context), (op.condition,), context), op.condition, context)
+
+
+def _filtered(relation: Relation, test: Expr, context: Context) -> Relation:
+    return exists.filtered(identified(relation, context) if needs_row(test) else relation, test, context)
 
 
 def _extend(op: ops.Extend, context: Context) -> Relation:
     relation = with_outer(compile_op(op.pattern, context), (op.expression,), context)
     relation = identified(relation, context) if needs_row(op.expression) else relation
     marked, marks = exists.marked(relation, op.expression, context)
-    bound = sql.alias(term(value(op.expression, scope(marked, context, marks))), op.var.name)
-    items = [*map(sql.name, relation.vars), bound, *map(sql.name, relation.hidden)]
-    certain = relation.certain | ({op.var.name} if _surely_bound(op.expression, relation) else set())
-    return replace(relation, sql=select(items, marked.sql), vars=(*relation.vars, op.var.name), certain=certain)
+    var = op.var.name if op.var.name not in marked.vars else context.plan.fresh(".again")
+    bound = sql.alias(term(value(op.expression, scope(marked, context, marks))), var)
+    items = [*map(sql.name, marked.vars), bound, *map(sql.name, marked.hidden)]
+    certain = marked.certain | ({var} if _surely_bound(op.expression, relation) else set())
+    result = replace(marked, sql=select(items, marked.sql), vars=(*marked.vars, var), certain=certain)
+    return context.settle(result) if var == op.var.name else _agreeing(result, var, op.var.name)
+
+
+def _agreeing(relation: Relation, again: str, var: str) -> Relation:
+    """The rows in which a variable that is bound twice (a key, which the outer solution binds) has one value."""
+    kept = relation.where(f"{sql.name(again)} IS NULL OR {sql.name(again)} = {sql.name(var)}")
+    vars = tuple(v for v in relation.vars if v != again)
+    return replace(kept, sql=select(map(sql.name, vars + relation.hidden), kept.sql), vars=vars)
 
 
 def _surely_bound(expr: Expr, relation: Relation) -> bool:
@@ -154,8 +179,8 @@ def _name_graph(relation: Relation, key: str, var: str) -> Relation:
 
 
 def _project(op: ops.Project, context: Context) -> Relation:
-    relation = compile_op(op.pattern, context)
     vars = tuple(v.name for v in op.vars)
+    relation = context.expand(compile_op(op.pattern, context), frozenset(filter(is_key, vars)))
     vars += tuple(sorted(relation.keys - set(vars)))
     items = [sql.name(v) if v in relation.vars else sql.alias(sql.NULL, v) for v in vars]
     source = select([*items, *map(sql.name, relation.hidden)], relation.sql)
@@ -163,19 +188,7 @@ def _project(op: ops.Project, context: Context) -> Relation:
 
 
 def _distinct(op: ops.Distinct, context: Context) -> Relation:
-    """Where the solutions are ordered, each stands where its first copy stood."""
-    relation = compile_op(op.pattern, context)
-    names = [sql.name(v) for v in relation.vars]
-    if not relation.order or not names:
-        limit = "" if names else "LIMIT 1"
-        return Relation(f"SELECT DISTINCT {items_or_one(names)} FROM ({relation.sql}) {limit}", relation.vars, relation.certain)
-    firsts = [_first(o) for o in relation.order]
-    source = select([*names, *firsts], relation.sql, f"GROUP BY {', '.join(names)}")
-    return replace(relation, sql=source, row=None)
-
-
-def _first(o: Ordering) -> str:
-    return sql.alias(sql.call("max" if o.descending else "min", sql.name(o.column)), o.column)
+    return modifiers.distinct(compile_op(op.pattern, context))
 
 
 def _reduced(op: ops.Reduced, context: Context) -> Relation:
@@ -183,41 +196,29 @@ def _reduced(op: ops.Reduced, context: Context) -> Relation:
 
 
 def _order_by(op: ops.OrderBy, context: Context) -> Relation:
-    """Sort keys become hidden columns; the sort itself happens where the order is used, in `_slice` or at the end."""
+    """Sort keys become hidden columns; the sort itself happens where the order is used, under LIMIT or at the end."""
     exprs = tuple(c.expression for c in op.conditions)
     relation = with_outer(compile_op(op.pattern, context), exprs, context)
+    relation = identified(relation, context) if any(map(needs_row, exprs)) else relation
     marked, marks = exists.marked_all(relation, exprs, context)
     around = scope(marked, context, marks)
     order = tuple(Ordering(context.plan.fresh(".order"), c.descending) for c in op.conditions)
     keys = (sql.alias(ordering.sort_key(value(e, around)), o.column) for e, o in zip(exprs, order, strict=True))
-    source = select([*map(sql.name, relation.columns), *keys], marked.sql)
-    return replace(relation, sql=source, order=order + relation.order)
+    source = select([*map(sql.name, marked.columns), *keys], marked.sql)
+    return replace(marked, sql=source, order=order + marked.order)
 
 
 def _slice(op: ops.Slice, context: Context) -> Relation:
-    relation = compile_op(op.pattern, context)
-    if relation.keys:
-        return _slice_each(op, relation)
-    limit = "" if op.limit is None else f" LIMIT {op.limit}"
-    offset = f" OFFSET {op.offset}" if op.offset else ""
-    source = select(map(sql.name, relation.columns), relation.sql, f"{relation.reorder()}{limit}{offset}")
-    return replace(relation, sql=source)
-
-
-def _slice_each(op: ops.Slice, relation: Relation) -> Relation:
-    """LIMIT and OFFSET once for every value of the keys."""
-    keys = ", ".join(map(sql.name, sorted(relation.keys)))
-    rank = f"row_number() OVER (PARTITION BY {keys} {relation.reorder() or f'ORDER BY {keys}'})"
-    ranked = select([*map(sql.name, relation.columns), sql.alias(rank, ".rank")], relation.sql)
-    upper = "" if op.limit is None else f" AND `.rank` <= {op.offset + op.limit}"
-    return replace(relation, sql=select(map(sql.name, relation.columns), ranked, f"WHERE `.rank` > {op.offset}{upper}"))
+    return modifiers.part(compile_op(op.pattern, context), op.offset, op.limit)
 
 
 def _group(op: ops.Group, context: Context) -> Relation:
     arguments = tuple(a.argument for _, a in op.aggregates if a.argument is not None)
     relation = with_outer(compile_op(op.pattern, context).plain(), arguments, context)
+    relation = context.expand(relation, frozenset(k.name for k in op.keys if is_key(k.name)))
+    relation = identified(relation, context) if any(map(needs_row, arguments)) else relation
     marked, marks = exists.marked_all(relation, arguments, context)
-    return grouping.group(op, replace(relation, sql=marked.sql), scope(marked, context, marks), context)
+    return grouping.group(op, marked, scope(marked, context, marks), context)
 
 
 def _path(op: ops.Path, context: Context) -> Relation:

@@ -1,7 +1,8 @@
 """SPARQL's order as a sort key: https://www.w3.org/TR/sparql11-query/#modOrderBy.
 
-Unbound, blank nodes, IRIs, literals; literals by family (numbers, strings, language strings, booleans, moments, others), within it by
-value. Where the specification leaves the order open, ties go to the term itself, so that the order is total.
+Unbound, blank nodes, IRIs, literals; literals by family (numbers, strings, language strings, booleans, moments,
+others), within it by value. Where the specification leaves the order open, ties go to the term itself, so that the
+order is total.
 """
 
 from __future__ import annotations

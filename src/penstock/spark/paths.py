@@ -1,7 +1,8 @@
 """Property paths: https://www.w3.org/TR/sparql11-query/#propertypaths.
 
-Every path is a relation of pairs, `.s` and `.o`. Closures are computed by Spark jobs until nothing new is found: from a
-given end, breadth first; between two variables, by doubling the length of the paths each time.
+Every path is a relation of pairs, `.s` and `.o`. Closures of a few edges are computed here, by `closure.py`; those of
+many by Spark jobs until nothing new is found: from a given end, breadth first; between two variables, by doubling the
+length of the paths each time.
 """
 
 from __future__ import annotations
@@ -13,10 +14,15 @@ from typing import Any
 from penstock.algebra import ops
 from penstock.algebra.expressions import PatternTerm, Var
 from penstock.spark import encoding, joins, sql
+from penstock.spark.closure import closed
 from penstock.spark.context import Context
 from penstock.spark.relation import Relation, items_or_one, select, table
 
-S, O = ".s", ".o"
+FEW_EDGES = 20_000  # up to here it takes less time to fetch them than to plan the jobs
+FEW_PAIRS = 200_000
+MOST_VIEWS = 10  # whose union is planned in every step
+
+S, O = ".s", ".o"  # noqa: E741
 PAIR = (S, O)
 Ends = tuple[str | None, str | None]  # the encoded terms that a pair has to start and to end with, where given
 
@@ -63,7 +69,7 @@ def _negated(path: ops.NegatedSet, context: Context, ends: Ends) -> Relation:
 
 
 def _inverse(path: ops.Inverse, context: Context, ends: Ends) -> Relation:
-    return _renamed(pairs(path.path, context, ends[::-1]), {S: O, O: S})
+    return _turned(pairs(path.path, context, ends[::-1]))
 
 
 def _renamed(relation: Relation, names: dict[str, str]) -> Relation:
@@ -119,13 +125,19 @@ def _distinct(relation: Relation) -> Relation:
 
 
 def _closure(edges: Relation, context: Context, ends: Ends) -> Relation:
-    known = _distinct(edges)
-    known = replace(known, sql=f"SELECT * FROM {context.plan.keep(known.sql)[0]}")
-    if ends[0] is not None:
-        return _reachable(known, context, ends[0])
-    if ends[1] is not None:
-        return _renamed(_reachable(_renamed(known, {S: O, O: S}), context, ends[1]), {S: O, O: S})
-    return _doubled(known, context)
+    if ends[0] is None and ends[1] is not None:
+        return _turned(_closure(_turned(edges), context, ends[::-1]))
+    edges = _with_columns(_distinct(edges))
+    few = context.plan.fetch(edges.sql, FEW_EDGES)
+    found = None if few is None else closed(few, ends[0], FEW_PAIRS)
+    if found is not None:
+        return replace(edges, sql=f"SELECT * FROM {context.plan.publish(edges.vars, found)}")
+    edges = replace(edges, sql=f"SELECT * FROM {context.plan.keep(edges.sql)[0]}")
+    return _doubled(edges, context) if ends[0] is None else _reachable(edges, context, ends[0])
+
+
+def _turned(relation: Relation) -> Relation:
+    return _renamed(relation, {S: O, O: S})
 
 
 def _step(left: str, right: str, relation: Relation) -> str:
@@ -138,16 +150,21 @@ def _step(left: str, right: str, relation: Relation) -> str:
 
 def _reachable(edges: Relation, context: Context, start: str) -> Relation:
     """Breadth first: each job goes one edge on from the nodes that the last one found."""
-    edges = _with_columns(edges)
-    frontier = replace(edges, sql=f"{edges.sql} WHERE `.s` = {sql.text(start)}")
-    name, new = context.plan.keep(frontier.sql)
+    name, new = context.plan.keep(f"{edges.sql} WHERE `.s` = {sql.text(start)}")
     found = [name]
     while new:
-        seen = replace(edges, sql=" UNION ALL ".join(f"SELECT * FROM {f}" for f in found))
-        reached = replace(edges, sql=f"SELECT DISTINCT * FROM ({_step(f'SELECT * FROM {found[-1]}', edges.sql, edges)})")
+        step = _step(f"SELECT * FROM {found[-1]}", edges.sql, edges)
+        reached = replace(edges, sql=f"SELECT DISTINCT * FROM ({step})")
+        seen = replace(edges, sql=_together(found))
         name, new = context.plan.keep(joins.semi(reached, seen, joins.same(edges, edges.vars), anti=True).sql)
         found.append(name)
-    return replace(edges, sql=" UNION ALL ".join(f"SELECT * FROM {f}" for f in found))
+        if len(found) > MOST_VIEWS:
+            found = [context.plan.keep(_together(found[:-1]))[0], name]
+    return replace(edges, sql=_together(found))
+
+
+def _together(views: list[str]) -> str:
+    return " UNION ALL ".join(f"SELECT * FROM {view}" for view in views)
 
 
 def _with_columns(relation: Relation) -> Relation:
@@ -157,7 +174,6 @@ def _with_columns(relation: Relation) -> Relation:
 
 def _doubled(edges: Relation, context: Context) -> Relation:
     """R ← R ∪ R∘R until it stops growing: paths of length n after log₂ n jobs."""
-    edges = _with_columns(edges)
     name, size = context.plan.keep(edges.sql)
     while True:
         known = f"SELECT * FROM {name}"

@@ -27,8 +27,8 @@ class Ordering:
 class Relation:
     """`sql` selects `vars` (a variable each, NULL where unbound) and hidden columns that are no part of a solution.
 
-    A key column is a variable that every operator keeps. A relation without a key of its context holds for all values of
-    that key, so that a pattern costs nothing per graph until it reads one.
+    A key column is a variable that every operator keeps, and never NULL. A relation without a key of its context holds
+    for all values of that key, so that a pattern costs nothing per graph until it reads one.
     """
 
     sql: str
@@ -66,9 +66,12 @@ def is_key(name: str) -> bool:
 
 
 def select(items: Iterable[str], source: str, rest: str = "") -> str:
-    """SELECT items FROM (source), with columns in the source for what the items and the rest name."""
+    """SELECT items FROM (source), with columns in the source for what the items and the rest name.
+
+    The source has an alias, lest Spark take `WHERE (false)` for one: a table called WHERE with a column called false.
+    """
     source, (*items, rest) = lower(source, [*items, rest])
-    return f"SELECT {items_or_one(items)} FROM ({source}) {rest}".rstrip()
+    return f"SELECT {items_or_one(items)} FROM ({source}) t {rest}".rstrip()
 
 
 def items_or_one(items: Iterable[str]) -> str:

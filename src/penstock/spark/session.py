@@ -7,10 +7,10 @@ rely on; it lives in a session of our own (`private`), so that somebody else's s
 from __future__ import annotations
 
 import os
-import re
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
+from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -22,9 +22,10 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from penstock.errors import SetupError
-from penstock.spark import java, machine
+from penstock.spark import java, machine, running
+from penstock.threads import beside
 
-__all__ = ["private", "start", "stop"]
+__all__ = ["is_running", "private", "start", "stop"]
 
 _LOG_SETTINGS = Path(__file__).with_name("log4j2.properties")
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
@@ -48,6 +49,8 @@ _PRIVATE: dict[str, str] = {
     "spark.sql.ansi.enabled": "false",  # an error in an expression is NULL, which is what SPARQL's errors become
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.decimalOperations.allowPrecisionLoss": "false",
+    "spark.sql.analyzer.maxIterations": "1000",  # a pass for every layer of columns
+    "spark.sql.optimizer.maxIterations": "1000",
     "spark.sql.caseSensitive": "true",  # ?x and ?X are two variables
     "spark.sql.variable.substitute": "false",  # "${x}" in a query is text
     "spark.sql.execution.arrow.pyspark.enabled": "true",
@@ -80,7 +83,7 @@ def start(master: str | None = None, **settings: str) -> SparkSession:
     session = _running()
     if session is not None and not _holders:
         return session  # somebody else's: shared, and never stopped by us
-    session = session or _launch(_configuration(master or "local[*]", settings))
+    session = session or beside(lambda: _launch(_configuration(master or "local[*]", settings)), _unwanted)
     _holders.append(session)
     return session
 
@@ -93,6 +96,11 @@ def stop(session: SparkSession) -> None:
     _holders[:] = [holder for holder in _holders if holder is not session]
     if not _holders:
         session.stop()
+
+
+def is_running(session: SparkSession) -> bool:
+    """Whether nobody has stopped the Spark below the session."""
+    return session.sparkContext._jsc is not None
 
 
 def private(session: SparkSession) -> SparkSession:
@@ -117,13 +125,23 @@ def _configuration(master: str, settings: Mapping[str, str]) -> dict[str, str]:
     return {**_EMBEDDED, **local, **memory, **settings, _JAVA_OPTIONS: options, "spark.master": master}
 
 
+def _unwanted(session: Future[SparkSession]) -> None:
+    """Ctrl-C while Spark starts: nobody waits for it, and when it is up it ends."""
+
+    def end(started: Future[SparkSession]) -> None:
+        if started.exception() is None:
+            started.result().stop()
+
+    session.add_done_callback(end)
+
+
 def _launch(configuration: Mapping[str, str]) -> SparkSession:
     with _environment(**_variables(configuration["spark.master"])):
         gateway = SparkContext._gateway or _start_jvm(configuration)
         try:
             return SparkSession(SparkContext(conf=_conf(configuration), gateway=gateway))
         except (Py4JError, PySparkException) as error:
-            raise SetupError(f"Spark did not start: {_reason(str(error))}") from None
+            raise SetupError(f"Spark did not start: {running.reason(str(error))}") from None
 
 
 def _variables(master: str) -> dict[str, str]:
@@ -144,7 +162,7 @@ def _start_jvm(configuration: Mapping[str, str]) -> Any:
             with _environment(JAVA_HOME=str(home)):
                 return launch_gateway(_conf(at_launch), {"stdout": console, "stderr": console})  # type: ignore[no-untyped-call]
         except (PySparkException, OSError) as error:
-            raise SetupError(f"Java did not start: {_reason(_text(console) or str(error))}") from None
+            raise SetupError(f"Java did not start: {running.reason(_text(console) or str(error))}") from None
 
 
 def _conf(settings: Mapping[str, str]) -> SparkConf:
@@ -167,14 +185,3 @@ def _environment(**variables: str) -> Iterator[None]:
 def _text(console: IO[bytes]) -> str:
     console.seek(0)
     return console.read().decode(errors="replace")
-
-
-_NOISE = re.compile(r"^(WARNING|NOTE|Picked up|\s*at |Caused by: )")
-_EXCEPTION_NAME = re.compile(r"^(: )?([\w$]+\.)+\w+(Exception|Error): ")
-
-
-def _reason(output: str) -> str:
-    """The sentence in a JVM's output, or in an exception of py4j, that says what went wrong."""
-    lines = [line for line in output.splitlines() if line.strip() and not _NOISE.match(line)]
-    telling = next((line for line in lines if _EXCEPTION_NAME.match(line)), lines[0] if lines else "no reason given")
-    return _EXCEPTION_NAME.sub("", telling).strip()

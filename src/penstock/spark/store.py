@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
 
-from pyoxigraph import NamedNode, Triple
+import pyarrow as pa
+from pyoxigraph import Triple
 from pyspark.sql import DataFrame, SparkSession
 
 from penstock.algebra import ops
 from penstock.answer import Answer
-from penstock.io.formats import Source
+from penstock.errors import LoadError, StoreError
+from penstock.io.formats import Source, Target
 from penstock.knowledge.store import check_dataset
 from penstock.optimise import optimise
-from penstock.spark import forms, iris, session
-from penstock.spark.context import Context, Plan
+from penstock.spark import forms, iris, running, session
+from penstock.spark.context import Context, Plan, Rows
 from penstock.spark.encoding import decode
 from penstock.spark.expressions import now_term
 from penstock.spark.lets import naming
@@ -38,6 +40,7 @@ class SparkStore:
         self._ours = session.private(self._session)
         iris.register(self._ours)
         self._triples = Triples(self._ours)
+        self._closed = False
 
     @property
     def spark(self) -> SparkSession:
@@ -48,20 +51,22 @@ class SparkStore:
     def version(self) -> int:
         return self._triples.version
 
-    def load(
-        self,
-        source: Source,
-        graph: str | NamedNode | None = None,
-        base: str | None = None,
-        format: str | None = None,
-    ) -> int:
-        """See `Store.load`. A Parquet file (columns s, p, o and perhaps g, of distinct triples) is read where it lies."""
-        if _is_parquet(source, format):
-            return self._triples.add_parquet(Path(source), graph)  # type: ignore[arg-type]
-        return self._triples.add(source, graph, base, format)
+    def load(self, source: Source, graph: Target = None, base: str | None = None, format: str | None = None) -> int:
+        """See `Store.load`. A Parquet file (columns s, p, o, perhaps g, of distinct triples) is read where it lies."""
+        triples = self._open()
+        if not _is_parquet(source, format):
+            return triples.add(source, graph, base, format)
+        path = Path(source)  # type: ignore[arg-type]
+        with running.one_sentence(LoadError, str(path)):
+            return running.cancellable(self._session.sparkContext, lambda: triples.add_parquet(path, graph))
 
     def answer(self, query: ops.Query, text: str, base: str | None = None) -> Answer:
         """See `Store.answer`."""
+        self._open()
+        with running.one_sentence(StoreError, "Spark could not answer"):
+            return running.cancellable(self._session.sparkContext, lambda: self._answer(query))
+
+    def _answer(self, query: ops.Query) -> Answer:
         with self._running(query) as (planned, context):
             match planned.form:
                 case ops.Select():
@@ -80,16 +85,28 @@ class SparkStore:
 
     def close(self) -> None:
         """See `Store.close`. A session that was given is not stopped."""
-        self._triples.clear()
+        if self._closed:
+            return
+        self._closed = True
+        if session.is_running(self._session):
+            self._triples.clear()
         if self._given is None:
             session.stop(self._session)
+
+    def _open(self) -> Triples:
+        if self._closed:
+            raise StoreError("The background store has been closed.")
+        if not session.is_running(self._session):
+            raise StoreError("The Spark session has been stopped, and the background store with it.")
+        return self._triples
 
     @contextmanager
     def _running(self, query: ops.Query) -> Iterator[tuple[ops.Query, Context]]:
         if query.dataset is not None:
             check_dataset(query.dataset, self._triples.graph_names)
         planned = optimise(query, self._triples.statistics, self._rules).query
-        plan = Plan(self._triples.tables(query.dataset), self._compute, query.base, now_term(datetime.now(UTC)))
+        tables, now = self._triples.tables(query.dataset), now_term(datetime.now(UTC))
+        plan = Plan(tables, self._compute, query.base, now, self._fetch, self._share)
         try:
             with naming():
                 yield planned, Context(plan)
@@ -102,11 +119,22 @@ class SparkStore:
         not find (Spark 4.3); so no constraints."""
         self._ours.conf.set(_CONSTRAINTS, "false")
         try:
-            frame = self._ours.sql(text).localCheckpoint()
+            frame = self._ours.sql(text).localCheckpoint(eager=False)
+            frame.createOrReplaceTempView(name)
+            return frame.count()  # the job that fills the checkpoint
         finally:
             self._ours.conf.set(_CONSTRAINTS, "true")
-        frame.createOrReplaceTempView(name)
-        return frame.count()
+
+    def _fetch(self, text: str, most: int) -> Rows | None:
+        table = self._ours.sql(f"SELECT * FROM ({text}) LIMIT {most + 1}").toArrow()
+        if table.num_rows > most:
+            return None
+        return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+    def _share(self, name: str, columns: Sequence[str], rows: Rows) -> None:
+        cells = list(zip(*rows, strict=True)) if rows else [()] * len(columns)
+        table = pa.table([pa.array(cell, pa.string()) for cell in cells], names=list(columns))
+        self._ours.createDataFrame(table).createOrReplaceTempView(name)
 
     def _solutions(self, query: ops.Query, text: str) -> Answer:
         names = tuple(v.name for v in query.variables)
@@ -114,8 +142,8 @@ class SparkStore:
         if not names:
             return Answer.solutions((), ({} for _ in range(table.num_rows)))
         columns = [[None if cell is None else decode(cell) for cell in column.to_pylist()] for column in table.columns]
-        rows = zip(*columns, strict=True)
-        return Answer.solutions(names, ({n: t for n, t in zip(names, row, strict=True) if t is not None} for row in rows))
+        rows = (zip(names, row, strict=True) for row in zip(*columns, strict=True))
+        return Answer.solutions(names, ({name: term for name, term in row if term is not None} for row in rows))
 
     def _graph(self, text: str) -> Answer:
         table = self._ours.sql(text).toArrow()

@@ -11,7 +11,6 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyoxigraph import DefaultGraph, NamedNode, Quad
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from penstock.algebra.ops import Dataset
@@ -39,7 +38,7 @@ class _Part:
 
 
 class Triples:
-    """Quads that were parsed here, kept as one Arrow table without duplicates, and Parquet files, read where they lie."""
+    """Quads that were parsed here, kept as one Arrow table without duplicates; Parquet files, read where they lie."""
 
     def __init__(self, session: SparkSession) -> None:
         self._session = session
@@ -55,30 +54,28 @@ class Triples:
     def add(self, source: Source, graph: str | NamedNode | None, base: str | None, format: str | None) -> int:
         added = _table(read(source, graph, base, format))
         self._parsed = _distinct(pa.concat_tables([self._parsed, added]))
-        self._graphs |= set(pc.unique(added["g"]).to_pylist()) - {DEFAULT}
+        self._graphs |= {name for name in pc.unique(added["g"]).to_pylist() if name}
         if graph is not None:
             self._graphs.add(encode(graph_name(graph)))
         self._changed()
         return int(added.num_rows)
 
     def add_parquet(self, path: Path, graph: str | NamedNode | None) -> int:
-        try:
-            frame = self._session.read.parquet(str(path))
-        except PySparkException as error:
-            raise LoadError(f"{path}: {error.getMessage() or 'no Parquet file'}".splitlines()[0]) from None
+        frame = self._session.read.parquet(str(path))
         if missing := [c for c in ("s", "p", "o") if c not in frame.columns]:
             raise LoadError(f"{path}: a Parquet file of triples has columns s, p, o; {', '.join(missing)} missing")
+        rows = frame.count()  # before anything changes, since a damaged file fails here
         self._add_file(frame, DEFAULT if graph is None else encode(graph_name(graph)))
         self._changed()
-        return frame.count()
+        return rows
 
     def _add_file(self, frame: DataFrame, target: str) -> None:
         """Without a column g the file is one graph, and nothing is asked of its rows."""
         triples = ("s", "p", "o")
         if "g" in frame.columns:
             quads = frame.selectExpr(f"coalesce(g, {sql.text(target)}) AS g", *triples)
-            self._files.append(_Part(quads.where("g = ''").select(*triples), quads.where("g <> ''")))
             self._graphs |= {row.g for row in quads.select("g").distinct().collect()} - {DEFAULT}
+            self._files.append(_Part(quads.where("g = ''").select(*triples), quads.where("g <> ''")))
         elif target == DEFAULT:
             self._files.append(_Part(frame.select(*triples), None))
         else:
@@ -109,6 +106,7 @@ class Triples:
         return PredicateCounts(sum(n for n, _, _ in counts.values()), counts)
 
     def clear(self) -> None:
+        self._parsed, self._files = _SCHEMA.empty_table(), []
         for view in (self._default, self._named):
             self._session.catalog.dropTempView(view)
         self._forget()

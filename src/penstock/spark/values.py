@@ -1,14 +1,15 @@
 """What an expression compiles to: SQL text plus what is known of its type before any row is seen.
 
 SPARQL types values at run time. Emitting that for every operator would grow a forest of CASEs, so a value says what it
-is where that is known (`Truth`, `Text`, `Number`), and only a `Node` (any term) is inspected at run time. NULL is SPARQL's
-error, and an unbound variable: with that, AND, OR and NOT of SQL are exactly those of SPARQL, and COALESCE is COALESCE.
+is where that is known (`Truth`, `Text`, `Number`), and only a `Node` (any term) is inspected at run time. NULL is
+SPARQL's error, and an unbound variable: with that, SQL's AND, OR and NOT are exactly SPARQL's, and so is COALESCE.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 
 from penstock.algebra.expressions import Term
 from penstock.spark import encoding, sql
@@ -16,6 +17,16 @@ from penstock.spark.lets import let
 
 INTEGER, DECIMAL, FLOAT, DOUBLE = 1, 2, 3, 4
 EXACT = "DECIMAL(38,18)"
+_BITS = {"byte": 8, "short": 16, "int": 32, "long": 64}
+_LIMIT = 10**20  # what EXACT holds is below
+RANGES: dict[str, tuple[int, int]] = {  # of the types derived from xsd:integer
+    **{name: (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) for name, bits in _BITS.items()},
+    **{f"unsigned{name.capitalize()}": (0, 2**bits - 1) for name, bits in _BITS.items()},
+    "nonNegativeInteger": (0, _LIMIT),
+    "positiveInteger": (1, _LIMIT),
+    "nonPositiveInteger": (-_LIMIT, 0),
+    "negativeInteger": (-_LIMIT, -1),
+}
 KIND_NAMES = {INTEGER: "integer", DECIMAL: "decimal", FLOAT: "float", DOUBLE: "double"}
 
 _INTEGER_FORM = "[+-]?[0-9]+"
@@ -42,6 +53,7 @@ class Text:
     """An xsd:string, as its lexical form."""
 
     sql: str
+    constant: str | None = None  # the string itself where the query says it
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +67,10 @@ class Number:
     exact: str | None
     real: str | None
     term: str | None = None  # the encoded term that it was read from
+
+    @property
+    def constant(self) -> bool:
+        return self.term is not None and self.term.startswith("'")
 
     def as_real(self) -> str:
         """The value as a double, promoted if it has to be."""
@@ -78,13 +94,11 @@ def of_term(term: Term) -> Value:
         return Node(encoded)
     datatype = term.datatype.value
     if datatype == encoding.STRING:
-        return Text(sql.text(term.value))
+        return Text(sql.text(term.value), term.value)
     if datatype == encoding.XSD + "boolean" and term.value in ("true", "false"):
         return Truth(term.value)
     local = datatype.removeprefix(encoding.XSD)
-    if local in _KIND_OF:
-        return _constant_number(term.value, _KIND_OF[local], encoded)
-    return Node(encoded)
+    return _constant_number(term.value, local, encoded) if local in _KIND_OF else Node(encoded)
 
 
 _FORM_OF = {INTEGER: _INTEGER_FORM, DECIMAL: _DECIMAL_FORM, FLOAT: _DOUBLE_FORM, DOUBLE: _DOUBLE_FORM}
@@ -104,13 +118,20 @@ _EXACT_TERM = f'^"({_INTEGER_FORM}(?={_tail_form(INTEGER)})|{_DECIMAL_FORM}(?={_
 _KIND_OF = {**dict.fromkeys(encoding.INTEGER_TYPES, INTEGER), "decimal": DECIMAL, "float": FLOAT, "double": DOUBLE}
 
 
-def _constant_number(lexical: str, kind: int, encoded: str) -> Number:
-    good = re.fullmatch(_FORM_OF[kind], lexical) is not None
-    literal = sql.text(lexical) if good else "NULL"
+def _constant_number(lexical: str, datatype: str, encoded: str) -> Value:
+    """What denotes no number, or one that is too large, is like any other term."""
+    kind, literal = _KIND_OF[datatype], sql.text(lexical)
+    if not re.fullmatch(_FORM_OF[kind], lexical) or (kind <= DECIMAL and not _fits(Decimal(lexical), datatype)):
+        return Node(encoded)
     if kind <= DECIMAL:
         return Number(kind, f"CAST({literal} AS {EXACT})", None, encoded)
     spark_type = "DOUBLE" if kind == DOUBLE else "FLOAT"
     return Number(kind, None, f"CAST(CAST({literal} AS {spark_type}) AS DOUBLE)", encoded)
+
+
+def _fits(exact: Decimal, datatype: str) -> bool:
+    low, high = RANGES.get(datatype, (-_LIMIT, _LIMIT))
+    return max(low, -_LIMIT + 1) <= exact <= min(high, _LIMIT - 1)
 
 
 def number(value: Value) -> Number:
@@ -124,22 +145,30 @@ def number(value: Value) -> Number:
 
 
 def _read_number(term: str) -> Number:
-    """One regular expression checks the datatype and the form and finds the digits; what does not match is no number."""
-    exact = f"CAST({_found(term, _EXACT_TERM)} AS {EXACT})"
-    single = f"CAST(CAST({_found(term, _term_form(FLOAT))} AS FLOAT) AS DOUBLE)"
-    real = sql.coalesce(f"CAST({_found(term, _term_form(DOUBLE))} AS DOUBLE)", single)
-    return Number(let(_kind(encoding.tail(term))), let(exact), let(real), term)
+    """One regular expression checks the datatype and the form and finds the digits; what does not match is none.
+
+    The ends of the strings are compared first, which spares most rows all expressions but one.
+    """
+    double, single = (f"endswith({term}, {sql.text(_TYPE_ENDS[k])})" for k in (DOUBLE, FLOAT))
+    exact = sql.when(f"NOT {double}", f"CAST({_found(term, _EXACT_TERM)} AS {EXACT})")
+    real = sql.case(
+        (double, f"CAST({_found(term, _term_form(DOUBLE))} AS DOUBLE)"),
+        (single, f"CAST(CAST({_found(term, _term_form(FLOAT))} AS FLOAT) AS DOUBLE)"),
+    )
+    return Number(let(_kind(term)), let(exact), let(real), term)
 
 
 def _found(term: str, form: str) -> str:
     return f"regexp_extract({term}, {sql.text(form)}, 1)"
 
 
-def _kind(tail: str) -> str:
-    """The common types by one comparison each, the rarer integers by one set."""
-    common = ((f"{tail} = {sql.text(encoding.tail_of(name))}", str(k)) for k, name in KIND_NAMES.items())
-    rarer = sql.texts(encoding.tail_of(name) for name in encoding.INTEGER_TYPES[1:])
-    return sql.case(*common, (f"{tail} IN ({rarer})", str(INTEGER)))
+def _kind(term: str) -> str:
+    """The common types by one comparison each, the rarer integers by one expression."""
+    common = ((f"endswith({term}, {sql.text(end)})", str(k)) for k, end in _TYPE_ENDS.items())
+    return sql.case(*common, (f"{term} RLIKE {sql.text(_tail_form(INTEGER))}", str(INTEGER)))
+
+
+_TYPE_ENDS = {kind: encoding.tail_of(name) for kind, name in KIND_NAMES.items()}
 
 
 def term(value: Value) -> str:

@@ -22,8 +22,8 @@ def to_ntriples(answer: Answer) -> str:
 
 
 def to_turtle(answer: Answer) -> str:
-    """Turtle with the well-known prefixes that occur."""
-    triples = require_graph(answer, "Turtle")
+    """Turtle with the well-known prefixes that occur. What is said of one subject stands together."""
+    triples = sorted(require_graph(answer, "Turtle"), key=lambda triple: (str(triple.subject), str(triple.predicate)))
     plain = _written(triples, RdfFormat.N_TRIPLES)
     used = {prefix: iri for prefix, iri in WELL_KNOWN.items() if f"<{iri}" in plain}
     return _written(triples, RdfFormat.TURTLE, used)

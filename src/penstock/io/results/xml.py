@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from html import escape
 from typing import TYPE_CHECKING
-from xml.sax.saxutils import escape, quoteattr
 
 from pyoxigraph import BlankNode, NamedNode
 
@@ -32,7 +32,7 @@ def _body(answer: Answer) -> Iterator[str]:
     if answer.boolean is not None:
         yield f"  <head/>\n  <boolean>{str(answer.boolean).lower()}</boolean>\n"
         return
-    variables = "".join(f"<variable name={quoteattr(name)}/>" for name in answer.variables)
+    variables = "".join(f"<variable name={_attribute(name)}/>" for name in answer.variables)
     yield f"  <head>{variables}</head>\n  <results>\n"
     for row in answer.rows:
         yield f"    <result>{_bindings(answer.variables, row)}</result>\n"
@@ -40,7 +40,7 @@ def _body(answer: Answer) -> Iterator[str]:
 
 
 def _bindings(names: tuple[str, ...], row: Row) -> str:
-    return "".join(f"<binding name={quoteattr(name)}>{_term(row[name])}</binding>" for name in names if name in row)
+    return "".join(f"<binding name={_attribute(name)}>{_term(row[name])}</binding>" for name in names if name in row)
 
 
 def _term(term: Term) -> str:
@@ -49,12 +49,17 @@ def _term(term: Term) -> str:
     if isinstance(term, BlankNode):
         return f"<bnode>{_text(term.value)}</bnode>"
     if term.language:
-        return f"<literal xml:lang={quoteattr(term.language)}>{_text(term.value)}</literal>"
+        return f"<literal xml:lang={_attribute(term.language)}>{_text(term.value)}</literal>"
     if term.datatype != XSD_STRING:
-        return f"<literal datatype={quoteattr(_NOT_XML.sub('�', term.datatype.value))}>{_text(term.value)}</literal>"
+        return f"<literal datatype={_attribute(term.datatype.value)}>{_text(term.value)}</literal>"
     return f"<literal>{_text(term.value)}</literal>"
 
 
 def _text(value: str) -> str:
     """A carriage return is written as a reference, because XML readers turn a plain one into a newline."""
-    return escape(_NOT_XML.sub("�", value), {"\r": "&#xD;"})
+    return escape(_NOT_XML.sub("�", value), quote=False).replace("\r", "&#xD;")
+
+
+def _attribute(value: str) -> str:
+    """In quotes. Names, language tags and IRIs hold no white space, which XML readers would change."""
+    return f'"{escape(_NOT_XML.sub("�", value))}"'

@@ -1,4 +1,4 @@
-"""What Penstock can compute, as tables: SPARQL name → the value it compiles to. Special forms are in `expressions.py`."""
+"""What Penstock can compute, as tables: SPARQL name → the value it compiles to. The rest is in `expressions.py`."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from penstock.spark import sql
 from penstock.spark.lets import let
-from penstock.spark.values import DECIMAL, DOUBLE, EXACT, INTEGER, Number, Value, number
+from penstock.spark.values import DECIMAL, DOUBLE, EXACT, FLOAT, INTEGER, Number, Value, number
 
 
 def integer(expression: str) -> Number:
@@ -38,10 +38,19 @@ def _operator(exact: Callable[[str, str], str], real: Callable[[str, str], str])
 def _real_result(a: Number, b: Number, real: Callable[[str, str], str]) -> str | None:
     if a.real is None and b.real is None:
         return None
-    result = let(real(a.as_real(), b.as_real()))
+    result = let(_rounded(real(a.as_real(), b.as_real()), promoted(a, b)))
     if a.exact is None or b.exact is None:
         return result
     return let(sql.when(f"{a.exact} IS NULL OR {b.exact} IS NULL", result))
+
+
+def _rounded(real: str, kind: int | str) -> str:
+    """A double, cut to what a float holds if it is known to be one; others are cut where they are written."""
+    return single(real) if kind == FLOAT else real
+
+
+def single(real: str) -> str:
+    return f"CAST(CAST({real} AS FLOAT) AS DOUBLE)"
 
 
 def _infix(symbol: str) -> Callable[[str, str], str]:
@@ -56,7 +65,7 @@ def _exact_product(a: str, b: str) -> str:
 
 
 def _whole(a: str) -> str:
-    return let(f"CAST(CASE WHEN {a} < 0 THEN ceil({a}) ELSE floor({a}) END AS DECIMAL(19,0))")
+    return let(f"CAST(CASE WHEN {a} < 0 THEN ceil({a}) ELSE floor({a}) END AS DECIMAL(20,0))")
 
 
 def _fraction(a: str) -> str:
@@ -65,8 +74,8 @@ def _fraction(a: str) -> str:
 
 def _real_quotient(a: str, b: str) -> str:
     """IEEE division: SQL's has NULL where a double has infinity or NaN."""
-    infinite = f"CAST(CASE WHEN {a} > 0 AND NOT isnan({a}) THEN 'Infinity' WHEN {a} < 0 THEN '-Infinity' ELSE 'NaN' END AS DOUBLE)"
-    return sql.case((f"{a} IS NOT NULL AND {b} = 0", infinite), otherwise=f"({a} / {b})")
+    infinity = f"CASE WHEN CAST({b} AS STRING) = '-0.0' THEN '-Infinity' ELSE 'Infinity' END"
+    return sql.case((f"{b} = 0", f"{a} * CAST({infinity} AS DOUBLE)"), otherwise=f"({a} / {b})")
 
 
 _divide = _operator(_infix("/"), _real_quotient)
@@ -75,7 +84,8 @@ _divide = _operator(_infix("/"), _real_quotient)
 def divide(left: Value, right: Value) -> Number:
     """Of integers, a decimal; by zero an error (or infinity for floats and doubles)."""
     quotient = _divide(left, right)
-    kind = max(quotient.kind, DECIMAL) if isinstance(quotient.kind, int) else let(f"greatest({quotient.kind}, {DECIMAL})")
+    kind = quotient.kind
+    kind = max(kind, DECIMAL) if isinstance(kind, int) else let(f"greatest({kind}, {DECIMAL})")
     return Number(kind, quotient.exact, quotient.real)
 
 
@@ -93,10 +103,11 @@ def _fill(template: str, x: str | None) -> str | None:
     return None if x is None else let(template.replace("{x}", x))
 
 
-def _rounding(function: str, shift: str = "") -> Callable[[Value], Number]:
-    """Doubles beyond 2⁵² are whole already, and floor and ceil would take them through a 64-bit integer."""
-    real = f"CASE WHEN isnan({{x}}) OR abs({{x}}) >= 4503599627370496 THEN {{x}} ELSE CAST({function}({{x}}{shift}) AS DOUBLE) END"
-    return _each(f"CAST({function}({{x}}{shift}) AS {EXACT})", real)
+def _rounding(exact: str, real: str) -> Callable[[Value], Number]:
+    """Doubles beyond 2⁵² are whole already; the others go through a 64-bit integer, which has no negative zero."""
+    whole = "isnan({x}) OR {x} = 0 OR abs({x}) >= 4503599627370496"
+    real = f"CASE WHEN {whole} THEN {{x}} ELSE sign({{x}}) * abs(CAST({real} AS DOUBLE)) END"
+    return _each(f"CAST({exact} AS {EXACT})", real)
 
 
 def is_numeric(value: Value) -> str:
@@ -118,8 +129,8 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     "NEGATE": negate,
     "PLUS": _each("{x}", "{x}"),
     "ABS": _each("abs({x})", "abs({x})"),
-    "CEIL": _rounding("ceil"),
-    "FLOOR": _rounding("floor"),
-    "ROUND": _rounding("floor", " + 0.5BD"),
+    "CEIL": _rounding("ceil({x})", "ceil({x})"),
+    "FLOOR": _rounding("floor({x})", "floor({x})"),
+    "ROUND": _rounding("floor({x} + 0.5BD)", "floor({x}) + CAST({x} - floor({x}) >= 0.5D AS INT)"),
     "RAND": lambda: Number(DOUBLE, None, "rand()"),
 }

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from penstock.spark import encoding, sql
-from penstock.spark.functions.moments import DATE_FORM, DATE_TIME_FORM, valid
+from penstock.spark.functions.moments import valid
 from penstock.spark.functions.terms import string_of
 from penstock.spark.lets import let
 from penstock.spark.values import (
@@ -36,7 +36,12 @@ def _truth_as(value: Value, yes: str, no: str) -> str:
 
 def _parsed(value: Value, kind: int) -> Number:
     """A plain string read as if it were a literal of the wanted type."""
-    return number(Node(encoding.typed(text(value), _FORMS[kind])))
+    return number(Node(let(encoding.typed(_trimmed(value), _FORMS[kind]))))
+
+
+def _trimmed(value: Value) -> str:
+    """A plain string without the white space that XML Schema ignores."""
+    return f"trim(BOTH ' \\t\\n\\r' FROM {text(value)})"
 
 
 def _to_exact(kind: int) -> Callable[[Value], Number]:
@@ -69,17 +74,22 @@ def _to_boolean(value: Value) -> Truth:
     n = number(value)
     exact = [] if n.exact is None else [f"{n.exact} <> 0"]
     real = [] if n.real is None else [f"{n.real} <> 0 AND NOT isnan({n.real})"]
-    of_text = boolean(encoding.typed(text(value), "boolean"))
+    of_text = boolean(let(encoding.typed(_trimmed(value), "boolean")))
     return Truth(sql.coalesce(*exact, *real, of_text, boolean(term(value))))
 
 
-def _to_moment(datatype: str, form: str, others: dict[str, str]) -> Callable[[Value], Node]:
+def _to_moment(datatype: str, other: str, pattern: str, replacement: str) -> Callable[[Value], Node]:
+    """From a string, and from the other type by replacing the pattern in its lexical form."""
+
     def emit(value: Value) -> Node:
         encoded = term(value)
         lexical = encoding.lexical(encoded)
-        own = (f"{encoding.tail(encoded)} = '' OR {encoding.has_type(encoded, datatype)}", valid(lexical, form))
-        converted = [(encoding.has_type(encoded, kind), how.format(lexical)) for kind, how in others.items()]
-        return Node(encoding.typed(sql.case(own, *converted), datatype))
+        forms = sql.case(
+            (f"{encoding.tail(encoded)} = ''", _trimmed(value)),
+            (encoding.has_type(encoded, datatype), lexical),
+            (encoding.has_type(encoded, other), f"regexp_replace({lexical}, '{pattern}', '{replacement}')"),
+        )
+        return Node(valid(let(encoding.typed(forms, datatype))))
 
     return emit
 
@@ -100,10 +110,8 @@ _CASTS: dict[str, Callable[[Value], Value]] = {
     "float": _to_real(FLOAT),
     "double": _to_real(DOUBLE),
     "string": _to_string,
-    "dateTime": _to_moment(
-        "dateTime", DATE_TIME_FORM, {"date": "concat(substring({0}, 1, 10), 'T00:00:00', substring({0}, 11))"}
-    ),
-    "date": _to_moment("date", DATE_FORM, {"dateTime": "regexp_replace({0}, 'T[0-9:.]+', '')"}),
+    "dateTime": _to_moment("dateTime", "date", "^(-?[0-9]+-[0-9]{2}-[0-9]{2})", "$1T00:00:00"),
+    "date": _to_moment("date", "dateTime", "T[0-9:.]+", ""),
 }
 
 FUNCTIONS: dict[str, Callable[..., Value]] = {encoding.XSD + name: cast for name, cast in _CASTS.items()}

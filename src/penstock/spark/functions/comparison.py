@@ -1,7 +1,7 @@
 """`=`, `<` and their kin: https://www.w3.org/TR/sparql11-query/#OperatorMapping.
 
 Values compare within their family (numbers, strings, booleans, moments). Where the family of one side is known, only
-that one is emitted. Literals of different known families are unequal; where a datatype is unknown the answer is an error.
+that one is emitted. Literals of different known families are unequal; with an unknown datatype the answer is an error.
 """
 
 from __future__ import annotations
@@ -38,10 +38,26 @@ def _numbers(symbol: str, left: Value, right: Value) -> str:
 
 def _reals(symbol: str, a: Number, b: Number) -> str:
     """Spark orders NaN above everything and equal to itself; in SPARQL every comparison with it is false."""
+    if a.constant and not b.constant:
+        return _reals(_MIRRORED[symbol], b, a)
+    if b.constant and "NaN" not in str(b.term):
+        return _real_and_constant(symbol, a, b)
     x, y = a.as_real(), b.as_real()
     nan = sql.any_of(f"isnan({n.real})" for n in (a, b) if n.real is not None)
     comparison = f"{x} {symbol} {y}"
     return sql.case((f"({nan}) AND {comparison} IS NOT NULL", "false"), otherwise=comparison)
+
+
+def _real_and_constant(symbol: str, a: Number, b: Number) -> str:
+    """Where NaN would pass as the greatest, both sides are negated: a filter reads the number just once.
+
+    Beside an exact constant, an exact number has been compared before it comes to this.
+    """
+    x, y = str(a.as_real() if b.exact is None else a.real), b.as_real()
+    return f"(- {x}) {_MIRRORED[symbol]} (- {y})" if symbol in (">", ">=") else f"{x} {symbol} {y}"
+
+
+_MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "="}
 
 
 def _strings(symbol: str, left: Value, right: Value) -> str:
@@ -52,7 +68,7 @@ def _strings(symbol: str, left: Value, right: Value) -> str:
 
 
 def _truths(symbol: str, left: Value, right: Value) -> str:
-    return f"{_truth(left)} {symbol} {_truth(right)}"
+    return f"({_truth(left)}) {symbol} ({_truth(right)})"
 
 
 def _truth(value: Value) -> str:

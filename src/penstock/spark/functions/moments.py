@@ -1,7 +1,7 @@
 """xsd:dateTime and xsd:date: comparison and components. https://www.w3.org/TR/sparql11-query/#func-date-time
 
-Two moments with a time zone, or two without, compare on the time line; with just one zone known, only where no zone could
-turn the answer around (14 hours either way), as XML Schema orders them.
+Two moments with a time zone, or two without, compare on the time line; with just one zone known, only where no
+zone could turn the answer around (14 hours either way), as XML Schema orders them.
 """
 
 from __future__ import annotations
@@ -15,11 +15,9 @@ from penstock.spark.functions.arithmetic import integer
 from penstock.spark.lets import let
 from penstock.spark.values import DECIMAL, EXACT, Node, Number, Text, Value, term
 
-_ZONE = "(?:Z|[+-][0-9]{2}:[0-9]{2})"
-_DAY = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
-_TIME = "[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.][0-9]+)?"
-DATE_TIME_FORM = f"^{_DAY}T{_TIME}{_ZONE}?$"
-DATE_FORM = f"^{_DAY}{_ZONE}?$"
+_ZONE = "(?:Z|[+-](?:0[0-9]|1[0-3]):[0-5][0-9]|[+-]14:00)"
+_DAY = "-?[0-9]{4,6}-[0-9]{2}-[0-9]{2}"
+_TIME = "(?:(?:[01][0-9]|2[0-3]):[0-9]{2}:[0-9]{2}(?:[.][0-9]+)?|24:00:00(?:[.]0+)?)"
 _FOURTEEN_HOURS = 14 * 3600 * 1_000_000
 
 
@@ -43,10 +41,12 @@ class Moment:
 def moment(encoded: str) -> Moment:
     """The moment of an encoded term; NULL where it is none."""
     date_time, date = (sql.text(_term_form(d)) for d in ("dateTime", "date"))
-    midnight = f"regexp_replace({encoded}, {date}, '$1T00:00:00$2')"  # what is no date stays a term, which is no timestamp
-    iso = f"coalesce(CAST(regexp_extract({encoded}, {date_time}, 1) AS TIMESTAMP), CAST({midnight} AS TIMESTAMP))"
+    midnight = f"regexp_replace({encoded}, {date}, '$1T00:00:00$2')"  # anything else stays a term, no timestamp
+    clock = f"replace(regexp_extract({encoded}, {date_time}, 1), 'T24:', 'T00:')"
+    iso = f"coalesce(CAST({clock} AS TIMESTAMP), CAST({midnight} AS TIMESTAMP))"
+    micros = f"(unix_micros({iso}) + CASE WHEN contains({encoded}, 'T24:') THEN 86400000000 ELSE 0 END)"
     zoned = f"({encoded} RLIKE {sql.text(_ZONE + chr(34) + '[^' + chr(34) + ']*$')})"
-    return Moment(encoding.tail(encoded), let(f"unix_micros({iso})"), let(zoned))
+    return Moment(encoding.tail(encoded), let(micros), let(zoned))
 
 
 def _term_form(datatype: str) -> str:
@@ -55,14 +55,19 @@ def _term_form(datatype: str) -> str:
     return rf'^"{lexical}"\^\^<{re.escape(encoding.XSD + datatype)}>$'
 
 
-def valid(lexical: str, form: str) -> str:
-    return sql.when(f"{lexical} RLIKE {sql.text(form)}", lexical)
+def valid(encoded: str) -> str:
+    """The term if it is a moment."""
+    return sql.when(f"{moment(encoded).micros} IS NOT NULL", encoded)
 
 
 def _lexical(value: Value, *datatypes: str) -> str:
+    """The lexical form, where 24:00:00 is the start of the next day."""
     encoded = term(value)
-    is_one = encoding.has_type(encoded, *datatypes)
-    return let(sql.when(f"{is_one} AND {moment(encoded).micros} IS NOT NULL", encoding.lexical(encoded)))
+    lexical = encoding.lexical(encoded)
+    is_one = f"{encoding.has_type(encoded, *datatypes)} AND {moment(encoded).micros} IS NOT NULL"
+    next_day = f"date_add(CAST(substring_index({lexical}, 'T', 1) AS DATE), 1)"
+    rolled = f"concat({next_day}, 'T00:', substring_index({lexical}, 'T24:', -1))"
+    return let(sql.case((f"{is_one} AND contains({lexical}, 'T24:')", rolled), (is_one, lexical)))
 
 
 def _part(pattern: str, *datatypes: str) -> Callable[[Value], Number]:
@@ -101,9 +106,9 @@ def _unit(zone: str, start: int, unit: str) -> str:
 
 
 FUNCTIONS: dict[str, Callable[..., Value]] = {
-    "YEAR": _part("^([0-9]{4})", "dateTime", "date"),
-    "MONTH": _part("^[0-9]{4}-([0-9]{2})", "dateTime", "date"),
-    "DAY": _part("^[0-9]{4}-[0-9]{2}-([0-9]{2})", "dateTime", "date"),
+    "YEAR": _part("^[+]?(-?[0-9]+)", "dateTime", "date"),
+    "MONTH": _part("^[+-]?[0-9]+-([0-9]{2})", "dateTime", "date"),
+    "DAY": _part("^[+-]?[0-9]+-[0-9]{2}-([0-9]{2})", "dateTime", "date"),
     "HOURS": _part("T([0-9]{2})", "dateTime"),
     "MINUTES": _part("T[0-9]{2}:([0-9]{2})", "dateTime"),
     "SECONDS": _seconds,

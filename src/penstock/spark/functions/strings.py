@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from penstock.spark import encoding, sql
+from penstock.spark.functions import regex
 from penstock.spark.functions.arithmetic import integer
 from penstock.spark.lets import let
 from penstock.spark.values import INTEGER, Node, Text, Truth, Value, number, text
@@ -59,14 +60,18 @@ def _substr(value: Value, start: Value, length: Value | None = None) -> Value:
     """Positions p with start ≤ p < start + length, counted from 1, wherever those lie."""
     c, first = chars(value), _whole(start)
     begin = f"greatest({first}, 1)"
-    count = f"length({c.lexical})" if length is None else f"greatest({first} + {_whole(length)} - {begin}, 0)"
-    defined = sql.all_of(f"{x} IS NOT NULL" for x in (first, count))
-    return c.with_lexical(sql.when(defined, f"substring({c.lexical}, {begin}, {count})"))
+    last = None if length is None else let(f"({first} + {_whole(length)})")
+    count = f"length({c.lexical})" if last is None else f"greatest({last} - {begin}, 0)"
+    return c.with_lexical(sql.when(f"{last or first} IS NOT NULL", f"substring({c.lexical}, {begin}, {count})"))
 
 
 def _whole(value: Value) -> str:
+    """An integer; no string is longer than a billion characters."""
     n = number(value)
-    return let(sql.when(n.is_kind(INTEGER), f"CAST({n.exact} AS INT)")) if n.exact is not None else "CAST(NULL AS INT)"
+    if n.exact is None:
+        return "CAST(NULL AS INT)"
+    within = f"CASE WHEN abs({n.exact}) < 1e9 THEN {n.exact} ELSE sign({n.exact}) * 1e9 END"
+    return let(f"CAST({sql.when(n.is_kind(INTEGER), within)} AS INT)")
 
 
 def _around(piece: str) -> Callable[[Value, Value], Value]:
@@ -78,7 +83,8 @@ def _around(piece: str) -> Callable[[Value, Value], Value]:
         cut = piece.format(a=a.lexical, b=b.lexical, at=found)
         hit = a.with_lexical(cut)
         encoded = encoding.plain(cut) if isinstance(hit, Text) else hit.sql  # type: ignore[union-attr]
-        return Node(sql.case((f"{a.accepts(b)} AND {found} > 0", encoded), (f"{a.accepts(b)} AND {found} = 0", "'\"\"'")))
+        accepts = a.accepts(b)
+        return Node(sql.case((f"{accepts} AND {found} > 0", encoded), (f"{accepts} AND {found} = 0", "'\"\"'")))
 
     return emit
 
@@ -105,27 +111,31 @@ def _lang_matches(tag: Value, range_: Value) -> Truth:
     return Truth(sql.case((f"{r} = '*'", f"{t} <> ''"), otherwise=f"({t} = {r} OR startswith({t}, concat({r}, '-')))"))
 
 
-def _pattern(pattern: Value, flags: Value | None) -> str:
-    """A Java regular expression: flags go in front of it, `q` quotes it; an unknown flag is an error."""
-    p = text(pattern)
-    if flags is None:
-        return p
-    f = text(flags)
-    quoted = f"CASE WHEN contains({f}, 'q') THEN concat('\\\\Q', {p}, '\\\\E') ELSE {p} END"
-    inline = f"regexp_replace({f}, 'q', '')"
-    prefix = f"CASE WHEN {inline} = '' THEN '' ELSE concat('(?', {inline}, ')') END"
-    return let(sql.when(f"{f} RLIKE '^[smixq]*$'", f"concat({prefix}, {quoted})"))
+_NO_FLAGS = Text("''", "")
 
 
-def _regex(value: Value, pattern: Value, flags: Value | None = None) -> Truth:
+def _translated(function: str, translate: Callable[..., str | None], *values: Value) -> str:
+    """In Java's terms: constants are translated now, anything else on the workers; NULL where it is wrong."""
+    constants = [v.constant for v in values if isinstance(v, Text)]
+    if len(constants) < len(values) or None in constants:
+        return let(sql.call(function, *map(text, values)))
+    java = translate(*constants)
+    return sql.NULL if java is None else sql.text(java)
+
+
+def _pattern(pattern: Value, flags: Value) -> str:
+    return _translated(regex.PATTERN, regex.to_java, pattern, flags)
+
+
+def _regex(value: Value, pattern: Value, flags: Value = _NO_FLAGS) -> Truth:
     return Truth(f"{chars(value).lexical} RLIKE {_pattern(pattern, flags)}")
 
 
-def _replace(value: Value, pattern: Value, replacement: Value, flags: Value | None = None) -> Value:
+def _replace(value: Value, pattern: Value, replacement: Value, flags: Value = _NO_FLAGS) -> Value:
     """A pattern that matches the empty string is an error (err:FORX0003)."""
-    c, regex = chars(value), _pattern(pattern, flags)
-    replaced = f"regexp_replace({c.lexical}, {regex}, {text(replacement)})"
-    return c.with_lexical(sql.when(f"NOT ('' RLIKE {regex})", replaced))
+    c, java = chars(value), _pattern(pattern, flags)
+    by = _translated(regex.REPLACEMENT, regex.replacement_to_java, replacement, pattern, flags)
+    return c.with_lexical(sql.when(f"NOT ('' RLIKE {java})", f"regexp_replace({c.lexical}, {java}, {by})"))
 
 
 def _hash(template: str) -> Callable[[Value], Text]:

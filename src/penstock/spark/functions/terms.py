@@ -7,9 +7,16 @@ from collections.abc import Callable
 from penstock.spark import encoding, sql
 from penstock.spark.functions.arithmetic import is_numeric
 from penstock.spark.lets import let
-from penstock.spark.values import Node, Text, Truth, Value, term, text
+from penstock.spark.values import RANGES, Node, Text, Truth, Value, number, term, text
 
 UUID = "uuid()"
+
+# BCP 47: a language, its script, region, variants, extensions and what is for private use.
+_TAG = (
+    "^(?:(?:[a-z]{2,3}(?:-[a-z]{3}){0,3}|[a-z]{4,8})(?:-[a-z]{4})?(?:-(?:[a-z]{2}|[0-9]{3}))?"
+    "(?:-(?:[a-z0-9]{5,8}|[0-9][a-z0-9]{3}))*(?:-[a-wyz0-9](?:-[a-z0-9]{2,8})+)*(?:-x(?:-[a-z0-9]{1,8})+)?"
+    r"|x(?:-[a-z0-9]{1,8})+)\z"
+).replace("\\\\", "\\")
 
 
 def _is(test: Callable[[str], str]) -> Callable[[Value], Truth]:
@@ -54,8 +61,19 @@ def _strdt(lexical: Value, datatype: Value) -> Node:
 def _strlang(lexical: Value, language: Value) -> Node:
     """Language tags are lower case everywhere, so that they are compared as the RDF specification wants it."""
     tag = f"lower({text(language)})"
-    good = f"{tag} RLIKE '^[a-z]+(-[a-z0-9]+)*$'"
-    return Node(sql.when(good, encoding.literal(text(lexical), f"concat('@', {tag})")))
+    return Node(sql.when(f"{tag} RLIKE {sql.text(_TAG)}", encoding.literal(text(lexical), f"concat('@', {tag})")))
+
+
+def _is_numeric(value: Value) -> Truth:
+    """Whether it is a valid literal of a numeric type: "1200"^^xsd:byte is none, though one can calculate with it."""
+    encoded = term(value)
+    found = sql.when(f"{encoded} IS NOT NULL", is_numeric(value))
+    if not isinstance(value, Node):
+        return Truth(found)
+    exact, tail = number(value).exact, encoding.tail(encoded)
+    tails = {sql.text(encoding.tail_of(name)): bounds for name, bounds in RANGES.items()}
+    ranges = ((f"{tail} = {t}", f"{exact} BETWEEN {low} AND {high}") for t, (low, high) in tails.items())
+    return Truth(f"({found}) AND coalesce({sql.case(*ranges)}, true)")
 
 
 FUNCTIONS: dict[str, Callable[..., Value]] = {
@@ -63,7 +81,7 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     "ISURI": _is(encoding.is_iri),
     "ISBLANK": _is(encoding.is_blank),
     "ISLITERAL": _is(encoding.is_literal),
-    "ISNUMERIC": lambda value: Truth(sql.when(f"{term(value)} IS NOT NULL", is_numeric(value))),
+    "ISNUMERIC": _is_numeric,
     "STR": string_of,
     "LANG": _lang,
     "DATATYPE": _datatype,

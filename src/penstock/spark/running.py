@@ -1,0 +1,71 @@
+"""Work on Spark that ends well: a failure is one sentence, and Ctrl-C cancels the work's own jobs and no others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
+from contextlib import contextmanager
+from itertools import count
+from typing import TypeVar
+
+from py4j.protocol import Py4JError, Py4JJavaError
+from pyspark import SparkContext
+from pyspark.errors import PySparkException
+
+from penstock.errors import PenstockError
+from penstock.threads import beside
+
+__all__ = ["cancellable", "one_sentence", "reason"]
+
+T = TypeVar("T")
+_FAILURES = (PySparkException, Py4JError, ConnectionError, EOFError)  # the last two: the JVM is gone
+_PATIENCE = 0.1  # seconds between two looks at whether cancelled work has ended
+_numbers = count()
+
+
+def cancellable(context: SparkContext, work: Callable[[], T]) -> T:
+    """What `work` gives. Ctrl-C cancels its Spark jobs, waits for the work to end, and is raised."""
+    tag = f"penstock-{next(_numbers)}"
+
+    def tagged() -> T:
+        context.addJobTag(tag)
+        try:
+            return work()
+        finally:
+            context.removeJobTag(tag)
+
+    def cancel(future: Future[T]) -> None:
+        while not future.done():  # again and again, since work that still plans has no job to cancel yet
+            context.cancelJobsWithTag(tag)
+            wait([future], timeout=_PATIENCE)
+
+    return beside(tagged, cancel)
+
+
+@contextmanager
+def one_sentence(kind: type[PenstockError], doing: str) -> Iterator[None]:
+    """Spark's failures as errors of ours, which keep the original as their cause."""
+    try:
+        yield
+    except _FAILURES as error:
+        raise kind(f"{doing}: {reason(_message(error))}") from error
+
+
+def _message(error: Exception) -> str:
+    """What Java's exception says, without py4j's line on which call it was."""
+    if isinstance(error, Py4JJavaError):
+        return str(error.java_exception)
+    return str(error) or f"the connection to Java is lost ({type(error).__name__})"
+
+
+_NOISE = re.compile(r"^(WARNING|NOTE|Picked up|\s*at |Caused by: )")
+_EXCEPTION_NAME = re.compile(r"^(: )?([\w$]+\.)+\w+(Exception|Error): ")
+_ERROR_CLASS = re.compile(r"^\[[A-Z0-9_.]+\] | SQLSTATE: \w+$")
+
+
+def reason(output: str) -> str:
+    """The sentence in a JVM's output, or in an exception of Spark's, that says what went wrong."""
+    lines = [line for line in output.splitlines() if line.strip() and not _NOISE.match(line)]
+    telling = next((line for line in lines if _EXCEPTION_NAME.match(line)), lines[0] if lines else "no reason given")
+    return _ERROR_CLASS.sub("", _EXCEPTION_NAME.sub("", telling)).strip()

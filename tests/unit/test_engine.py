@@ -1,0 +1,134 @@
+"""The engine from first to last: what it shares, what it refuses once closed, and what Ctrl-C does. No JVM."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterable
+from concurrent.futures import Future
+from pathlib import Path
+
+import pytest
+
+import penstock
+from penstock import Answer, Engine, LoadError, RefusedError, StoreError
+from penstock.algebra.ops import Query
+from penstock.io.formats import Source, Target
+from penstock.threads import beside
+
+ONE = b"<http://e/a> <http://e/p> 1 ."
+ALL = "SELECT * { ?s ?p ?o }"
+
+
+class Recorder:
+    """A store of somebody's own."""
+
+    version = 0
+
+    def __init__(self) -> None:
+        self.closed = 0
+
+    def load(self, source: Source, graph: Target = None, base: str | None = None, format: str | None = None) -> int:
+        return 0
+
+    def answer(self, query: Query, text: str, base: str | None = None) -> Answer:
+        return Answer.ask(True)
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+def after_close(engine: Engine) -> Iterable[str]:
+    engine.close()
+    for use in (lambda: engine.query("ASK {}"), lambda: engine.load(ONE, format="ttl"), lambda: engine.spark):
+        with pytest.raises(StoreError) as caught:
+            use()
+        yield str(caught.value)
+
+
+@pytest.mark.parametrize("background", ["oxigraph", "sparql:http://localhost/none", Recorder()])
+def test_a_closed_engine_says_so(background: object) -> None:
+    engine = Engine(background=background)  # type: ignore[arg-type]
+    assert set(after_close(engine)) == {"This engine has been closed: make a new one."}
+    engine.close()
+
+
+def test_an_exception_inside_with_gets_out_and_closes() -> None:
+    store = Recorder()
+    with pytest.raises(KeyError, match="mine"), Engine(background=store):
+        raise KeyError("mine")
+    assert store.closed == 1
+
+
+def test_engines_inside_each_other_know_nothing_of_each_other() -> None:
+    with Engine() as outer, Engine() as inner:
+        outer.load(ONE, format="ttl")
+        assert (len(outer.query(ALL)), len(inner.query(ALL))) == (1, 0)
+        inner.close()
+        assert len(outer.query(ALL)) == 1
+
+
+def test_a_malformed_file_is_named_with_its_line_and_changes_nothing(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.ttl"
+    bad.write_text("@prefix : <http://e/> .\n:b :p 2 .\n:c :p ;;: .\n")
+    with Engine() as engine:
+        engine.load(ONE, format="ttl")
+        with pytest.raises(LoadError, match=r"bad\.ttl, line 3, column \d+: "):
+            engine.load(bad, graph="http://e/g")
+        assert len(engine.query("SELECT * { { ?s ?p ?o } UNION { GRAPH ?g { ?s ?p ?o } } }")) == 1
+        with pytest.raises(RefusedError, match="names no graph"):
+            engine.query("ASK FROM <http://e/g> {}")
+
+
+def test_a_directory_is_called_one(tmp_path: Path) -> None:
+    with Engine() as engine, pytest.raises(LoadError, match="Is a directory"):
+        engine.load(tmp_path)
+
+
+def test_work_beside_gives_its_result_and_its_error() -> None:
+    assert beside(lambda: threading.current_thread().name) == "penstock"
+    with pytest.raises(KeyError, match="mine"):
+        beside(lambda: dict[str, int]()["mine"])
+
+
+def test_an_interrupt_is_heard_while_work_goes_on() -> None:
+    going, finish = threading.Event(), threading.Event()
+    told: list[Future[str]] = []
+
+    def work() -> str:
+        going.set()
+        os.kill(os.getpid(), signal.SIGINT)
+        finish.wait()
+        return "done"
+
+    with pytest.raises(KeyboardInterrupt):
+        beside(work, told.append)
+    assert going.is_set()
+    assert not told[0].done()
+    finish.set()
+    assert told[0].result() == "done"
+
+
+SLOW = """
+import os, signal, threading
+import penstock
+slow = "ASK { ?a ?p ?b . ?c ?q ?d . ?e ?r ?f . ?g ?t ?h . ?i ?j ?k FILTER (STRLEN(CONCAT(STR(?b), STR(?k))) < 0) }"
+engine = penstock.Engine()
+engine.load(FILE)
+threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    engine.query(slow)
+except KeyboardInterrupt:
+    print("interrupted", len(engine.query("SELECT * { ?s ?p ?o }")))
+"""
+
+
+def test_a_query_that_would_take_forever_can_be_interrupted() -> None:
+    """The store's own code does not hear signals, and is left to itself."""
+    city = Path(penstock.__file__).with_name("data") / "city.ttl"
+    code = f"import sys; sys.path[:] = {sys.path!r}\n{SLOW.replace('FILE', repr(str(city)))}"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "interrupted 120\n", "")
