@@ -124,3 +124,11 @@ def test_no_python_on_the_way_unless_a_relative_iri_has_to_be_resolved() -> None
     ordinary = 'SELECT (IRI(?o) AS ?i) (REGEX(?o, "a", "i") AS ?r) (MD5(?o) AS ?m) { ?s :p ?o }'
     assert "penstock_" not in compiled(ordinary)
     assert "penstock_resolve_iri" in compiled("BASE <http://example.org/> SELECT (IRI(?o) AS ?i) { ?s :p ?o }")
+
+
+@pytest.mark.parametrize("constant", [":x", '"abc"^^xsd:integer', '"x"@en', "5", "1.5", "2e0", '"NaN"^^xsd:double'])
+@pytest.mark.parametrize("test", ["{} < 1", "1 < {}", "COUNT(?o) > {}", "?s >= {}", "{} = 2e0"])
+def test_every_constant_can_be_compared(test: str, constant: str) -> None:
+    """Numbers, ill-typed literals and terms that are no numbers at all."""
+    text = compiled(f"SELECT ?s {{ ?s :p ?o }} GROUP BY ?s HAVING ({test.format(constant)})")
+    assert "None" not in text

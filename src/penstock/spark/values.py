@@ -70,7 +70,9 @@ class Number:
 
     @property
     def constant(self) -> bool:
-        return self.term is not None and self.term.startswith("'")
+        """Whether it is a number that the query gives; a constant that is none is read like any term."""
+        known = (self.exact is None) != (self.real is None)
+        return known and self.term is not None and self.term.startswith("'")
 
     def as_real(self) -> str:
         """The value as a double, promoted if it has to be."""
