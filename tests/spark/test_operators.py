@@ -32,6 +32,10 @@ def engine(spark: Any) -> Iterator[Any]:
 
 
 PATTERNS = {
+    "OPTIONAL whose filter computes a regular expression from both sides": (
+        "SELECT ?x ?v ?z { ?x :p ?v OPTIONAL { ?z :n ?t FILTER(REGEX('2t', CONCAT('^', STR(?v), STR(?t)))) } }",
+        ["x=:a v=1", "x=:a v=2 z=:c", "x=:b v=2 z=:c"],
+    ),
     "a variable that OPTIONAL left unbound joins with anything": (
         "SELECT ?x ?v ?z { ?x :q ?y OPTIONAL { ?y :p ?v } ?z :p ?v }",
         ["x=:a v=2 z=:a", "x=:a v=2 z=:b", "x=:b v=1 z=:a", "x=:b v=2 z=:a", "x=:b v=2 z=:b"],

@@ -12,6 +12,7 @@ from penstock.algebra.scope import references, visible
 from penstock.spark import encoding, exists, grouping, joins, modifiers, ordering, paths, sql
 from penstock.spark.context import Context, Universe
 from penstock.spark.expressions import Scope, condition, needs_row, value
+from penstock.spark.lets import inline
 from penstock.spark.relation import KEY, Ordering, Relation, is_key, items_or_one, select, table, unit
 from penstock.spark.values import term
 
@@ -83,6 +84,8 @@ def _left_join(op: ops.LeftJoin, context: Context) -> Relation:
         return _optional_by_parts(left, right, op.condition, context)
     columns = joins.merged(left, right)
     on = condition(op.condition, Scope(columns, context.plan.base, context.plan.now))
+    if "penstock_" in inline(on):  # an Arrow function, which Spark does not run in the condition of a join
+        return _optional_by_parts(left, right, op.condition, context)
     return joins.left_join(left, right, on)
 
 
