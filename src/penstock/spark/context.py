@@ -44,16 +44,18 @@ class Plan:
 
     def keep(self, text: str) -> tuple[str, int]:
         """The rows of a query computed once: the name of their view, which lives as long as the query, and how many."""
-        name = self.fresh("penstock_view_")
-        self.views.append(name)
+        name = self._view()
         return name, self.compute(text, name)
 
     def publish(self, columns: Sequence[str], rows: Rows) -> str:
         """The name of a view of these rows, which lives as long as the query."""
-        name = self.fresh("penstock_view_")
-        self.views.append(name)
+        name = self._view()
         self.share(name, columns, rows)
         return name
+
+    def _view(self) -> str:
+        self.views.append(self.fresh("penstock_view_"))
+        return self.views[-1]
 
     def once(self, relation: Relation) -> Relation:
         """The relation, computed now if it may have other rows each time that it is read, by UUID() or by LIMIT."""

@@ -87,6 +87,11 @@ def is_blank(term: str) -> str:
     return f"startswith({term}, '_')"
 
 
+def is_string(term: str) -> str:
+    """Whether the term is a string, with or without a language."""
+    return f"({tail(term)} = '' OR startswith({tail(term)}, '@'))"
+
+
 def has_type(term: str, *datatypes: str) -> str:
     """Whether the term is a literal of one of these types of XML Schema."""
     return f"{tail(term)} IN ({sql.texts(tail_of(d) for d in datatypes)})"

@@ -108,8 +108,7 @@ def _split(relation: Relation, var: str, pattern: ops.Op, context: Context, anti
     bound = replace(relation.where(f"{name} IS NOT NULL"), certain=relation.certain | {var})
     others = tuple(v for v in relation.vars if v != var)
     unbound = Relation(select(map(sql.name, others), relation.sql, f"WHERE {name} IS NULL"), others, relation.certain)
-    both = joins.union(*(_semi(part, pattern, context, anti) for part in (bound, unbound)))
-    return both
+    return joins.union(*(_semi(part, pattern, context, anti) for part in (bound, unbound)))
 
 
 def _substituted(relation: Relation, pattern: ops.Op, context: Context, anti: bool) -> Relation:

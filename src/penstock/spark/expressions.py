@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from penstock.algebra.expressions import Call, Const, Exists, Expr, Var
-from penstock.algebra.scope import conjuncts
 from penstock.errors import QueryError
 from penstock.spark import encoding, iris, sql
 from penstock.spark.functions import FUNCTIONS, comparison
@@ -59,10 +58,6 @@ def condition(expr: Expr, scope: Scope) -> str:
             needle = value(left, scope)
             return sql.any_of(comparison.surely_equal(needle, value(option, scope)) for option in options)
     return truth(value(expr, scope))
-
-
-def conditions(exprs: tuple[Expr, ...], scope: Scope) -> str:
-    return sql.all_of(condition(part, scope) for expr in exprs for part in conjuncts(expr))
 
 
 Args = tuple[Expr, ...]

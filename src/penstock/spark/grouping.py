@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from pyoxigraph import Literal
+
 from penstock.algebra import ops
 from penstock.algebra.expressions import Aggregate
-from penstock.spark import sql
+from penstock.spark import encoding, sql
 from penstock.spark.context import Context
 from penstock.spark.expressions import Scope, value
 from penstock.spark.functions.arithmetic import divide, integer
@@ -68,7 +70,7 @@ def _with_empty_groups(op: ops.Group, result: Relation, context: Context) -> Rel
     return replace(result, sql=f"SELECT {items} FROM ({domain.sql}) l LEFT JOIN ({result.sql}) r ON {on}")
 
 
-_ZERO = "'\"0\"^^<http://www.w3.org/2001/XMLSchema#integer>'"
+_ZERO = encoding.constant(Literal(0))
 
 
 def _of_nothing(aggregate: Aggregate) -> str:

@@ -90,7 +90,7 @@ def _left_join(op: ops.LeftJoin, context: Context) -> Relation:
 
 
 def _optional_by_parts(left: Relation, right: Relation, test: Expr, context: Context) -> Relation:
-    """Where EXISTS stands in the condition: the partners first, then the solutions that have none.
+    """Where no join can have the condition (EXISTS, an Arrow function): the partners first, then who has none.
 
     A partner may bind what the left side left open, so it carries along what the left side had.
     """
@@ -125,12 +125,12 @@ def _filter(op: ops.Filter, context: Context) -> Relation:
 
 
 def _filtered(relation: Relation, test: Expr, context: Context) -> Relation:
-    return exists.filtered(identified(relation, context) if needs_row(test) else relation, test, context)
+    return exists.filtered(_with_row(relation, (test,), context), test, context)
 
 
 def _extend(op: ops.Extend, context: Context) -> Relation:
     relation = with_outer(compile_op(op.pattern, context), (op.expression,), context)
-    relation = identified(relation, context) if needs_row(op.expression) else relation
+    relation = _with_row(relation, (op.expression,), context)
     marked, marks = exists.marked(relation, op.expression, context)
     var = op.var.name if op.var.name not in marked.vars else context.plan.fresh(".again")
     bound = sql.alias(term(value(op.expression, scope(marked, context, marks))), var)
@@ -149,6 +149,11 @@ def _agreeing(relation: Relation, again: str, var: str) -> Relation:
 
 def _surely_bound(expr: Expr, relation: Relation) -> bool:
     return isinstance(expr, Const) or (isinstance(expr, Var) and expr.name in relation.certain)
+
+
+def _with_row(relation: Relation, exprs: tuple[Expr, ...], context: Context) -> Relation:
+    """The relation with what BNODE(…) in the expressions needs, if it stands there."""
+    return identified(relation, context) if any(map(needs_row, exprs)) else relation
 
 
 def identified(relation: Relation, context: Context) -> Relation:
@@ -202,7 +207,7 @@ def _order_by(op: ops.OrderBy, context: Context) -> Relation:
     """Sort keys become hidden columns; the sort itself happens where the order is used, under LIMIT or at the end."""
     exprs = tuple(c.expression for c in op.conditions)
     relation = with_outer(compile_op(op.pattern, context), exprs, context)
-    relation = identified(relation, context) if any(map(needs_row, exprs)) else relation
+    relation = _with_row(relation, exprs, context)
     marked, marks = exists.marked_all(relation, exprs, context)
     around = scope(marked, context, marks)
     order = tuple(Ordering(context.plan.fresh(".order"), c.descending) for c in op.conditions)
@@ -219,7 +224,7 @@ def _group(op: ops.Group, context: Context) -> Relation:
     arguments = tuple(a.argument for _, a in op.aggregates if a.argument is not None)
     relation = with_outer(compile_op(op.pattern, context).plain(), arguments, context)
     relation = context.expand(relation, frozenset(k.name for k in op.keys if is_key(k.name)))
-    relation = identified(relation, context) if any(map(needs_row, arguments)) else relation
+    relation = _with_row(relation, arguments, context)
     marked, marks = exists.marked_all(relation, arguments, context)
     return grouping.group(op, marked, scope(marked, context, marks), context)
 

@@ -75,7 +75,7 @@ class Triples:
         if "g" in frame.columns:
             quads = frame.selectExpr(f"coalesce(g, {sql.text(target)}) AS g", *triples)
             self._graphs |= {row.g for row in quads.select("g").distinct().collect()} - {DEFAULT}
-            self._files.append(_Part(quads.where("g = ''").select(*triples), quads.where("g <> ''")))
+            self._files.append(_parted(quads))
         elif target == DEFAULT:
             self._files.append(_Part(frame.select(*triples), None))
         else:
@@ -125,7 +125,7 @@ class Triples:
         if self._published:
             return
         here = [self._frame()] if self._parsed.num_rows or not self._files else []
-        parts = [*self._files, *(_Part(f.where("g = ''").select("s", "p", "o"), f.where("g <> ''")) for f in here)]
+        parts = [*self._files, *map(_parted, here)]
         empty = self._session.createDataFrame(_SCHEMA.empty_table())
         _union([p.default for p in parts], empty.select("s", "p", "o")).createOrReplaceTempView(self._default)
         _union([p.named for p in parts], empty).createOrReplaceTempView(self._named)
@@ -146,6 +146,10 @@ class Triples:
         if self._kept is not None:
             self._kept.unpersist()
         self._kept, self._published = None, False
+
+
+def _parted(quads: DataFrame) -> _Part:
+    return _Part(quads.where("g = ''").select("s", "p", "o"), quads.where("g <> ''"))
 
 
 def _union(frames: list[DataFrame | None], empty: DataFrame) -> DataFrame:

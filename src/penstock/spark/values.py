@@ -151,13 +151,18 @@ def _read_number(term: str) -> Number:
 
     The ends of the strings are compared first, which spares most rows all expressions but one.
     """
-    double, single = (f"endswith({term}, {sql.text(_TYPE_ENDS[k])})" for k in (DOUBLE, FLOAT))
+    double, float_ = (f"endswith({term}, {sql.text(_TYPE_ENDS[k])})" for k in (DOUBLE, FLOAT))
     exact = sql.when(f"NOT {double}", f"CAST({_found(term, _EXACT_TERM)} AS {EXACT})")
     real = sql.case(
         (double, f"CAST({_found(term, _term_form(DOUBLE))} AS DOUBLE)"),
-        (single, f"CAST(CAST({_found(term, _term_form(FLOAT))} AS FLOAT) AS DOUBLE)"),
+        (float_, single(_found(term, _term_form(FLOAT)))),
     )
     return Number(let(_kind(term)), let(exact), let(real), term)
+
+
+def single(real: str) -> str:
+    """A double, cut to what a float holds."""
+    return f"CAST(CAST({real} AS FLOAT) AS DOUBLE)"
 
 
 def _found(term: str, form: str) -> str:
@@ -234,23 +239,28 @@ def truth(value: Value) -> str:
         case Text(lexical):
             return f"length({lexical}) > 0"
         case Number():
-            return _nonzero(value)
+            return nonzero(value)
         case Node(encoded):
             return sql.case(
                 (f"{encoding.tail(encoded)} = ''", f"{encoded} <> '\"\"'"),
                 (encoding.has_type(encoded, "boolean"), boolean(encoded)),
-                otherwise=_nonzero(_read_number(encoded)),
+                otherwise=nonzero(_read_number(encoded)),
             )
 
 
-def _nonzero(value: Number) -> str:
+def nonzero(value: Number) -> str:
     exact = [] if value.exact is None else [f"{value.exact} <> 0"]
     real = [] if value.real is None else [f"{value.real} <> 0 AND NOT isnan({value.real})"]
     return sql.coalesce(*exact, *real)
 
 
+def as_boolean(value: Value) -> str:
+    """The value of an xsd:boolean; NULL for anything else."""
+    return value.sql if isinstance(value, Truth) else boolean(term(value))
+
+
 def boolean(encoded: str) -> str:
-    """The value of an xsd:boolean literal; NULL for anything else."""
+    """The value of an encoded xsd:boolean; NULL for anything else."""
     return sql.case(
         (f"{encoded} IN ({sql.texts(_boolean_terms('true', '1'))})", "true"),
         (f"{encoded} IN ({sql.texts(_boolean_terms('false', '0'))})", "false"),

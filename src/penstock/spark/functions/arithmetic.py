@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from penstock.spark import sql
 from penstock.spark.lets import let
-from penstock.spark.values import DECIMAL, DOUBLE, EXACT, FLOAT, INTEGER, Number, Value, number
+from penstock.spark.values import DECIMAL, DOUBLE, EXACT, FLOAT, INTEGER, Number, Value, number, single
 
 
 def integer(expression: str) -> Number:
@@ -49,10 +49,6 @@ def _rounded(real: str, kind: int | str) -> str:
     return single(real) if kind == FLOAT else real
 
 
-def single(real: str) -> str:
-    return f"CAST(CAST({real} AS FLOAT) AS DOUBLE)"
-
-
 def _infix(symbol: str) -> Callable[[str, str], str]:
     return lambda a, b: f"({a} {symbol} {b})"
 
@@ -65,7 +61,12 @@ def _exact_product(a: str, b: str) -> str:
 
 
 def _whole(a: str) -> str:
-    return let(f"CAST(CASE WHEN {a} < 0 THEN ceil({a}) ELSE floor({a}) END AS DECIMAL(20,0))")
+    return truncated(a, "DECIMAL(20,0)")
+
+
+def truncated(exact: str, spark_type: str = EXACT) -> str:
+    """Without what stands after the point."""
+    return let(f"CAST(CASE WHEN {exact} < 0 THEN ceil({exact}) ELSE floor({exact}) END AS {spark_type})")
 
 
 def _fraction(a: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from penstock.spark import encoding, sql
+from penstock.spark.functions.arithmetic import truncated
 from penstock.spark.functions.moments import valid
 from penstock.spark.functions.terms import string_of
 from penstock.spark.lets import let
@@ -15,28 +16,30 @@ from penstock.spark.values import (
     EXACT,
     FLOAT,
     INTEGER,
+    KIND_NAMES,
     Node,
     Number,
     Text,
     Truth,
     Value,
+    as_boolean,
     boolean,
+    nonzero,
     number,
+    single,
     term,
     text,
 )
 
-_FORMS = {INTEGER: "integer", DECIMAL: "decimal", FLOAT: "float", DOUBLE: "double"}
-
 
 def _truth_as(value: Value, yes: str, no: str) -> str:
-    condition = value.sql if isinstance(value, Truth) else boolean(term(value))
+    condition = as_boolean(value)
     return sql.case((condition, yes), (f"NOT ({condition})", no))
 
 
 def _parsed(value: Value, kind: int) -> Number:
     """A plain string read as if it were a literal of the wanted type."""
-    return number(Node(let(encoding.typed(_trimmed(value), _FORMS[kind]))))
+    return number(Node(let(encoding.typed(_trimmed(value), KIND_NAMES[kind]))))
 
 
 def _trimmed(value: Value) -> str:
@@ -50,20 +53,16 @@ def _to_exact(kind: int) -> Callable[[Value], Number]:
         real = [] if n.real is None else [f"CAST({sql.when(f'NOT isnan({n.real})', n.real)} AS {EXACT})"]
         sources = [*([] if n.exact is None else [n.exact]), *real, str(parsed.exact)]
         exact = let(sql.coalesce(*sources, f"CAST({_truth_as(value, '1', '0')} AS {EXACT})"))
-        return Number(kind, _truncated(exact) if kind == INTEGER else exact, None)
+        return Number(kind, truncated(exact) if kind == INTEGER else exact, None)
 
     return emit
-
-
-def _truncated(exact: str) -> str:
-    return let(f"CAST(CASE WHEN {exact} < 0 THEN ceil({exact}) ELSE floor({exact}) END AS {EXACT})")
 
 
 def _to_real(kind: int) -> Callable[[Value], Number]:
     def emit(value: Value) -> Number:
         forms = (number(value).as_real(), str(_parsed(value, kind).real), _truth_as(value, "1.0D", "0.0D"))
         real = let(sql.coalesce(*forms))
-        return Number(kind, None, f"CAST(CAST({real} AS FLOAT) AS DOUBLE)" if kind == FLOAT else real)
+        return Number(kind, None, single(real) if kind == FLOAT else real)
 
     return emit
 
@@ -71,11 +70,8 @@ def _to_real(kind: int) -> Callable[[Value], Number]:
 def _to_boolean(value: Value) -> Truth:
     if isinstance(value, Truth):
         return value
-    n = number(value)
-    exact = [] if n.exact is None else [f"{n.exact} <> 0"]
-    real = [] if n.real is None else [f"{n.real} <> 0 AND NOT isnan({n.real})"]
     of_text = boolean(let(encoding.typed(_trimmed(value), "boolean")))
-    return Truth(sql.coalesce(*exact, *real, of_text, boolean(term(value))))
+    return Truth(sql.coalesce(nonzero(number(value)), of_text, boolean(term(value))))
 
 
 def _to_moment(datatype: str, other: str, pattern: str, replacement: str) -> Callable[[Value], Node]:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from penstock.spark import encoding, sql
 from penstock.spark.functions.arithmetic import is_numeric
 from penstock.spark.functions.moments import Moment, moment
-from penstock.spark.values import Node, Number, Text, Truth, Value, boolean, number, term, text
+from penstock.spark.values import Node, Number, Text, Truth, Value, as_boolean, boolean, number, term, text
 
 Compare = Callable[[Value, Value], Truth]
 
@@ -62,27 +62,17 @@ _MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "="}
 
 def _strings(symbol: str, left: Value, right: Value) -> str:
     if isinstance(left, Node) and isinstance(right, Node):
-        same = f"{encoding.tail(left.sql)} = {encoding.tail(right.sql)} AND {is_string(left.sql)}"
+        same = f"{encoding.tail(left.sql)} = {encoding.tail(right.sql)} AND {encoding.is_string(left.sql)}"
         return sql.when(same, f"{encoding.lexical(left.sql)} {symbol} {encoding.lexical(right.sql)}")
     return f"{text(left)} {symbol} {text(right)}"
 
 
 def _truths(symbol: str, left: Value, right: Value) -> str:
-    return f"({_truth(left)}) {symbol} ({_truth(right)})"
-
-
-def _truth(value: Value) -> str:
-    return value.sql if isinstance(value, Truth) else boolean(term(value))
+    return f"({as_boolean(left)}) {symbol} ({as_boolean(right)})"
 
 
 def _moments(symbol: str, left: Value, right: Value) -> str:
     return moment(term(left)).compare(symbol, moment(term(right)))
-
-
-def is_string(encoded: str) -> str:
-    """Whether a term is a string, with or without a language."""
-    tail = encoding.tail(encoded)
-    return f"({tail} = '' OR startswith({tail}, '@'))"
 
 
 def equal(left: Value, right: Value) -> Truth:
@@ -114,7 +104,7 @@ def understands(encoded: str) -> str:
     """Whether the literal's datatype has values that Penstock knows and the lexical form denotes one."""
     return sql.any_of(
         (
-            is_string(encoded),
+            encoding.is_string(encoded),
             is_numeric(Node(encoded)),
             f"{moment(encoded).micros} IS NOT NULL",
             f"{boolean(encoded)} IS NOT NULL",

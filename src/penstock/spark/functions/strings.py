@@ -34,9 +34,8 @@ class Chars:
 
 def chars(value: Value) -> Chars:
     if isinstance(value, Node):
-        tail = encoding.tail(value.sql)
-        is_string = f"{tail} = '' OR startswith({tail}, '@')"
-        return Chars(let(sql.when(is_string, encoding.lexical(value.sql))), tail)
+        lexical = sql.when(encoding.is_string(value.sql), encoding.lexical(value.sql))
+        return Chars(let(lexical), encoding.tail(value.sql))
     return Chars(text(value), "''")
 
 
