@@ -6,11 +6,15 @@ PenstockError
 ├── LoadError           background data could not be read; names file, line and reason
 ├── StoreError          a background store (a remote endpoint, say) failed to answer
 └── SetupError          the machine lacks something (Java, a free port); says how to get it
+
+PenstockWarning         a query that runs, but perhaps not as it was meant
 """
 
 from __future__ import annotations
 
-__all__ = ["LoadError", "PenstockError", "QueryError", "RefusedError", "SetupError", "StoreError"]
+__all__ = [
+    "LoadError", "PenstockError", "PenstockWarning", "QueryError", "RefusedError", "SetupError", "StoreError",
+]  # fmt: skip
 
 
 class PenstockError(Exception):
@@ -54,6 +58,10 @@ class StoreError(PenstockError):
 
 class SetupError(PenstockError):
     """Something is missing on this machine; the message says how to get it."""
+
+
+class PenstockWarning(UserWarning):
+    """A query that runs, but perhaps not as it was meant."""
 
 
 def _with_caret(

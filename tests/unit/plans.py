@@ -140,6 +140,13 @@ def _group(tape: Tape, depth: int) -> Op:
     return ops.Group(keys, aggregates, plan(tape, depth))
 
 
+def _annotate(tape: Tape, depth: int) -> Op:
+    pattern = plan(tape, depth)
+    unused = [var for var in VARS if var not in visible(pattern)]
+    keys = tuple(tape.some(tuple(visible(pattern)), 0, 2)) if visible(pattern) else ()
+    return ops.Annotate(tape.pick(unused), _aggregate(tape), keys, pattern) if unused else pattern
+
+
 def _aggregate(tape: Tape) -> Aggregate:
     name, argument = tape.pick((("COUNT", False), ("COUNT", True), ("SUM", True)))
     return Aggregate(name, expression(tape, 1) if argument else None, tape.chance(2))
@@ -161,7 +168,8 @@ def _slice(tape: Tape, depth: int) -> Op:
 Maker = Callable[[Tape, int], Op]
 _LEAVES: tuple[Maker, ...] = (_bgp, _bgp, _bgp, _path, _table)
 _EACH: tuple[Maker, ...] = (
-    _binary(ops.Join), _left_join, _binary(ops.Union), _binary(ops.Minus), _filter, _extend, _graph, _group, _project,
+    _binary(ops.Join), _left_join, _binary(ops.Union), _binary(ops.Minus), _filter, _extend, _graph, _group, _annotate,
+    _project,
     _order, _slice, _unary(ops.Distinct), _unary(ops.Reduced),
 )  # fmt: skip
 _MAKERS: tuple[Maker, ...] = (

@@ -146,6 +146,15 @@ def _group(op: ops.Group, world: World) -> list[Solution]:
     return result
 
 
+def _annotate(op: ops.Annotate, world: World) -> list[Solution]:
+    inside = world.only(op.keys)
+    rows = solve(op.pattern, inside)
+    groups: dict[tuple[Term | None, ...], list[Solution]] = {}
+    for one in rows:
+        groups.setdefault(tuple(map(one.get, op.keys)), []).append(one)
+    return [one | _aggregated(op.var, op.aggregate, groups[tuple(map(one.get, op.keys))], inside) for one in rows]
+
+
 def _aggregated(var: Var, aggregate: Aggregate, members: list[Solution], world: World) -> Solution:
     if aggregate.argument is None:
         counted = {frozenset(m.items()) for m in members} if aggregate.distinct else members
@@ -192,6 +201,7 @@ _SOLVERS: dict[type[Op], Callable[..., list[Solution]]] = {
     ops.Table: _table,
     ops.Graph: _graph,
     ops.Group: _group,
+    ops.Annotate: _annotate,
     ops.Project: _project,
     ops.Distinct: _once,
     ops.Reduced: _once,
@@ -237,6 +247,8 @@ def value(expr: Expr, solution: Solution, world: World) -> Term:
             return _logical(name == "||", args, solution, world)
         case Call("!", (arg,)):
             return Literal(not test(arg, solution, world))
+        case Call("TIMESTAMP", _):
+            raise Error  # these graphs are no streams
         case Call("COALESCE", args):
             return _coalesce(args, solution, world)
         case Call(name, args):
@@ -277,5 +289,6 @@ _CALLS: dict[str, Callable[..., Term]] = {
     "=": lambda a, b: Literal(a == b),
     "!=": lambda a, b: Literal(a != b),
     "<": lambda a, b: Literal(_integer(a) < _integer(b)),
+    ">": lambda a, b: Literal(_integer(a) > _integer(b)),
     "+": lambda a, b: Literal(_integer(a) + _integer(b)),
 }

@@ -10,7 +10,7 @@ from penstock.syntax.functions import BUILTINS
 from penstock.syntax.iri import resolve
 from penstock.syntax.lexer import SparqlLexer
 from penstock.syntax.parser import grammar, parser
-from penstock.syntax.transform import QueryTransformer
+from penstock.syntax.transform_streams import QueryTransformer
 
 PREFIX = "PREFIX : <http://example.org/> PREFIX ex: <http://example.org/> "
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -288,17 +288,14 @@ def test_every_rule_has_its_method() -> None:
 
 
 EXTENSION = r"""
-%extend prologue_item: "REGISTER"i "QUERY"i WORD "AS"i -> register
-%extend dataset_clause: "FROM"i "STREAM"i iri "[" "RANGE"i DURATION ["STEP"i DURATION] "]" -> stream
+%extend dataset_clause: "FROM"i "ARCHIVE"i iri "[" "SINCE"i INTEGER "]" -> archive
 %extend graph_pattern_not_triples: "WINDOW"i var_or_iri group_graph_pattern -> window
-DURATION.5: /[0-9]+(?:ms|s|m|h|d)/
 """
-EXTENDED = """REGISTER QUERY cars AS
-SELECT ?step FROM STREAM <http://s/> [RANGE 10m STEP 1m]
-WHERE { WINDOW ?range { ?step <http://e/window> 10 } }"""
+EXTENDED = """SELECT ?since FROM ARCHIVE <http://s/> [SINCE 10]
+WHERE { WINDOW ?archive { ?since <http://e/window> 10 } }"""
 
 
 def test_further_grammar_adds_to_the_language_without_reserving_words() -> None:
     extended = Lark(grammar() + EXTENSION, parser="lalr", lexer=SparqlLexer, maybe_placeholders=True)
     found = {str(node.data) for node in extended.parse(EXTENDED).iter_subtrees()}
-    assert {"register", "stream", "window"} <= found
+    assert {"archive", "window"} <= found

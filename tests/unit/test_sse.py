@@ -10,7 +10,9 @@ from pyoxigraph import Literal, NamedNode
 from penstock.algebra import ops
 from penstock.algebra.expressions import Aggregate, Call, Const, Exists, Term, Var
 from penstock.algebra.ops import Op, TriplePattern
-from penstock.algebra.sse import SexprError, read, read_expression, write, write_query
+from penstock.algebra.sse import SexprError, read, read_expression, write
+from penstock.algebra.sse_query import read_query, write_query
+from penstock.algebra.windows import CountWindow, TimeWindow
 from tests.unit.plans import from_tape, whole_plan
 from tests.unit.terms import terms
 
@@ -39,6 +41,8 @@ WRITTEN: list[tuple[str, Op]] = [
         '(group () ((?.a0 (group_concat distinct (separator ", ") ?x))) (bgp))',
         ops.Group((), ((Var(".a0"), Aggregate("GROUP_CONCAT", X, True, ", ")),), ops.Bgp(())),
     ),
+    ("(annotate (?y (count)) (?x) (bgp (?x :p 1)))", ops.Annotate(Y, Aggregate("COUNT", None), (X,), XP1)),
+    ("(annotate (?y (sum distinct ?x)) () (bgp))", ops.Annotate(Y, Aggregate("SUM", X, True), (), ops.Bgp(()))),
     ("(project (?x ?y) (bgp))", ops.Project((X, Y), ops.Bgp(()))),
     ("(distinct (reduced (bgp)))", ops.Distinct(ops.Reduced(ops.Bgp(())))),
     (
@@ -131,14 +135,49 @@ def test_what_cannot_be_read_says_why(text: str, message: str) -> None:
         read(text)
 
 
+QUERIES: list[tuple[ops.Query, str]] = [
+    (ops.Query(ops.Select(), XP1, (X, Y)), "(select (?x ?y) (bgp (?x :p 1)))"),
+    (ops.Query(ops.Ask(), XP1, (), ops.Dataset((P,), ())), "(ask (from :p) (named) (bgp (?x :p 1)))"),
+    (ops.Query(ops.Construct((TriplePattern(X, P, Y),)), XP1), "(construct ((?x :p ?y)) (bgp (?x :p 1)))"),
+    (ops.Query(ops.Describe((X, P)), XP1), "(describe (?x :p) (bgp (?x :p 1)))"),
+    (ops.Query(ops.Ask(), XP1, base="http://e/"), '(ask (base "http://e/") (bgp (?x :p 1)))'),
+    (
+        ops.Query(ops.Ask(), XP1, (), ops.Dataset((), (Q,)), streams=(ops.StreamWindow(P, CountWindow(9, 3), True),)),
+        "(ask (stream named :p (triples 9 step 3)) (from) (named :q) (bgp (?x :p 1)))",
+    ),
+    (
+        ops.Query(
+            ops.Describe((X,)),
+            XP1,
+            streams=(
+                ops.StreamWindow(P, TimeWindow(90_000_000, 1_500_000)),
+                ops.StreamWindow(Q, TimeWindow(172_800_000_000, 1)),
+            ),
+            registration=ops.Registration("out", 60_000_000, Q),
+        ),
+        """(describe (?x)
+  (register "out" (every 1m) (output :q))
+  (stream :p (range 90s step 1500ms))
+  (stream :q (range 2d step 1us))
+  (bgp (?x :p 1)))""",
+    ),
+]
+
+
+@pytest.mark.parametrize(("query", "text"), QUERIES, ids=[text for _, text in QUERIES])
+def test_whole_queries(query: ops.Query, text: str) -> None:
+    assert (write_query(query), read_query(text)) == (text, query)
+
+
 @pytest.mark.parametrize(
-    ("query", "text"),
+    ("text", "message"),
     [
-        (ops.Query(ops.Select(), XP1, (X, Y)), "(select (?x ?y) (bgp (?x :p 1)))"),
-        (ops.Query(ops.Ask(), XP1, (), ops.Dataset((P,), ())), "(ask (from :p) (named) (bgp (?x :p 1)))"),
-        (ops.Query(ops.Construct((TriplePattern(X, P, Y),)), XP1), "(construct ((?x :p ?y)) (bgp (?x :p 1)))"),
-        (ops.Query(ops.Describe((X, P)), XP1), "(describe (?x :p) (bgp (?x :p 1)))"),
+        ("(insert () (bgp))", "unknown form insert"),
+        ("(ask (window 3) (bgp))", "no part of a query is called window"),
+        ("(ask (stream :p (range 3x step 1s)) (bgp))", "3x is no duration"),
+        ("(ask (stream :p (range 3s)) (bgp))", "is no window"),
     ],
 )
-def test_whole_queries(query: ops.Query, text: str) -> None:
-    assert write_query(query) == text
+def test_what_is_no_query_says_why(text: str, message: str) -> None:
+    with pytest.raises(SexprError, match=message):
+        read_query(text)

@@ -7,8 +7,9 @@ from functools import reduce
 from itertools import chain, groupby
 
 from penstock.algebra import ops
-from penstock.algebra.build_expressions import ExpressionBuilder, Grouping
-from penstock.algebra.expressions import Call, Expr, Term, Var
+from penstock.algebra.build_expressions import Grouping
+from penstock.algebra.build_streams import StreamBuilder, conjunction
+from penstock.algebra.expressions import Expr, Term, Var
 from penstock.errors import QueryError, RefusedError
 from penstock.syntax import parse, tree
 from penstock.syntax.check import is_grouped
@@ -30,7 +31,7 @@ def build(query: tree.Query) -> ops.Query:
         raise QueryError("the query is nested too deeply") from None
 
 
-class _Builder(ExpressionBuilder):
+class _Builder(StreamBuilder):
     # Graph patterns (18.2.2)
 
     def group(self, group: tree.Group) -> ops.Op:
@@ -43,7 +44,7 @@ class _Builder(ExpressionBuilder):
         pattern: ops.Op = ops.Bgp(())
         for element in _merged(e for e in group.elements if not isinstance(e, tree.Filter)):
             pattern = self.add(pattern, element)
-        return (reduce(_and, conditions) if conditions else None), pattern
+        return (conjunction(conditions) if conditions else None), pattern
 
     def add(self, pattern: ops.Op, element: tree.Element) -> ops.Op:
         """The pattern so far, and the next element of its group."""
@@ -89,7 +90,8 @@ class _Builder(ExpressionBuilder):
     def select(
         self, select: tree.Select, where: tree.Group, modifiers: tree.Modifiers, values: tree.InlineData | None
     ) -> ops.Op:
-        return self.level(self.group(where), select, modifiers, values, _projected(select, where, values))
+        variables = _variables(visible_in_select(select, where, modifiers, values))
+        return self.level(self.group(where), select, modifiers, values, variables)
 
     def level(
         self,
@@ -99,6 +101,7 @@ class _Builder(ExpressionBuilder):
         values: tree.InlineData | None,
         variables: tuple[Var, ...] = (),
     ) -> ops.Op:
+        pattern = self.annotated(pattern, modifiers)
         grouping: Grouping | None = None
         keys: tuple[Var, ...] = ()
         if is_grouped(select, modifiers):
@@ -111,7 +114,7 @@ class _Builder(ExpressionBuilder):
             aggregates = tuple((var, aggregate) for aggregate, var in grouping.aggregates.items())
             pattern = ops.Group(keys, aggregates, pattern)
         if having:
-            pattern = ops.Filter(reduce(_and, having), pattern)
+            pattern = ops.Filter(conjunction(having), pattern)
         if values is not None:
             pattern = _join(pattern, self.table(values))
         for var, expression in extensions:
@@ -144,11 +147,13 @@ class _Builder(ExpressionBuilder):
     # Query forms
 
     def query(self, query: tree.Query) -> ops.Query:
-        where, values = query.where, query.values
+        where, modifiers, values = query.where, query.modifiers, query.values
         select = query.form if isinstance(query.form, tree.Select) else None
-        variables = _projected(select, where, values) if select else ()
-        pattern = self.level(self.group(where), select, query.modifiers, values, variables)
-        return ops.Query(self.form(query), pattern, variables, self.dataset(query.datasets), query.base)
+        variables = _variables(visible_in_select(select, where, modifiers, values)) if select else ()
+        pattern = self.level(self.group(where), select, modifiers, values, variables)
+        form, dataset = self.form(query), self.dataset(query.datasets)
+        streams, registration = self.streams(query.streams), self.registration(query)
+        return ops.Query(form, pattern, variables, dataset, query.base, streams, registration)
 
     def form(self, query: tree.Query) -> ops.Form:
         match query.form:
@@ -204,10 +209,6 @@ def _modified(
     return pattern
 
 
-def _projected(select: tree.Select, where: tree.Group, values: tree.InlineData | None) -> tuple[Var, ...]:
-    return _variables(visible_in_select(select, where, values))
-
-
 def _value_names(values: tree.InlineData | None) -> list[str]:
     return [variable.name for variable in values.variables] if values else []
 
@@ -221,7 +222,3 @@ def _join(left: ops.Op, right: ops.Op) -> ops.Op:
     if left == ops.Bgp(()):
         return right
     return left if right == ops.Bgp(()) else ops.Join(left, right)
-
-
-def _and(left: Expr, right: Expr) -> Expr:
-    return Call("&&", (left, right))

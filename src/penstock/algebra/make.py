@@ -18,8 +18,9 @@ from penstock.algebra.ops import Bgp, Op, Table, TriplePattern
 from penstock.algebra.scope import conjuncts, mentioned, visible
 
 __all__ = [
-    "FALSE", "TRUE", "conjunction", "distinct", "empty", "extend", "filter", "graph", "group", "is_empty", "is_unit",
-    "join", "left_join", "minus", "order", "path", "project", "rebuild", "reduced", "slice", "union",
+    "FALSE", "TRUE", "annotate", "conjunction", "distinct", "empty", "extend", "filter", "graph", "group",
+    "is_empty", "is_unit", "join", "left_join", "minus", "order", "path", "project", "rebuild", "reduced", "slice",
+    "union",
 ]  # fmt: skip
 
 TRUE = Const(Literal(True))
@@ -112,6 +113,10 @@ def group(keys: tuple[Var, ...], aggregates: tuple[tuple[Var, Aggregate], ...], 
     return empty(visible(made)) if keys and is_empty(pattern) else made
 
 
+def annotate(var: Var, aggregate: Aggregate, keys: tuple[Var, ...], pattern: Op) -> Op:
+    return empty(visible(pattern) | {var}) if is_empty(pattern) else ops.Annotate(var, aggregate, keys, pattern)
+
+
 def project(vars: tuple[Var, ...], pattern: Op) -> Op:
     """A projection that hides nothing is dropped. It hides what the pattern mentions, even where that is not visible
     outside (the right of a MINUS), since inside an EXISTS the outer solution would be substituted there."""
@@ -179,6 +184,7 @@ _MAKERS: dict[type[Op], Callable[..., Any]] = {
     ops.Extend: extend,
     ops.Graph: graph,
     ops.Group: group,
+    ops.Annotate: annotate,
     ops.Project: project,
     ops.Distinct: distinct,
     ops.Reduced: reduced,

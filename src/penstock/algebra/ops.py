@@ -12,6 +12,7 @@ from typing import TypeAlias
 from pyoxigraph import NamedNode
 
 from penstock.algebra.expressions import Aggregate, Expr, PatternTerm, Term, Var
+from penstock.algebra.windows import Window
 
 
 class Op:
@@ -206,6 +207,17 @@ class Group(Op):
 
 
 @dataclass(frozen=True, slots=True)
+class Annotate(Op):
+    """C-SPARQL's AGGREGATE (v, f, G): every solution with `var` bound to the aggregate over those that agree with it in
+    `keys` (unbound agrees with unbound). No row is removed; an error leaves `var` unbound."""
+
+    var: Var
+    aggregate: Aggregate
+    keys: tuple[Var, ...]
+    pattern: Op
+
+
+@dataclass(frozen=True, slots=True)
 class Project(Op):
     """The solutions restricted to `vars`, in that order."""
 
@@ -264,6 +276,26 @@ class Dataset:
 
 
 @dataclass(frozen=True, slots=True)
+class StreamWindow:
+    """FROM STREAM: a window on a stream. It is part of the default graph unless `named`, and GRAPH can see it in any
+    case, together with the background's default graph."""
+
+    iri: NamedNode
+    window: Window
+    named: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """REGISTER QUERY or REGISTER STREAM: the query's name, and how often it is computed (microseconds, None: at every
+    step of its windows). With `output` its triples are appended to that stream."""
+
+    name: str
+    every: int | None = None
+    output: NamedNode | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Select:
     """The solutions themselves."""
 
@@ -300,6 +332,8 @@ class Query:
     variables: tuple[Var, ...] = ()
     dataset: Dataset | None = None
     base: str | None = None
+    streams: tuple[StreamWindow, ...] = ()
+    registration: Registration | None = None
 
 
 def variables_of(*terms: PatternTerm) -> tuple[Var, ...]:

@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from penstock.algebra.expressions import Aggregate, Call, Const, Exists, Expr, Var
 from penstock.algebra.ops import (
+    Annotate,
     Bgp,
     Extend,
     Filter,
@@ -49,7 +50,7 @@ def visible(op: Op) -> Vars:
             return frozenset(variables_of(subject, object))
         case Table(vars, _) | Project(vars, _):
             return frozenset(vars)
-        case Extend(var, _, pattern):
+        case Extend(var, _, pattern) | Annotate(var, _, _, pattern):
             return visible(pattern) | {var}
         case Graph(Var() as name, pattern):
             return visible(pattern) | {name}
@@ -77,6 +78,8 @@ def certain(op: Op) -> Vars:
         case Extend(var, expression, pattern):
             below = certain(pattern)
             return below | {var} if _cannot_fail(expression, below) else below
+        case Annotate(var, aggregate, _, pattern):
+            return certain(pattern) | {var} if aggregate.name == "COUNT" else certain(pattern)
         case Table(vars, rows):
             return frozenset(var for i, var in enumerate(vars) if all(row[i] is not None for row in rows))
         case Graph(Var() as name, pattern):
@@ -155,6 +158,8 @@ def expressions_of(op: Op) -> tuple[Expr, ...]:
             return tuple(key.expression for key in conditions)
         case Group(_, aggregates, _):
             return tuple(aggregate for _, aggregate in aggregates)
+        case Annotate(_, aggregate, _, _):
+            return (aggregate,)
     return ()
 
 

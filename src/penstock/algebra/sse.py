@@ -5,7 +5,7 @@
         (leftjoin (bgp (?s a :Gate)) (path ?s (path+ :next) ?n) (bound ?n))))
 
 `:name` stands for `<http://example.org/name>`, `_` for what is not given. Each operator is one case in `_parameters`
-here and one line in the table of `sse_read.py`.
+here and one line in the table of `sse_read.py`. Whole queries are written in `sse_query.py`.
 """
 
 from __future__ import annotations
@@ -18,42 +18,31 @@ from penstock.algebra.ops import Op, OrderKey, PathExpr, TriplePattern
 from penstock.algebra.sexpr import Sexpr, SexprError, layout, token
 from penstock.algebra.sse_read import OPERATORS, RDF_TYPE, read, read_expression
 
-__all__ = ["SexprError", "read", "read_expression", "write", "write_query"]
+__all__ = ["SexprError", "read", "read_expression", "write", "written_operator", "written_triple"]
 
 
 def write(node: Op | Expr | PathExpr) -> str:
     """The plan, expression or path as text, always the same for the same node."""
     if isinstance(node, Op):
-        return layout(_operator(node), OPERATORS)
+        return layout(written_operator(node), OPERATORS)
     return layout(_expression(node) if isinstance(node, Expr) else _path(node), OPERATORS)
 
 
-def write_query(query: ops.Query) -> str:
-    """The whole query, form first; there is no reader for it."""
-    match query.form:
-        case ops.Construct(template):
-            head: list[Sexpr] = ["construct", [_triple(pattern) for pattern in template]]
-        case ops.Describe(terms):
-            head = ["describe", [token(each) for each in terms]]
-        case ops.Ask():
-            head = ["ask"]
-        case _:
-            head = ["select", _variables(query.variables)]
-    if query.dataset is not None:
-        head.append(["from", *(token(name) for name in query.dataset.default)])
-        head.append(["named", *(token(name) for name in query.dataset.named)])
-    return layout([*head, _operator(query.pattern)], OPERATORS)
-
-
-def _operator(op: Op) -> Sexpr:
-    return [type(op).__name__.lower().removesuffix("by"), *_parameters(op), *map(_operator, op.children), *_last(op)]
+def written_operator(op: Op) -> Sexpr:
+    """The plan before it is laid out as text."""
+    return [
+        type(op).__name__.lower().removesuffix("by"),
+        *_parameters(op),
+        *map(written_operator, op.children),
+        *_last(op),
+    ]
 
 
 def _parameters(op: Op) -> list[Sexpr]:
     """What stands between the operator's name and its operands."""
     match op:
         case ops.Bgp(patterns):
-            return [_triple(pattern) for pattern in patterns]
+            return [written_triple(pattern) for pattern in patterns]
         case ops.Path(subject, path, object):
             return [token(subject), _path(path), token(object)]
         case ops.Filter(condition, _):
@@ -66,6 +55,8 @@ def _parameters(op: Op) -> list[Sexpr]:
             return [token(name)]
         case ops.Group(keys, aggregates, _):
             return [_variables(keys), [[token(var), _expression(aggregate)] for var, aggregate in aggregates]]
+        case ops.Annotate(var, aggregate, keys, _):
+            return [[token(var), _expression(aggregate)], _variables(keys)]
         case ops.Project(vars, _):
             return [_variables(vars)]
         case ops.OrderBy(conditions, _):
@@ -79,7 +70,7 @@ def _last(op: Op) -> list[Sexpr]:
     return [_expression(op.condition)] if isinstance(op, ops.LeftJoin) and op.condition is not None else []
 
 
-def _triple(pattern: TriplePattern) -> list[Sexpr]:
+def written_triple(pattern: TriplePattern) -> list[Sexpr]:
     predicate = "a" if pattern.predicate == RDF_TYPE else token(pattern.predicate)
     return [token(pattern.subject), predicate, token(pattern.object)]
 
@@ -105,7 +96,7 @@ def _expression(expr: Expr) -> Sexpr:
         case Const(value):
             return token(value)
         case Exists(pattern):
-            return ["exists", _operator(pattern)]
+            return ["exists", written_operator(pattern)]
         case Call(name, args):
             return [f"<{name}>" if ":" in name else name.lower().replace(" ", ""), *map(_expression, args)]
         case Aggregate(name, argument, distinct, separator):

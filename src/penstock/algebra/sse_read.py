@@ -12,7 +12,7 @@ from penstock.algebra.expressions import Aggregate, Call, Const, Exists, Expr, V
 from penstock.algebra.ops import Op, OrderKey, PathExpr, TriplePattern
 from penstock.algebra.sexpr import Sexpr, SexprError, layout, parse, term
 
-__all__ = ["OPERATORS", "RDF_TYPE", "read", "read_expression"]
+__all__ = ["OPERATORS", "RDF_TYPE", "a", "items", "read", "read_expression", "read_operator", "read_triple"]
 
 AGGREGATES = frozenset(("count", "sum", "avg", "min", "max", "sample", "group_concat"))
 RDF_TYPE = NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
@@ -21,7 +21,7 @@ Kind = TypeVar("Kind")
 
 def read(text: str) -> Op:
     """The plan that the text stands for."""
-    return _operator(parse(text))
+    return read_operator(parse(text))
 
 
 def read_expression(text: str) -> Expr:
@@ -29,8 +29,8 @@ def read_expression(text: str) -> Expr:
     return _expression(parse(text))
 
 
-def _operator(written: Sexpr) -> Op:
-    name, *args = _list(written)
+def read_operator(written: Sexpr) -> Op:
+    name, *args = items(written)
     if not isinstance(name, str) or name not in _OPERATORS:
         raise SexprError(f"unknown operator {name!r}; there are {', '.join(sorted(_OPERATORS))}")
     try:
@@ -39,7 +39,8 @@ def _operator(written: Sexpr) -> Op:
         raise SexprError(f"these are not the parts of {name!r}: {layout(written)}") from error
 
 
-def _list(written: Sexpr) -> list[Sexpr]:
+def items(written: Sexpr) -> list[Sexpr]:
+    """What the list has, which may not be empty."""
     if isinstance(written, str) or not written:
         raise SexprError(f"a list of parts is wanted, not {layout(written)}")
     return written
@@ -51,7 +52,8 @@ def _pairs(written: Sexpr) -> list[tuple[Sexpr, Sexpr]]:
     return [(pair[0], pair[1]) for pair in written]
 
 
-def _a(kind: type[Kind], written: Sexpr) -> Kind:
+def a(kind: type[Kind], written: Sexpr) -> Kind:
+    """The term, which has to be of that kind."""
     found = term(written)
     if not isinstance(found, kind):
         raise SexprError(f"{layout(written)} should be a {kind.__name__}")
@@ -59,11 +61,11 @@ def _a(kind: type[Kind], written: Sexpr) -> Kind:
 
 
 def _variables(written: Sexpr) -> tuple[Var, ...]:
-    return tuple(_a(Var, var) for var in written)
+    return tuple(a(Var, var) for var in written)
 
 
-def _triple(written: Sexpr) -> TriplePattern:
-    parts = [part for part in _list(written) if part != "triple"]
+def read_triple(written: Sexpr) -> TriplePattern:
+    parts = [part for part in items(written) if part != "triple"]
     if len(parts) != 3:
         raise SexprError(f"a triple has three parts, unlike {layout(written)}")
     return TriplePattern(term(parts[0]), RDF_TYPE if parts[1] == "a" else term(parts[1]), term(parts[2]))
@@ -74,37 +76,44 @@ def _path_pattern(subject: Sexpr, path: Sexpr, object: Sexpr) -> Op:
 
 
 def _left_join(left: Sexpr, right: Sexpr, condition: Sexpr | None = None) -> Op:
-    return ops.LeftJoin(None if condition is None else _expression(condition), _operator(left), _operator(right))
+    return ops.LeftJoin(
+        None if condition is None else _expression(condition), read_operator(left), read_operator(right)
+    )
 
 
 def _extend(pairs: Sexpr, pattern: Sexpr) -> Op:
     """`((?a 1) (?b 2))` binds ?a first, so that it stands deepest."""
-    op = _operator(pattern)
+    op = read_operator(pattern)
     for var, expression in _pairs(pairs):
-        op = ops.Extend(_a(Var, var), _expression(expression), op)
+        op = ops.Extend(a(Var, var), _expression(expression), op)
     return op
 
 
 def _table(*parts: Sexpr) -> Op:
     if parts == ("unit",):
         return ops.UNIT
-    vars = _variables(_list(parts[0])[1:])
-    rows = [{term(var): term(value) for var, value in _pairs(_list(row)[1:])} for row in parts[1:]]
+    vars = _variables(items(parts[0])[1:])
+    rows = [{term(var): term(value) for var, value in _pairs(items(row)[1:])} for row in parts[1:]]
     return ops.Table(vars, tuple(tuple(row.get(var) for var in vars) for row in rows))  # type: ignore[misc]
 
 
 def _graph(name: Sexpr, pattern: Sexpr) -> Op:
     is_variable = isinstance(name, str) and name.startswith("?")
-    return ops.Graph(_a(Var, name) if is_variable else _a(NamedNode, name), _operator(pattern))
+    return ops.Graph(a(Var, name) if is_variable else a(NamedNode, name), read_operator(pattern))
 
 
 def _group(keys: Sexpr, aggregates: Sexpr, pattern: Sexpr) -> Op:
-    pairs = tuple((_a(Var, var), _aggregate(_list(made))) for var, made in _pairs(aggregates))
-    return ops.Group(_variables(keys), pairs, _operator(pattern))
+    pairs = tuple((a(Var, var), _aggregate(items(made))) for var, made in _pairs(aggregates))
+    return ops.Group(_variables(keys), pairs, read_operator(pattern))
+
+
+def _annotate(pair: Sexpr, keys: Sexpr, pattern: Sexpr) -> Op:
+    ((var, made),) = _pairs([pair])
+    return ops.Annotate(a(Var, var), _aggregate(items(made)), _variables(keys), read_operator(pattern))
 
 
 def _order(keys: Sexpr, pattern: Sexpr) -> Op:
-    return ops.OrderBy(tuple(_order_key(key) for key in keys), _operator(pattern))
+    return ops.OrderBy(tuple(_order_key(key) for key in keys), read_operator(pattern))
 
 
 def _order_key(written: Sexpr) -> OrderKey:
@@ -115,30 +124,31 @@ def _order_key(written: Sexpr) -> OrderKey:
 
 def _slice(offset: Sexpr, limit: Sexpr, pattern: Sexpr) -> Op:
     numbers = [None if number == "_" else int(str(number)) for number in (offset, limit)]
-    return ops.Slice(numbers[0] or 0, numbers[1], _operator(pattern))
+    return ops.Slice(numbers[0] or 0, numbers[1], read_operator(pattern))
 
 
 def _binary(kind: Callable[[Op, Op], Op]) -> Callable[[Sexpr, Sexpr], Op]:
-    return lambda left, right: kind(_operator(left), _operator(right))
+    return lambda left, right: kind(read_operator(left), read_operator(right))
 
 
 def _unary(kind: Callable[[Op], Op]) -> Callable[[Sexpr], Op]:
-    return lambda pattern: kind(_operator(pattern))
+    return lambda pattern: kind(read_operator(pattern))
 
 
 _OPERATORS: dict[str, Callable[..., Op]] = {
-    "bgp": lambda *triples: ops.Bgp(tuple(map(_triple, triples))),
+    "bgp": lambda *triples: ops.Bgp(tuple(map(read_triple, triples))),
     "path": _path_pattern,
     "join": _binary(ops.Join),
     "leftjoin": _left_join,
     "union": _binary(ops.Union),
     "minus": _binary(ops.Minus),
-    "filter": lambda condition, pattern: ops.Filter(_expression(condition), _operator(pattern)),
+    "filter": lambda condition, pattern: ops.Filter(_expression(condition), read_operator(pattern)),
     "extend": _extend,
     "table": _table,
     "graph": _graph,
     "group": _group,
-    "project": lambda vars, pattern: ops.Project(_variables(vars), _operator(pattern)),
+    "annotate": _annotate,
+    "project": lambda vars, pattern: ops.Project(_variables(vars), read_operator(pattern)),
     "distinct": _unary(ops.Distinct),
     "reduced": _unary(ops.Reduced),
     "order": _order,
@@ -151,11 +161,11 @@ def _expression(written: Sexpr) -> Expr:
     if isinstance(written, str):
         found = term(written)
         return found if isinstance(found, Var) else Const(found)
-    name, *args = _list(written)
+    name, *args = items(written)
     if name in AGGREGATES:
         return _aggregate(written)
     if name in ("exists", "notexists"):
-        exists = Exists(_operator(args[0]))
+        exists = Exists(read_operator(args[0]))
         return exists if name == "exists" else Call("!", (exists,))
     return Call(_function(str(name)), tuple(map(_expression, args)))
 
@@ -179,10 +189,10 @@ def _aggregate(written: list[Sexpr]) -> Aggregate:
 
 def _path(written: Sexpr) -> PathExpr:
     if isinstance(written, str):
-        return ops.Link(_a(NamedNode, written))
-    name, *args = _list(written)
+        return ops.Link(a(NamedNode, written))
+    name, *args = items(written)
     if name == "notoneof":
-        sides = {str(side[0]): tuple(_a(NamedNode, iri) for iri in side[1:]) for side in map(_list, args)}
+        sides = {str(side[0]): tuple(a(NamedNode, iri) for iri in side[1:]) for side in map(items, args)}
         return ops.NegatedSet(sides.get("forward"), sides.get("backward"))
     if name not in _PATHS:
         raise SexprError(f"unknown path {name!r}; there are {', '.join(sorted(_PATHS))}")

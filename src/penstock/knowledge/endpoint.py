@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import cast
 
 import httpx
 from pyoxigraph import (
+    DefaultGraph,
     NamedNode,
+    Quad,
     QueryBoolean,
     QueryResultsFormat,
     QuerySolution,
@@ -16,6 +19,7 @@ from pyoxigraph import (
     parse_query_results,
 )
 
+from penstock.algebra.build import translate
 from penstock.algebra.ops import Construct, Describe, Query
 from penstock.answer import Answer, Row
 from penstock.errors import LoadError, QueryError, SetupError, StoreError
@@ -53,6 +57,17 @@ class EndpointStore:
             return _graph(response) if is_graph else _solutions(query, response)
         except (SyntaxError, ValueError) as error:
             raise StoreError(f"{self._url} sent an answer that cannot be read: {error}.") from error
+
+    def quads(self) -> Iterator[Quad]:
+        """See `Store.quads`. The server's data is copied as it is now: nothing tells when it changes there."""
+        for text in ("SELECT ?s ?p ?o { ?s ?p ?o }", "SELECT ?s ?p ?o ?g { GRAPH ?g { ?s ?p ?o } }"):
+            for row in self.answer(translate(text), text):
+                yield Quad(row["s"], row["p"], row["o"], row.get("g", DefaultGraph()))
+
+    def graphs(self) -> frozenset[NamedNode]:
+        """See `Store.graphs`."""
+        text = "SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } }"
+        return frozenset(row["g"] for row in self.answer(translate(text), text))
 
     def close(self) -> None:
         """See `Store.close`."""

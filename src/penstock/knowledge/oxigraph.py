@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from os import PathLike
 
 import pyoxigraph
-from pyoxigraph import Quad, QueryBoolean, QuerySolutions, QueryTriples
+from pyoxigraph import NamedNode, Quad, QueryBoolean, QuerySolutions, QueryTriples
 
 from penstock.algebra.ops import Query
 from penstock.answer import Answer
@@ -53,6 +53,14 @@ class OxigraphStore:
             check_dataset(query.dataset, set(store.named_graphs()))
         with _one_sentence("answering"):
             return beside(lambda: _answer(query, store.query(text, base_iri=base)))
+
+    def quads(self) -> Iterable[Quad]:
+        """See `Store.quads`."""
+        return self._open()
+
+    def graphs(self) -> frozenset[NamedNode]:
+        """See `Store.graphs`."""
+        return frozenset(g for g in self._open().named_graphs() if isinstance(g, NamedNode))
 
     def close(self) -> None:
         """See `Store.close`. A directory's lock is let go with the last reference."""

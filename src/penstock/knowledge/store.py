@@ -1,15 +1,17 @@
 """What a background store has to be able to do, and how a name becomes one.
 
-A store is a plug-in: any object with the four members of `Store`. Other packages offer theirs through the entry point
+A store is a plug-in: any object with the members of `Store`. Other packages offer theirs through the entry point
 group `penstock.stores`, whose values are called with the part of the spec after the colon, if any, and the options.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from difflib import get_close_matches
 from importlib.metadata import EntryPoint, entry_points
 from typing import Protocol, TypeAlias, cast, runtime_checkable
+
+from pyoxigraph import NamedNode, Quad
 
 from penstock.algebra.ops import Dataset, Query
 from penstock.answer import Answer
@@ -40,6 +42,12 @@ class Store(Protocol):
 
     def answer(self, query: Query, text: str, base: str | None = None) -> Answer:
         """The answer to a query that has been parsed and checked: `text` as written, `query` its algebra."""
+
+    def quads(self) -> Iterable[Quad]:
+        """Everything there is, for queries that join it with streams."""
+
+    def graphs(self) -> frozenset[NamedNode]:
+        """The names of its named graphs."""
 
     def close(self) -> None:
         """Let go of files and connections. Closing twice is harmless."""

@@ -119,9 +119,8 @@ def _check(rule: Rule, before: Op, after: Op) -> None:
 
 
 def _rebound(op: Op) -> frozenset[Var]:
-    return frozenset(
-        node.var for node in nodes(op) if isinstance(node, ops.Extend) and node.var in visible(node.pattern)
-    )
+    binding = (node for node in nodes(op) if isinstance(node, ops.Extend | ops.Annotate))
+    return frozenset(node.var for node in binding if node.var in visible(node.pattern))
 
 
 def _fail(rule: Rule, what: str, vars: frozenset[Var]) -> None:

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 
 from penstock.spark import sql
-from penstock.spark.relation import Relation, items_or_one
+from penstock.spark.contents import Content
+from penstock.spark.relation import INSTANT, Relation, items_or_one
+from penstock.spark.timeline import Timeline
 
 Rows = list[tuple[str, ...]]
 
@@ -20,6 +22,23 @@ class Tables:
     default: str
     named: str
     graphs: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Streaming:
+    """What makes a query continuous: its instants, its windows, and the variables whose timestamps it asks for.
+
+    `background` are the predicates of the background, None if they are not known. `settled` computes a SELECT on
+    the background once for all evaluations, and gives the item of FROM that has its rows.
+    """
+
+    timeline: Timeline
+    contents: tuple[Content, ...]
+    default: tuple[Content, ...]  # those of the default graph
+    background: frozenset[str] | None
+    stamped: dict[str, bool]  # whether also stream by stream
+    calls: int  # of TIMESTAMP in the whole query
+    settled: Callable[[str], str]
 
 
 @dataclass(slots=True)
@@ -36,6 +55,7 @@ class Plan:
     now: str
     fetch: Callable[[str, int], Rows | None] = lambda text, most: None
     share: Callable[[str, Sequence[str], Rows], None] = lambda name, columns, rows: None
+    streaming: Streaming | None = None
     counter: count[int] = field(default_factory=count)
     views: list[str] = field(default_factory=list)
 
@@ -87,16 +107,44 @@ class Context:
         return replace(self, universes=(*self.universes, universe))
 
     def source(self) -> tuple[str, str | None]:
-        """What triple patterns read, as an item of FROM, and the key that its column g is, if any."""
-        tables = self.plan.tables
-        if self.graph is None:
+        """The background that triple patterns read, as an item of FROM, and the key that its column g is, if any.
+
+        The graph of a stream has the default graph for its background.
+        """
+        tables, streams = self.plan.tables, self._streams()
+        if self.graph is None or self.graph in streams:
             return tables.default, None
         if self.graph.startswith("<"):
             return f"(SELECT s, p, o FROM {tables.named} WHERE g = {sql.text(self.graph)})", None
-        return tables.named, self.graph
+        if not streams:
+            return tables.named, self.graph
+        behind = (f"SELECT {sql.text(s)} AS g, s, p, o FROM {tables.default}" for s in streams)
+        others = f"SELECT g, s, p, o FROM {tables.named} WHERE g NOT IN ({sql.texts(streams)})"
+        return f"({' UNION ALL '.join([others, *behind])})", self.graph
+
+    def contents(self) -> tuple[Content, ...]:
+        """The windows that triple patterns read."""
+        streaming = self.plan.streaming
+        if streaming is None:
+            return ()
+        if self.graph is None:
+            return streaming.default
+        if self.graph.startswith("<"):
+            return tuple(c for c in streaming.contents if c.graph == self.graph)
+        return streaming.contents
+
+    def _streams(self) -> tuple[str, ...]:
+        streaming = self.plan.streaming
+        return () if streaming is None else tuple(dict.fromkeys(c.graph for c in streaming.contents))
+
+    def pointwise(self, relation: Relation) -> Relation:
+        """The relation, with a row for each instant if its rows hold during intervals."""
+        return self.expand(relation, frozenset((INSTANT,))) if relation.timed else relation
 
     def expand(self, relation: Relation, keys: frozenset[str]) -> Relation:
         """The relation with these keys, a copy of each row for every value of those that it lacked."""
+        if relation.timed and INSTANT in keys and self.plan.streaming is not None:
+            relation = self.plan.streaming.timeline.at_instants(relation)
         for universe in self.universes:
             wanted = tuple(k for k in universe.keys if k in keys)
             if not set(wanted) <= relation.keys:

@@ -126,7 +126,7 @@ def _substituted(relation: Relation, pattern: ops.Op, context: Context, anti: bo
 def _compile(pattern: ops.Op, context: Context) -> Relation:
     from penstock.spark.operators import compile_op
 
-    return compile_op(pattern, context).plain()
+    return context.pointwise(compile_op(pattern, context).plain())
 
 
 def _read_by(pattern: ops.Op) -> frozenset[str]:

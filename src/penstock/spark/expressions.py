@@ -8,10 +8,11 @@ from datetime import datetime
 
 from penstock.algebra.expressions import Call, Const, Exists, Expr, Var
 from penstock.errors import QueryError
-from penstock.spark import encoding, iris, sql
+from penstock.spark import encoding, iris, sql, stamps
 from penstock.spark.functions import FUNCTIONS, comparison
 from penstock.spark.lets import let
-from penstock.spark.values import NOTHING, Node, Text, Truth, Value, of_term, term, text, truth
+from penstock.spark.relation import INSTANT
+from penstock.spark.values import NOTHING, Instant, Node, Text, Truth, Value, of_term, term, text, truth
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +113,20 @@ def _iri(args: Args, scope: Scope) -> Value:
     return Node(sql.case((encoding.is_iri(encoded), encoded), otherwise=written))
 
 
+def _timestamp(args: Args, scope: Scope) -> Value:
+    """The latest timestamp among the triples that bound the variable, in any stream or in that one."""
+    variable = args[0].name if isinstance(args[0], Var) else ""
+    if len(args) == 1:
+        return Instant(scope.columns.get(stamps.column(variable), stamps.NONE))
+    wanted = term(value(args[1], scope))
+    branches = [(f"{wanted} = {sql.text(g)}", column) for g, column in stamps.by_stream(variable, scope.columns)]
+    return Instant(let(sql.case(*branches)) if branches else stamps.NONE)
+
+
+def _now(args: Args, scope: Scope) -> Value:
+    return Instant(scope.columns[INSTANT]) if INSTANT in scope.columns else Node(sql.text(scope.now))
+
+
 _FORMS: dict[str, Callable[[Args, Scope], Value]] = {
     "BOUND": _bound,
     "IF": _if,
@@ -124,8 +139,17 @@ _FORMS: dict[str, Callable[[Args, Scope], Value]] = {
     "BNODE": _bnode,
     "IRI": _iri,
     "URI": _iri,
-    "NOW": lambda args, scope: Node(sql.text(scope.now)),
+    "NOW": _now,
+    "TIMESTAMP": _timestamp,
 }
+
+
+def asks_now(expr: Expr) -> bool:
+    """Whether NOW() stands in the expression."""
+    match expr:
+        case Call(name, args):
+            return name == "NOW" or any(map(asks_now, args))
+    return False
 
 
 def needs_row(expr: Expr) -> bool:

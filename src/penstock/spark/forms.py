@@ -10,6 +10,7 @@ from penstock.spark.operators import compile_op, identified
 from penstock.spark.relation import Relation, select
 
 TRIPLE = ("s", "p", "o")
+IS_TRIPLE = f"NOT {encoding.is_literal('s')} AND {encoding.is_iri('p')} AND o IS NOT NULL"
 
 
 def select_rows(query: ops.Query, context: Context) -> str:
@@ -26,14 +27,22 @@ def any_row(query: ops.Query, context: Context) -> str:
 def template(form: ops.Construct, query: ops.Query, context: Context) -> str:
     """The triples of the template, each once; what is no RDF (a literal as subject, an unbound part) is left out."""
     relation = compile_op(query.pattern, context)
-    if any(_is_new(term, relation) for triple in form.template for term in _parts(triple)):
+    if makes_nodes(form, relation):
         relation = identified(relation, context)
     if not form.template:
         return f"SELECT {', '.join(sql.alias(sql.NULL, c) for c in TRIPLE)} WHERE false"
-    structs = ", ".join(_struct(triple, relation) for triple in form.template)
-    made = f"SELECT inline(array({structs})) FROM ({relation.sql})"
-    good = f"NOT {encoding.is_literal('s')} AND {encoding.is_iri('p')} AND o IS NOT NULL"
-    return f"SELECT DISTINCT s, p, o FROM ({made}) WHERE {good}"
+    made = f"SELECT {filled(form, relation)} FROM ({relation.sql})"
+    return f"SELECT DISTINCT s, p, o FROM ({made}) WHERE {IS_TRIPLE}"
+
+
+def makes_nodes(form: ops.Construct, relation: Relation) -> bool:
+    """Whether the template has blank nodes, which are new ones for each solution."""
+    return any(_is_new(term, relation) for triple in form.template for term in _parts(triple))
+
+
+def filled(form: ops.Construct, relation: Relation) -> str:
+    """The generator of a solution's triples, as columns s, p, o."""
+    return f"inline(array({', '.join(_struct(triple, relation) for triple in form.template)}))"
 
 
 def _parts(triple: ops.TriplePattern) -> tuple[PatternTerm, ...]:
@@ -46,10 +55,11 @@ def _is_new(term: PatternTerm, relation: Relation) -> bool:
 
 def _struct(triple: ops.TriplePattern, relation: Relation) -> str:
     pairs = zip(TRIPLE, _parts(triple), strict=True)
-    return f"named_struct({', '.join(f'{sql.text(n)}, {_filled(term, relation)}' for n, term in pairs)})"
+    return f"named_struct({', '.join(f'{sql.text(n)}, {read(term, relation)}' for n, term in pairs)})"
 
 
-def _filled(term: PatternTerm, relation: Relation) -> str:
+def read(term: PatternTerm, relation: Relation) -> str:
+    """The column or constant that a term of the template stands for in a solution."""
     if not isinstance(term, Var):
         return encoding.constant(term)
     if _is_new(term, relation):
@@ -75,6 +85,6 @@ def description(form: ops.Describe, query: ops.Query, context: Context) -> str:
 def _resources(form: ops.Describe, query: ops.Query, context: Context) -> str:
     relation = compile_op(query.pattern, context)
     vars = [term for term in form.terms if isinstance(term, Var)]
-    parts = [f"SELECT {_filled(var, relation)} AS r FROM ({relation.sql})" for var in vars]
+    parts = [f"SELECT {read(var, relation)} AS r FROM ({relation.sql})" for var in vars]
     parts += [f"SELECT {encoding.constant(term)} AS r" for term in form.terms if not isinstance(term, Var)]
     return f"SELECT r FROM ({' UNION '.join(parts)}) WHERE r IS NOT NULL" if parts else "SELECT NULL"

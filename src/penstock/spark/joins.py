@@ -1,6 +1,7 @@
 """Joining relations on compatible solutions: https://www.w3.org/TR/sparql11-query/#defn_algCompatibleMapping.
 
-Variables that both sides surely bind are plain equi-join keys; only one that may be unbound costs an OR.
+Variables that both sides surely bind are plain equi-join keys; only one that may be unbound costs an OR. Rows that hold
+during an interval join where their intervals overlap, and the result holds in the overlap; the latest stamp wins.
 """
 
 from __future__ import annotations
@@ -10,16 +11,26 @@ from dataclasses import replace
 
 from penstock.spark import sql
 from penstock.spark.lets import inline, tokens_in
-from penstock.spark.relation import Relation, items_or_one
+from penstock.spark.relation import FROM, INSTANT, TO, Relation, is_time, items_or_one, nothing
 
 
 def shared(left: Relation, right: Relation) -> tuple[str, ...]:
-    return tuple(v for v in left.vars if v in right.vars)
+    return tuple(v for v in left.vars if v in right.vars and not is_time(v))
 
 
 def compatible(left: Relation, right: Relation) -> str:
     """The condition of the join, with the sides named l and r."""
-    return sql.all_of(_agree(v, left, right) for v in shared(left, right))
+    return sql.all_of([*(_agree(v, left, right) for v in shared(left, right)), *_together(left, right)])
+
+
+def _together(left: Relation, right: Relation) -> list[str]:
+    """When both hold: intervals overlap, or the instant of one lies in the interval of the other."""
+    if left.timed and right.timed:
+        return [f"l.`{FROM}` < r.`{TO}`", f"r.`{FROM}` < l.`{TO}`"]
+    for one, other, a, b in ((left, right, "l", "r"), (right, left, "r", "l")):
+        if one.timed and INSTANT in other.keys:
+            return [f"{a}.`{FROM}` <= {b}.`{INSTANT}`", f"{b}.`{INSTANT}` < {a}.`{TO}`"]
+    return []
 
 
 def _agree(var: str, left: Relation, right: Relation) -> str:
@@ -35,15 +46,20 @@ def merged(left: Relation, right: Relation) -> dict[str, str]:
         r = sql.column("r", var)
         if var not in columns:
             columns[var] = r
+        elif is_time(var):
+            columns[var] = sql.call("least" if var == TO else "greatest", columns[var], r)
         elif var not in left.certain:
             columns[var] = sql.coalesce(columns[var], r)
+    if INSTANT in columns:
+        columns = {v: c for v, c in columns.items() if v not in (FROM, TO)}
     return columns
 
 
 def _joined(kind: str, left: Relation, right: Relation, on: str, certain: frozenset[str]) -> Relation:
     columns = merged(left, right)
     items = items_or_one(sql.alias(expression, var) for var, expression in columns.items())
-    return Relation(f"SELECT {items} FROM ({left.sql}) l {kind} ({right.sql}) r ON {on}", tuple(columns), certain)
+    text = f"SELECT {items} FROM ({left.sql}) l {kind} ({right.sql}) r ON {on}"
+    return Relation(text, tuple(columns), certain & set(columns))
 
 
 def join(left: Relation, right: Relation) -> Relation:
@@ -116,10 +132,12 @@ def same(left: Relation, vars: tuple[str, ...]) -> str:
 
 
 def union(left: Relation, right: Relation) -> Relation:
+    """As bags. A side that holds always is padded with bounds that say so."""
     vars = left.vars + tuple(v for v in right.vars if v not in left.vars)
+    bounds = {FROM, TO} & set(vars)
     sides = (f"SELECT {items_or_one(_padded(side, vars))} FROM ({side.sql})" for side in (left, right))
-    return Relation(" UNION ALL ".join(sides), vars, left.certain & right.certain)
+    return Relation(" UNION ALL ".join(sides), vars, left.certain & right.certain | bounds)
 
 
 def _padded(relation: Relation, vars: tuple[str, ...]) -> list[str]:
-    return [sql.name(v) if v in relation.vars else sql.alias(sql.NULL, v) for v in vars]
+    return [sql.name(v) if v in relation.vars else sql.alias(nothing(v), v) for v in vars]

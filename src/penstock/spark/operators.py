@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 from penstock.algebra import ops
-from penstock.algebra.expressions import Const, Expr, PatternTerm, Var
+from penstock.algebra.expressions import Const, Expr, Var
 from penstock.algebra.scope import references, visible
-from penstock.spark import encoding, exists, grouping, joins, modifiers, ordering, paths, sql
+from penstock.spark import encoding, exists, grouping, joins, modifiers, ordering, paths, patterns, sql, stamps
 from penstock.spark.context import Context, Universe
-from penstock.spark.expressions import Scope, condition, needs_row, value
+from penstock.spark.expressions import Scope, asks_now, condition, needs_row, value
 from penstock.spark.lets import inline
-from penstock.spark.relation import KEY, Ordering, Relation, is_key, items_or_one, select, table, unit
+from penstock.spark.relation import FROM, INSTANT, KEY, TO, Ordering, Relation, is_key, is_time, select, table
 from penstock.spark.values import term
 
 
@@ -32,37 +32,11 @@ def _row(relation: Relation) -> str | None:
 
 
 def with_outer(relation: Relation, exprs: tuple[Expr, ...], context: Context) -> Relation:
-    """The relation with the keys that the expressions read from the solutions around it."""
+    """The relation with the keys that the expressions read from the solutions around it, and NOW() from the instant."""
     outer = {v.name for expr in exprs for v in references(expr) if is_key(v.name)}
+    if context.plan.streaming is not None and any(asks_now(expr) for expr in exprs):
+        outer.add(INSTANT)
     return context.expand(relation, frozenset(outer - set(relation.vars)) | relation.keys) if outer else relation
-
-
-def _bgp(op: ops.Bgp, context: Context) -> Relation:
-    """One join of scans: the first use of a variable is its column, every further use a condition."""
-    if not op.patterns:
-        return unit()
-    source, key = context.source()
-    columns: dict[str, str] = {}
-    matches = [_match(pattern, f"t{i}", key, columns) for i, pattern in enumerate(op.patterns)]
-    joined = "".join(f" JOIN {source} t{i} ON {match}" for i, match in enumerate(matches) if i)
-    items = items_or_one(sql.alias(column, var) for var, column in columns.items())
-    text = f"SELECT {items} FROM {source} t0{joined} WHERE {matches[0]}"
-    return Relation(text, tuple(columns), frozenset(columns))
-
-
-def _match(pattern: ops.TriplePattern, table: str, key: str | None, columns: dict[str, str]) -> str:
-    """The conditions on one scan; variables that are new get their column noted."""
-    places: list[tuple[str, PatternTerm]] = [("s", pattern.subject), ("p", pattern.predicate), ("o", pattern.object)]
-    if key is not None:
-        places.insert(0, ("g", Var(key)))
-    conditions = []
-    for place, wanted in places:
-        column = f"{table}.{place}"
-        if not isinstance(wanted, Var):
-            conditions.append(f"{column} = {encoding.constant(wanted)}")
-        elif columns.setdefault(wanted.name, column) != column:
-            conditions.append(f"{column} = {columns[wanted.name]}")
-    return sql.all_of(conditions)
 
 
 def _table(op: ops.Table, context: Context) -> Relation:
@@ -71,11 +45,19 @@ def _table(op: ops.Table, context: Context) -> Relation:
 
 
 def _join(op: ops.Join, context: Context) -> Relation:
-    return joins.join(compile_op(op.left, context).plain(), compile_op(op.right, context).plain())
+    return joins.join(*together(compile_op(op.left, context), compile_op(op.right, context), context))
+
+
+def together(left: Relation, right: Relation, context: Context) -> tuple[Relation, Relation]:
+    """Both sides as a join takes them. An instant is compared with an interval only where variables narrow it down."""
+    left, right = left.plain(), right.plain()
+    if INSTANT in left.keys ^ right.keys and not joins.shared(left, right):
+        return context.pointwise(left), context.pointwise(right)
+    return left, right
 
 
 def _left_join(op: ops.LeftJoin, context: Context) -> Relation:
-    right = compile_op(op.right, context).plain()
+    right = context.pointwise(compile_op(op.right, context).plain())
     left = context.expand(compile_op(op.left, context).plain(), right.keys)
     if op.condition is None:
         return joins.left_join(left, right, None)
@@ -114,7 +96,7 @@ def _union(op: ops.Union, context: Context) -> Relation:
 
 
 def _minus(op: ops.Minus, context: Context) -> Relation:
-    right = compile_op(op.right, context).plain()
+    right = context.pointwise(compile_op(op.right, context).plain())
     left = context.expand(compile_op(op.left, context), right.keys)
     common = {v.name for v in visible(op.left) & visible(op.right)}
     return joins.minus(left, right, [v for v in joins.shared(left, right) if v in common])
@@ -189,14 +171,22 @@ def _name_graph(relation: Relation, key: str, var: str) -> Relation:
 def _project(op: ops.Project, context: Context) -> Relation:
     vars = tuple(v.name for v in op.vars)
     relation = context.expand(compile_op(op.pattern, context), frozenset(filter(is_key, vars)))
-    vars += tuple(sorted(relation.keys - set(vars)))
+    vars += tuple(sorted(relation.keys - set(vars))) + tuple(filter(_kept_time(op, context), relation.vars))
     items = [sql.name(v) if v in relation.vars else sql.alias(sql.NULL, v) for v in vars]
     source = select([*items, *map(sql.name, relation.hidden)], relation.sql)
     return replace(relation, sql=source, vars=vars, certain=relation.certain & set(vars))
 
 
+def _kept_time(op: ops.Project, context: Context) -> Callable[[str], bool]:
+    """Bounds are kept, and stamps of what is projected, unless nothing above asks for a timestamp."""
+    streaming = context.plan.streaming
+    asked = streaming is not None and stamps.calls(op.pattern) < streaming.calls
+    wanted = {v.name for v in op.vars} if asked else set()
+    return lambda v: v in (FROM, TO) or (is_time(v) and stamps.variable(v) in wanted)
+
+
 def _distinct(op: ops.Distinct, context: Context) -> Relation:
-    return modifiers.distinct(compile_op(op.pattern, context))
+    return modifiers.distinct(context.pointwise(compile_op(op.pattern, context)))
 
 
 def _reduced(op: ops.Reduced, context: Context) -> Relation:
@@ -217,7 +207,7 @@ def _order_by(op: ops.OrderBy, context: Context) -> Relation:
 
 
 def _slice(op: ops.Slice, context: Context) -> Relation:
-    return modifiers.part(compile_op(op.pattern, context), op.offset, op.limit)
+    return modifiers.part(context.pointwise(compile_op(op.pattern, context)), op.offset, op.limit)
 
 
 def _group(op: ops.Group, context: Context) -> Relation:
@@ -229,12 +219,21 @@ def _group(op: ops.Group, context: Context) -> Relation:
     return grouping.group(op, marked, scope(marked, context, marks), context)
 
 
+def _annotate(op: ops.Annotate, context: Context) -> Relation:
+    arguments = () if op.aggregate.argument is None else (op.aggregate.argument,)
+    relation = with_outer(context.pointwise(compile_op(op.pattern, context).plain()), arguments, context)
+    relation = _with_row(relation, arguments, context)
+    marked, marks = exists.marked_all(relation, arguments, context)
+    return grouping.annotate(op, marked, scope(marked, context, marks))
+
+
 def _path(op: ops.Path, context: Context) -> Relation:
     return paths.compile_path(op, context)
 
 
 _OPERATORS: dict[type[ops.Op], Callable[[Any, Context], Relation]] = {
-    ops.Bgp: _bgp,
+    ops.Annotate: _annotate,
+    ops.Bgp: patterns.compile_bgp,
     ops.Distinct: _distinct,
     ops.Extend: _extend,
     ops.Filter: _filter,

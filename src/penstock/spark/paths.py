@@ -9,14 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import reduce
 from typing import Any
+
+from pyoxigraph import NamedNode
 
 from penstock.algebra import ops
 from penstock.algebra.expressions import PatternTerm, Var
 from penstock.spark import encoding, joins, sql
 from penstock.spark.closure import closed
 from penstock.spark.context import Context
-from penstock.spark.relation import Relation, items_or_one, select, table
+from penstock.spark.patterns import can_match
+from penstock.spark.relation import INSTANT, Relation, items_or_one, select, table
 
 FEW_EDGES = 20_000  # up to here it takes less time to fetch them than to plan the jobs
 FEW_PAIRS = 200_000
@@ -48,15 +52,29 @@ def pairs(path: ops.PathExpr, context: Context, ends: Ends = (None, None)) -> Re
     return _PATHS[type(path)](path, context, ends)
 
 
-def _scan(context: Context, condition: str, s: str = "s", o: str = "o") -> Relation:
+def _scan(context: Context, condition: str, s: str = "s", o: str = "o", link: NamedNode | None = None) -> Relation:
+    """Edges of the background and of the windows, these with the instants at which they are there."""
     source, key = context.source()
     items = [sql.alias(s, S), sql.alias(o, O)] + ([] if key is None else [sql.alias("g", key)])
     vars = PAIR + (() if key is None else (key,))
-    return Relation(f"SELECT {', '.join(items)} FROM {source} t WHERE {condition}", vars, frozenset(vars))
+    found = [Relation(f"SELECT {', '.join(items)} FROM {source} t WHERE {condition}", vars, frozenset(vars))]
+    for content in context.contents():
+        if link is None or can_match(link, content.predicates):
+            graph = f"SELECT *, {sql.text(content.graph)} AS g FROM ({content.sql})"
+            columns = [*items, *map(sql.name, content.when)]
+            text = f"SELECT {', '.join(columns)} FROM ({graph}) t WHERE {condition}"
+            found.append(context.pointwise(Relation(text, vars + content.when, frozenset(vars + content.when))))
+    return reduce(lambda one, other: _union(one, other, context), found)
+
+
+def _union(left: Relation, right: Relation, context: Context) -> Relation:
+    """Both, for the same keys."""
+    keys = left.keys | right.keys
+    return joins.union(context.expand(left, keys), context.expand(right, keys))
 
 
 def _link(path: ops.Link, context: Context, ends: Ends) -> Relation:
-    return _scan(context, f"p = {encoding.constant(path.iri)}")
+    return _scan(context, f"p = {encoding.constant(path.iri)}", link=path.iri)
 
 
 def _negated(path: ops.NegatedSet, context: Context, ends: Ends) -> Relation:
@@ -65,7 +83,7 @@ def _negated(path: ops.NegatedSet, context: Context, ends: Ends) -> Relation:
         if iris is not None:
             condition = f"p NOT IN ({sql.texts(map(encoding.encode, iris))})" if iris else "true"
             sides.append(_scan(context, condition, *columns))
-    return sides[0] if len(sides) == 1 else joins.union(*sides)
+    return sides[0] if len(sides) == 1 else _union(sides[0], sides[1], context)
 
 
 def _inverse(path: ops.Inverse, context: Context, ends: Ends) -> Relation:
@@ -87,37 +105,28 @@ def _sequence(path: ops.Sequence, context: Context, ends: Ends) -> Relation:
 
 
 def _alternative(path: ops.Alternative, context: Context, ends: Ends) -> Relation:
-    return joins.union(pairs(path.left, context, ends), pairs(path.right, context, ends))
+    return _union(pairs(path.left, context, ends), pairs(path.right, context, ends), context)
 
 
 def _zero_or_one(path: ops.ZeroOrOne, context: Context, ends: Ends) -> Relation:
-    return _distinct(joins.union(_identity(context, ends), _in_key_order(pairs(path.path, context, ends), context)))
+    return _distinct(_union(_identity(context, ends), pairs(path.path, context, ends), context))
 
 
 def _zero_or_more(path: ops.ZeroOrMore, context: Context, ends: Ends) -> Relation:
     closure = _closure(pairs(path.path, context), context, ends)
-    return _distinct(joins.union(_identity(context, ends), _in_key_order(closure, context)))
+    return _distinct(_union(_identity(context, ends), closure, context))
 
 
 def _one_or_more(path: ops.OneOrMore, context: Context, ends: Ends) -> Relation:
     return _closure(pairs(path.path, context), context, ends)
 
 
-def _in_key_order(relation: Relation, context: Context) -> Relation:
-    _, key = context.source()
-    return relation if key is None else context.expand(relation, frozenset((key,)))
-
-
 def _identity(context: Context, ends: Ends) -> Relation:
     """Every node with itself: those of the graph, or the given end whether or not the graph has it."""
-    source, key = context.source()
     given = ends[0] or ends[1]
     if given is not None:
-        return _in_key_order(table(PAIR, [(given, given)]), context)
-    keyed = "" if key is None else f", {sql.alias('g', key)}"
-    sides = (f"SELECT {c} AS `.s`, {c} AS `.o`{keyed} FROM {source} t" for c in "so")
-    vars = PAIR + (() if key is None else (key,))
-    return Relation(" UNION ".join(sides), vars, frozenset(vars))
+        return table(PAIR, [(given, given)])
+    return _distinct(_union(_scan(context, "true", "s", "s"), _scan(context, "true", "o", "o"), context))
 
 
 def _distinct(relation: Relation) -> Relation:
@@ -128,6 +137,18 @@ def _closure(edges: Relation, context: Context, ends: Ends) -> Relation:
     if ends[0] is None and ends[1] is not None:
         return _turned(_closure(_turned(edges), context, ends[::-1]))
     edges = _with_columns(_distinct(edges))
+    if INSTANT in edges.keys:  # pairs are fetched and published as text
+        text = _instant_as(edges, "STRING")
+        return _instant_as(_closure_of(text, context, ends), "BIGINT")
+    return _closure_of(edges, context, ends)
+
+
+def _instant_as(relation: Relation, type: str) -> Relation:
+    items = (sql.alias(f"CAST({sql.name(v)} AS {type})", v) if v == INSTANT else sql.name(v) for v in relation.vars)
+    return replace(relation, sql=select(items, relation.sql))
+
+
+def _closure_of(edges: Relation, context: Context, ends: Ends) -> Relation:
     few = context.plan.fetch(edges.sql, FEW_EDGES)
     found = None if few is None else closed(few, ends[0], FEW_PAIRS)
     if found is not None:

@@ -8,7 +8,11 @@ from dataclasses import dataclass, replace
 from penstock.spark import sql
 from penstock.spark.lets import lower
 
-KEY = ".k"  # columns with this prefix say for which graph, or for which outer solution, a row holds
+KEY = ".k"  # columns with this prefix say for which graph, outer solution or instant a row holds
+INSTANT = f"{KEY}@"  # the key that is the evaluation instant
+FROM, TO = ".from", ".to"  # when a row holds: at the instants t with from <= t < to
+STAMP = ".ts:"  # with a variable's name: the latest timestamp among the triples that bound it
+ALWAYS = 2**62  # bounds of what holds always: no instant is beyond
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +32,9 @@ class Relation:
     """`sql` selects `vars` (a variable each, NULL where unbound) and hidden columns that are no part of a solution.
 
     A key column is a variable that every operator keeps, and never NULL. A relation without a key of its context holds
-    for all values of that key, so that a pattern costs nothing per graph until it reads one.
+    for all values of that key, so that a pattern costs nothing per graph until it reads one. A *timed* relation has
+    the columns `.from` and `.to` in place of the key INSTANT: its rows hold during an interval, and stand for all
+    instants in it. These, and stamps, are numbers (microseconds), and no solution's variables.
     """
 
     sql: str
@@ -40,6 +46,15 @@ class Relation:
     @property
     def keys(self) -> frozenset[str]:
         return frozenset(v for v in self.vars if is_key(v))
+
+    @property
+    def timed(self) -> bool:
+        return FROM in self.vars
+
+    @property
+    def solution(self) -> tuple[str, ...]:
+        """The variables of the solutions alone."""
+        return tuple(v for v in self.vars if not is_key(v) and not is_time(v))
 
     @property
     def hidden(self) -> tuple[str, ...]:
@@ -65,6 +80,17 @@ def is_key(name: str) -> bool:
     return name.startswith(KEY)
 
 
+def is_time(name: str) -> bool:
+    """Whether the column is a bound of the row's validity, or a stamp."""
+    return name in (FROM, TO) or name.startswith(STAMP)
+
+
+def nothing(name: str) -> str:
+    """NULL, in the type of that column; bounds of a row that holds always."""
+    bounds = {FROM: f"CAST({-ALWAYS} AS BIGINT)", TO: f"CAST({ALWAYS} AS BIGINT)"}
+    return bounds.get(name) or ("CAST(NULL AS BIGINT)" if is_time(name) or name == INSTANT else sql.NULL)
+
+
 def select(items: Iterable[str], source: str, rest: str = "") -> str:
     """SELECT items FROM (source), with columns in the source for what the items and the rest name.
 
@@ -85,7 +111,7 @@ def unit() -> Relation:
 
 
 def empty(vars: tuple[str, ...]) -> Relation:
-    nulls = items_or_one(sql.alias(sql.NULL, v) for v in vars)
+    nulls = items_or_one(sql.alias(nothing(v), v) for v in vars)
     return Relation(f"SELECT {nulls} WHERE false", vars, frozenset(vars))
 
 

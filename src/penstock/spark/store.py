@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
 
-import pyarrow as pa
-from pyoxigraph import Triple
+from pyoxigraph import DefaultGraph, NamedNode, Quad, Triple
 from pyspark.sql import DataFrame, SparkSession
 
 from penstock.algebra import ops
@@ -19,13 +18,12 @@ from penstock.io.formats import Source, Target
 from penstock.knowledge.store import check_dataset
 from penstock.optimise import optimise
 from penstock.spark import forms, iris, running, session
-from penstock.spark.context import Context, Plan, Rows
+from penstock.spark.context import Context, Plan
 from penstock.spark.encoding import decode
 from penstock.spark.expressions import now_term
+from penstock.spark.jobs import Jobs
 from penstock.spark.lets import naming
 from penstock.spark.triples import Triples
-
-_CONSTRAINTS = "spark.sql.constraintPropagation.enabled"
 
 
 class SparkStore:
@@ -40,6 +38,7 @@ class SparkStore:
         self._ours = session.private(self._session)
         iris.register(self._ours)
         self._triples = Triples(self._ours)
+        self._jobs = Jobs(self._ours)
         self._closed = False
 
     @property
@@ -78,6 +77,21 @@ class SparkStore:
                 case ops.Describe() as form:
                     return self._graph(forms.description(form, planned, context))
 
+    @property
+    def triples(self) -> Triples:
+        """The tables themselves, for queries that join them with streams."""
+        return self._open()
+
+    def quads(self) -> Iterator[Quad]:
+        """See `Store.quads`; streams read the tables instead."""
+        for row in self._ours.sql(self._open().all_quads()).toLocalIterator():
+            graph = decode(row.g) if row.g else DefaultGraph()
+            yield Quad(decode(row.s), decode(row.p), decode(row.o), graph)  # type: ignore[arg-type]
+
+    def graphs(self) -> frozenset[NamedNode]:
+        """See `Store.graphs`."""
+        return self._open().graph_names
+
     def frame(self, query: ops.Query) -> DataFrame:
         """The DataFrame of a SELECT, one column of encoded terms per variable."""
         with self._running(query) as (planned, context):
@@ -106,35 +120,12 @@ class SparkStore:
             check_dataset(query.dataset, self._triples.graph_names)
         planned = optimise(query, self._triples.statistics, self._rules).query
         tables, now = self._triples.tables(query.dataset), now_term(datetime.now(UTC))
-        plan = Plan(tables, self._compute, query.base, now, self._fetch, self._share)
+        plan = Plan(tables, self._jobs.compute, query.base, now, self._jobs.fetch, self._jobs.share)
         try:
             with naming():
                 yield planned, Context(plan)
         finally:
-            for view in plan.views:
-                self._ours.catalog.dropTempView(view)
-
-    def _compute(self, text: str, name: str) -> int:
-        """Checkpointed rows remember constraints of the plan they came from, on columns that a later UNION of them does
-        not find (Spark 4.3); so no constraints."""
-        self._ours.conf.set(_CONSTRAINTS, "false")
-        try:
-            frame = self._ours.sql(text).localCheckpoint(eager=False)
-            frame.createOrReplaceTempView(name)
-            return frame.count()  # the job that fills the checkpoint
-        finally:
-            self._ours.conf.set(_CONSTRAINTS, "true")
-
-    def _fetch(self, text: str, most: int) -> Rows | None:
-        table = self._ours.sql(f"SELECT * FROM ({text}) LIMIT {most + 1}").toArrow()
-        if table.num_rows > most:
-            return None
-        return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
-
-    def _share(self, name: str, columns: Sequence[str], rows: Rows) -> None:
-        cells = list(zip(*rows, strict=True)) if rows else [()] * len(columns)
-        table = pa.table([pa.array(cell, pa.string()) for cell in cells], names=list(columns))
-        self._ours.createDataFrame(table).createOrReplaceTempView(name)
+            self._jobs.drop(plan.views)
 
     def _solutions(self, query: ops.Query, text: str) -> Answer:
         names = tuple(v.name for v in query.variables)

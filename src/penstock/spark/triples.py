@@ -25,7 +25,7 @@ DEFAULT = ""  # the graph column of triples in the default graph
 COLUMNS = ("g", "s", "p", "o")
 _SCHEMA = pa.schema([(c, pa.string()) for c in COLUMNS])
 _KEEP_FROM = 100_000  # rows from which Spark keeps them in its own columnar form
-_PREDICATES = 10_000  # the most frequent ones are enough to order joins
+MOST_PREDICATES = 10_000  # the most frequent ones are enough to order joins
 _numbers = count()
 
 
@@ -52,7 +52,10 @@ class Triples:
         self.version = 0
 
     def add(self, source: Source, graph: str | NamedNode | None, base: str | None, format: str | None) -> int:
-        added = _table(read(source, graph, base, format))
+        return self.add_quads(read(source, graph, base, format), graph)
+
+    def add_quads(self, quads: Iterable[Quad], graph: str | NamedNode | None = None) -> int:
+        added = _table(quads)
         self._parsed = _distinct(pa.concat_tables([self._parsed, added]))
         self._graphs |= {name for name in pc.unique(added["g"]).to_pylist() if name}
         if graph is not None:
@@ -111,12 +114,15 @@ class Triples:
             self._session.catalog.dropTempView(view)
         self._forget()
 
-    def _count_by_spark(self) -> list[tuple[str, int, int, int]]:
+    def all_quads(self) -> str:
+        """The SELECT of everything; g is empty in the default graph."""
         self._publish()
-        quads = f"SELECT s, p, o FROM {self._default} UNION ALL SELECT s, p, o FROM {self._named}"
+        return f"SELECT '' AS g, s, p, o FROM {self._default} UNION ALL SELECT g, s, p, o FROM {self._named}"
+
+    def _count_by_spark(self) -> list[tuple[str, int, int, int]]:
         text = (
             "SELECT p, count(1) AS n, approx_count_distinct(s) AS s, approx_count_distinct(o) AS o "
-            f"FROM ({quads}) GROUP BY p ORDER BY n DESC LIMIT {_PREDICATES}"
+            f"FROM ({self.all_quads()}) GROUP BY p ORDER BY n DESC LIMIT {MOST_PREDICATES}"
         )
         return [(row.p, row.n, row.s, row.o) for row in self._session.sql(text).collect()]
 

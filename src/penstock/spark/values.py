@@ -85,7 +85,14 @@ class Number:
         return f"{self.kind} IN ({', '.join(map(str, kinds))})"
 
 
-Value = Node | Truth | Text | Number
+@dataclass(frozen=True, slots=True)
+class Instant:
+    """An xsd:dateTime in UTC, as microseconds since 1970."""
+
+    micros: str
+
+
+Value = Node | Truth | Text | Number | Instant
 NOTHING = Node(sql.NULL)
 
 
@@ -191,6 +198,20 @@ def term(value: Value) -> str:
             return encoded
         case Number():
             return let(_write_number(value))
+        case Instant(micros):
+            return let(_write_instant(micros))
+
+
+def _write_instant(micros: str) -> str:
+    """The canonical form of a dateTime: no fraction where there is none, and none of its trailing zeros."""
+    moment = f"timestamp_micros({micros})"
+    seconds = f"date_format({moment}, \"yyyy-MM-dd'T'HH:mm:ss\")"
+    fraction = f"rtrim('0', date_format({moment}, '.SSSSSS'))"
+    whole = f"pmod({micros}, 1000000) = 0"
+    return sql.case(
+        (whole, encoding.typed(f"concat({seconds}, 'Z')", "dateTime")),
+        (f"{micros} IS NOT NULL", encoding.typed(f"concat({seconds}, {fraction}, 'Z')", "dateTime")),
+    )
 
 
 def _write_number(value: Number) -> str:
@@ -240,6 +261,8 @@ def truth(value: Value) -> str:
             return f"length({lexical}) > 0"
         case Number():
             return nonzero(value)
+        case Instant():
+            return "CAST(NULL AS BOOLEAN)"
         case Node(encoded):
             return sql.case(
                 (f"{encoding.tail(encoded)} = ''", f"{encoded} <> '\"\"'"),

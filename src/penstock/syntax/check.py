@@ -8,8 +8,17 @@ from typing import NoReturn
 
 from penstock.errors import QueryError
 from penstock.syntax import tree
+from penstock.syntax.check_annotations import check_annotations
 from penstock.syntax.functions import BUILTINS
-from penstock.syntax.scope import aggregates, of_element, subexpressions, unaggregated, visible
+from penstock.syntax.scope import (
+    aggregates,
+    annotated,
+    of_element,
+    outside_aggregates,
+    subexpressions,
+    unaggregated,
+    visible,
+)
 
 __all__ = ["check", "is_grouped"]
 
@@ -25,10 +34,7 @@ def check(query: tree.Query) -> None:
 
 def is_grouped(select: tree.Select | None, modifiers: tree.Modifiers) -> bool:
     """Whether this level of the query has groups: by GROUP BY, or because an aggregate asks for one."""
-    items = (select.items or ()) if select else ()
-    places = [item.expression for item in items if item.expression is not None]
-    places += [*modifiers.having, *(key.expression for key in modifiers.order_by)]
-    return bool(modifiers.group_by) or any(True for place in places for _ in aggregates(place))
+    return bool(modifiers.group_by) or any(True for place in _over_groups(select, modifiers) for _ in aggregates(place))
 
 
 @dataclass(slots=True)
@@ -49,14 +55,24 @@ class _Checker:
         values: tree.InlineData | None,
     ) -> None:
         self.group(where)
-        scope = visible(where)
+        self.annotations(modifiers, visible(where))
+        scope = visible(where) | annotated(modifiers)
         self.modifiers(modifiers, scope)
         if select is not None:
             self.projection(select, scope | _aliases(modifiers))
-            if is_grouped(select, modifiers):
+        if is_grouped(select, modifiers):
+            self.grouped_timestamps(_over_groups(select, modifiers))
+            if select is not None:
                 self.grouped_projection(select, modifiers)
         if values is not None:
             self.inline_data(values)
+
+    def annotations(self, modifiers: tree.Modifiers, scope: dict[str, None]) -> None:
+        check_annotations(modifiers.annotations, scope, self.text)
+        for annotation in modifiers.annotations:
+            self.expression(annotation.aggregate)
+        for filter_ in modifiers.annotation_filters:
+            self.expression(filter_.condition, no_aggregates="FILTER")
 
     def modifiers(self, modifiers: tree.Modifiers, scope: dict[str, None]) -> None:
         for key in modifiers.group_by:
@@ -89,6 +105,12 @@ class _Checker:
                 if variable.name not in known:
                     self.ungrouped(variable)
             known.add(item.variable.name)
+
+    def grouped_timestamps(self, expressions: Iterable[tree.Expression]) -> None:
+        for part in (part for expression in expressions for part in outside_aggregates(expression)):
+            if isinstance(part, tree.Call) and part.name == "TIMESTAMP":
+                hint = "aggregate the timestamps, as in MAX(timestamp(?v))"
+                self.fail("a group has no timestamp of its own", part.span, hint)
 
     def ungrouped(self, variable: tree.Variable) -> NoReturn:
         name = variable.name
@@ -175,8 +197,17 @@ class _Checker:
         least, most = BUILTINS.get(call.name, (0, None))
         if len(call.args) < least or (most is not None and len(call.args) > most):
             self.fail(f"{call.name} takes {_arity(least, most)}, not {len(call.args)}", call.span)
-        if call.name == "BOUND" and not isinstance(call.args[0], tree.Variable):
-            self.fail("BOUND takes a variable", call.span)
+        if call.name in ("BOUND", "TIMESTAMP") and not isinstance(call.args[0], tree.Variable):
+            self.fail(f"{call.name} takes a variable", call.span)
+        if call.name == "TIMESTAMP" and not all(isinstance(arg, tree.Variable | tree.Iri) for arg in call.args):
+            self.fail("the stream that TIMESTAMP takes is an IRI or a variable", call.span)
+
+
+def _over_groups(select: tree.Select | None, modifiers: tree.Modifiers) -> list[tree.Expression]:
+    """The expressions that are computed once a group, where there are groups."""
+    items = (select.items or ()) if select else ()
+    places = [item.expression for item in items if item.expression is not None]
+    return [*places, *modifiers.having, *(key.expression for key in modifiers.order_by)]
 
 
 def _aliases(modifiers: tree.Modifiers) -> dict[str, None]:

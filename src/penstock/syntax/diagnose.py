@@ -16,6 +16,7 @@ from penstock.syntax.lexer import UNKNOWN, SparqlLexer
 from penstock.syntax.source import Source
 from penstock.syntax.suggest import did_you_mean
 from penstock.syntax.tree import Span
+from penstock.syntax.units import UNITS
 
 __all__ = ["diagnose_character", "diagnose_token"]
 
@@ -32,8 +33,10 @@ _KINDS = {
     "BUILTIN": "a function",
     "IRIREF": "an IRI",
     "LANGTAG": "a language tag",
+    "NAME": "a name",
     "PNAME_LN": "an IRI",
     "PNAME_NS": "a prefix",
+    "UNIT": "a unit of time (ms, s, m, h or d)",
     "VAR": "a variable",
 } | {f"{kind}{suffix}": "a number" for kind in ("INTEGER", "DECIMAL", "DOUBLE") for suffix in ("", "_SIGNED")}
 _KINDS |= {f"STRING_LITERAL{suffix}": "a string" for suffix in ("1", "2", "_LONG1", "_LONG2")}
@@ -129,15 +132,26 @@ def _function(source: Source, token: Token, accepted: frozenset[str]) -> QueryEr
 def _unexpected(source: Source, token: Token, accepted: frozenset[str], parser: Lark) -> QueryError:
     keywords = _keywords(parser)
     hint = None
-    if token.type == UNKNOWN:
+    if token.type == UNKNOWN and "UNIT" in accepted:
+        hint = did_you_mean(token, UNITS)
+    elif token.type == UNKNOWN:
         possible = [word for word, name in keywords.items() if name in accepted]
-        hint = did_you_mean(token, possible, keywords)
+        hint = did_you_mean(token, possible) or _expected(accepted, parser) or did_you_mean(token, keywords)
+    elif accepted == {"LSQB"}:
+        hint = "a stream needs a window, as in [RANGE 10m STEP 1m]"
     elif "AS" in accepted and token == ")":
         hint = "an expression needs a name here: (… AS ?name)"
     elif token.type in ("BUILTIN", *_AGGREGATES) and {"LPAR", "VAR"} <= accepted:
         hint = f"put it in brackets and name it: ({token}(…) AS ?name)"
-    shown = "this word is not part of SPARQL" if token.type == UNKNOWN else f"{_shown(token)} cannot stand here"
-    return _span(source, token).error(QueryError, shown, source.text, hint or _expected(accepted, parser))
+    return _span(source, token).error(
+        QueryError, _refusal(token, accepted), source.text, hint or _expected(accepted, parser)
+    )
+
+
+def _refusal(token: Token, accepted: frozenset[str]) -> str:
+    if token.type != UNKNOWN:
+        return f"{_shown(token)} cannot stand here"
+    return f"{token} is no unit of time" if "UNIT" in accepted else "this word is not part of SPARQL"
 
 
 def _string(source: Source, start: int) -> QueryError:
@@ -163,13 +177,18 @@ def _keywords(parser: Lark) -> dict[str, str]:
 def _expected(accepted: Iterable[str], parser: Lark, limit: int = 8) -> str | None:
     """What could stand here, if that is few enough to help."""
     signs = {t.name: t.pattern.value for t in parser.terminals if isinstance(t.pattern, PatternStr)}
-    kinds = {_KINDS.get(name) or signs.get(name, name) for name in accepted}
+    names = set(accepted)
+    if {"VAR", "SAMPLE"} <= names and "BUILTIN" not in names:  # SELECT takes an aggregate, but better with a name
+        names -= set(_AGGREGATES)
+    kinds = {_KINDS.get(name) or signs.get(name, name) for name in names}
+    if "INTEGER" in names and "DECIMAL" not in names:
+        kinds = kinds - {"a number"} | {"a whole number"}
     if kinds >= _LITERALS:
         kinds = kinds - _LITERALS | {"a literal"}
-    names = sorted(kinds - {"a prefix"} if "an IRI" in kinds else kinds, key=str.lower)
-    if not names or len(names) > limit:
+    shown = sorted(kinds - {"a prefix"} if "an IRI" in kinds else kinds, key=str.lower)
+    if not shown or len(shown) > limit:
         return None
-    return f"expected {names[0]}" if len(names) == 1 else f"expected {', '.join(names[:-1])} or {names[-1]}"
+    return f"expected {shown[0]}" if len(shown) == 1 else f"expected {', '.join(shown[:-1])} or {shown[-1]}"
 
 
 def _shown(text: str) -> str:

@@ -1,4 +1,5 @@
-"""The built-in functions of SPARQL 1.1 ([121] of its grammar) and the casts, with how many arguments each takes."""
+"""The built-in functions of SPARQL 1.1 ([121] of its grammar), C-SPARQL's timestamp, and the casts, with how many
+arguments each takes."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ _BY_ARITY: dict[tuple[int, int | None], str] = {
     (0, None): "COALESCE CONCAT",
     (1, 1): """ABS BOUND CEIL DATATYPE DAY ENCODE_FOR_URI FLOOR HOURS IRI ISBLANK ISIRI ISLITERAL ISNUMERIC ISURI LANG
         LCASE MD5 MINUTES MONTH ROUND SECONDS SHA1 SHA256 SHA384 SHA512 STR STRLEN TIMEZONE TZ UCASE URI YEAR""",
+    (1, 2): "TIMESTAMP",
     (2, 2): "CONTAINS LANGMATCHES SAMETERM STRAFTER STRBEFORE STRDT STRENDS STRLANG STRSTARTS",
     (2, 3): "REGEX SUBSTR",
     (3, 3): "IF",

@@ -2,7 +2,8 @@
 
 Lark's own lexers reserve keywords or build one scanner per parser state. In SPARQL every bare word is a keyword or the
 name of a function, so one scanner and one table of words do: nothing is reserved, misspelt words arrive whole at
-the error message, and a further grammar file brings its keywords along.
+the error message, and a further grammar file brings its keywords along. Only three things depend on what stands around
+them: names of queries and streams, units of time, and hyphens in variables.
 """
 
 from __future__ import annotations
@@ -15,12 +16,20 @@ from lark.common import LexerConf
 from lark.lexer import Lexer, LexerState, PatternStr, TerminalDef, Token
 
 from penstock.syntax.functions import BUILTINS
+from penstock.syntax.units import UNITS
 
 __all__ = ["SPACE", "UNKNOWN", "LexicalError", "SparqlLexer"]
 
 UNKNOWN = "WORD"
 SPACE = r"[ \t\r\n]+(?:#[^\r\n]*[ \t\r\n]*)*|#[^\r\n]*"
 _WORD = r"[A-Za-z_][A-Za-z0-9_]*"
+
+# After these two a bare name may stand, whatever word it is.
+_NAMING = frozenset((("REGISTER", "QUERY"), ("REGISTER", "STREAM"), ("FROM", "STREAM"), ("NAMED", "STREAM")))
+_NAME = re.compile(r"\w[\w-]*+(?![\w.-]*:)")
+_HYPHENATED = re.compile(r"-([^\W\d_]\w*)")
+_OPERAND = re.compile(r"-(?:(?:true|false)\b|(?:not\s+)?exists\s*\{|\w+\(|[\w-]*:)", re.IGNORECASE)
+_CALLED = re.compile(rf"(?:{SPACE})\(")
 
 
 class LexicalError(Exception):
@@ -52,15 +61,40 @@ class SparqlLexer(Lexer):
 
     def tokens(self, text: str) -> Iterator[Token]:
         """The tokens of the text, with offsets; lines and columns are found when somebody asks for them."""
-        scan, position, end = self._scan, 0, len(text)
-        while position < end:
-            match = scan(text, position)
-            if match is None:
-                raise LexicalError(position)
-            kind, start, position = match.lastgroup or "", position, match.end()
+        position, before, last, depth = 0, "", "", 0
+        while position < len(text):
+            kind, end = self._next(text, position, naming=(before, last) in _NAMING)
+            if kind == "VAR" and text.startswith("-", end):
+                end = self._with_hyphens(text, end, in_brackets=depth > 0)
+            value = text[position:end]
+            if kind == UNKNOWN:
+                kind = "UNIT" if last == "INTEGER" and value.lower() in UNITS else self._word(value)
             if kind != "_SPACE":
-                value = match.group()
-                yield Token(self._word(value) if kind == UNKNOWN else kind, value, start, end_pos=position)
+                yield Token(kind, value, position, end_pos=end)
+                depth += (value == "(") - (value == ")")
+                before, last = last, kind
+            position = end
+
+    def _next(self, text: str, position: int, naming: bool) -> tuple[str, int]:
+        if naming and (name := _NAME.match(text, position)):
+            return "NAME", name.end()
+        match = self._scan(text, position)
+        if match is None:
+            raise LexicalError(position)
+        return match.lastgroup or "", match.end()
+
+    def _with_hyphens(self, text: str, end: int, in_brackets: bool) -> int:
+        """Where a variable ends, given where SPARQL ends it: a word after a hyphen belongs to it, as in ?total-sensor.
+
+        What SPARQL reads as a difference stays one: `?x-?y`, `?x-1`, `?x-STRLEN(?y)`, `?x-xsd:double(?y)`. Differences
+        stand only in brackets, so outside there is no doubt.
+        """
+        while word := _HYPHENATED.match(text, end):
+            called = self._word(word[1]) != UNKNOWN and _CALLED.match(text, word.end())
+            if in_brackets and (called or _OPERAND.match(text, end)):
+                break
+            end = word.end()
+        return end
 
     def _word(self, value: str) -> str:
         return self._exact.get(value) or self._folded.get(value.upper(), UNKNOWN)

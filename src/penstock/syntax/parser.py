@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import lru_cache
 from importlib.resources import files
 
 from lark import Lark
 from lark.exceptions import UnexpectedToken
 
-from penstock.errors import QueryError
+from penstock.errors import PenstockWarning, QueryError
 from penstock.syntax import tree
 from penstock.syntax.check import check
 from penstock.syntax.diagnose import diagnose_character, diagnose_token
+from penstock.syntax.doubts import doubts
 from penstock.syntax.lexer import LexicalError, SparqlLexer
 from penstock.syntax.source import Source
-from penstock.syntax.transform import QueryTransformer
+from penstock.syntax.transform_streams import QueryTransformer
 
 __all__ = ["GRAMMAR", "grammar", "parse"]
 
-GRAMMAR = ("terminals", "sparql")
+GRAMMAR = ("terminals", "sparql", "csparql")
 """The language is the sum of these files of `grammar/`, in this order: later ones extend earlier ones."""
 
 
 def parse(text: str, base: str | None = None) -> tree.Query:
     """The query's tree, with names resolved and everything checked that needs no meaning.
 
-    Raises `QueryError`, whose message points at the place.
+    Raises `QueryError`, whose message points at the place. Warns of what was perhaps not meant.
     """
     source = Source(text)
     try:
@@ -37,6 +39,8 @@ def parse(text: str, base: str | None = None) -> tree.Query:
         raise diagnose_character(source, error.position) from None
     except RecursionError:
         raise QueryError("the query is nested too deeply") from None
+    for doubt in doubts(query):
+        warnings.warn(doubt, PenstockWarning, stacklevel=2)
     return query
 
 

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator
 
 from penstock.syntax import tree
 
-__all__ = ["aggregates", "subexpressions", "unaggregated", "visible", "visible_in_select"]
+__all__ = [
+    "aggregates", "annotated", "outside_aggregates", "subexpressions", "unaggregated", "visible", "visible_in_select",
+]  # fmt: skip
 
 
 def visible(group: tree.Group) -> dict[str, None]:
@@ -29,16 +31,23 @@ def of_element(element: tree.Element) -> Iterable[str]:
             return [name for group in groups for name in visible(group)]
         case tree.NamedGraph(name, group) | tree.Service(name, group):
             return [*_names([name]), *visible(group)]
-        case tree.SubSelect(select, where, _, values):
-            return visible_in_select(select, where, values)
+        case tree.SubSelect(select, where, modifiers, values):
+            return visible_in_select(select, where, modifiers, values)
     return ()
 
 
-def visible_in_select(select: tree.Select, where: tree.Group, values: tree.InlineData | None) -> dict[str, None]:
+def visible_in_select(
+    select: tree.Select, where: tree.Group, modifiers: tree.Modifiers, values: tree.InlineData | None
+) -> dict[str, None]:
     """The variables that a SELECT projects."""
     if select.items is not None:
         return dict.fromkeys(item.variable.name for item in select.items)
-    return visible(where) | dict.fromkeys(_names(values.variables if values else ()))
+    return visible(where) | annotated(modifiers) | dict.fromkeys(_names(values.variables if values else ()))
+
+
+def annotated(modifiers: tree.Modifiers) -> dict[str, None]:
+    """The variables that AGGREGATE clauses add."""
+    return dict.fromkeys(annotation.variable.name for annotation in modifiers.annotations)
 
 
 def _names(terms: Iterable[object]) -> Iterator[str]:
@@ -59,11 +68,15 @@ def aggregates(expression: tree.Expression) -> Iterator[tree.Aggregate]:
 
 def unaggregated(expression: tree.Expression) -> Iterator[tree.Variable]:
     """The variables in an expression that no aggregate encloses."""
-    if isinstance(expression, tree.Variable):
+    return (part for part in outside_aggregates(expression) if isinstance(part, tree.Variable))
+
+
+def outside_aggregates(expression: tree.Expression) -> Iterator[tree.Expression]:
+    """The expression and what it is made of, down to its aggregates."""
+    if not isinstance(expression, tree.Aggregate):
         yield expression
-    elif not isinstance(expression, tree.Aggregate):
         for part in _parts(expression):
-            yield from unaggregated(part)
+            yield from outside_aggregates(part)
 
 
 def _parts(expression: tree.Expression) -> tuple[tree.Expression, ...]:

@@ -1,10 +1,10 @@
-"""Parse tree → `tree.Query`."""
+"""Parse tree → the parts of a query, for the rules of `sparql.lark`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from lark import Token
 
@@ -12,7 +12,7 @@ from penstock.syntax import tree
 from penstock.syntax.transform_expressions import ExpressionTransformer
 from penstock.syntax.transform_terms import RDF
 
-__all__ = ["QueryTransformer"]
+__all__ = ["SparqlTransformer", "Where"]
 
 
 class _Node(NamedTuple):
@@ -25,14 +25,12 @@ class _Node(NamedTuple):
 _Object: TypeAlias = tree.Term | _Node
 _Verb: TypeAlias = tree.Variable | tree.PathExpr
 _Properties: TypeAlias = tuple[tuple[_Verb, tuple[_Object, ...]], ...]
-_Where: TypeAlias = tuple[tree.Form, tuple[tree.DatasetClause, ...], tree.Group, tree.Modifiers]
+_Datasets: TypeAlias = tuple[tree.DatasetClause | tree.StreamClause, ...]
+Where: TypeAlias = tuple[tree.Form, _Datasets, tree.Group, tree.Modifiers]
 
 
-class QueryTransformer(ExpressionTransformer):
+class SparqlTransformer(ExpressionTransformer):
     # Query forms
-
-    def start(self, prologue: None, query: _Where, values: tree.InlineData | None) -> tree.Query:
-        return tree.Query(*query, values, self.base, self.source.text)
 
     def select_query(self, form: tree.Select, *rest: object) -> tuple[object, ...]:
         return (form, *rest)
@@ -45,19 +43,17 @@ class QueryTransformer(ExpressionTransformer):
     def construct_query(self, template: tree.Triples, *rest: object) -> tuple[object, ...]:
         return (tree.Construct(template.triples), *rest)
 
-    def construct_where(
-        self, datasets: tuple[tree.DatasetClause, ...], template: tree.Triples, modifiers: tree.Modifiers
-    ) -> _Where:
+    def construct_where(self, datasets: _Datasets, template: tree.Triples, modifiers: tree.Modifiers) -> Where:
         start = self.source.span(0, 0)
         return (tree.Construct(template.triples), datasets, tree.Group((template,), start), modifiers)
 
     def describe_query(
         self,
         form: tree.Describe,
-        datasets: tuple[tree.DatasetClause, ...],
+        datasets: _Datasets,
         where: tree.Group | None,
         modifiers: tree.Modifiers,
-    ) -> _Where:
+    ) -> Where:
         return (form, datasets, where or tree.Group((), self.source.span(0, 0)), modifiers)
 
     def ask_query(self, *rest: object) -> tuple[object, ...]:
@@ -87,7 +83,7 @@ class QueryTransformer(ExpressionTransformer):
     def describe_all(self) -> tree.Describe:
         return tree.Describe(None)
 
-    def datasets(self, *clauses: tree.DatasetClause) -> tuple[tree.DatasetClause, ...]:
+    def datasets(self, *clauses: tree.DatasetClause | tree.StreamClause) -> _Datasets:
         return clauses
 
     def default_graph(self, iri: tree.Iri) -> tree.DatasetClause:
@@ -98,26 +94,25 @@ class QueryTransformer(ExpressionTransformer):
 
     # Solution modifiers
 
-    def solution_modifier(
-        self,
-        group_by: tuple[tree.GroupKey, ...] | None,
-        having: tuple[tree.Expression, ...] | None,
-        order_by: tuple[tree.OrderKey, ...] | None,
-        slice_: dict[str, int],
-    ) -> tree.Modifiers:
-        return tree.Modifiers(group_by or (), having or (), order_by or (), **slice_)
+    def solution_modifier(self, *clauses: dict[str, Any]) -> tree.Modifiers:
+        """Each clause says which fields it fills; AGGREGATE may come several times."""
+        fields: dict[str, Any] = {}
+        for clause in clauses:
+            for name, value in clause.items():
+                fields[name] = fields[name] + value if name in fields else value
+        return tree.Modifiers(**fields)
 
-    def group_clause(self, *keys: tree.GroupKey) -> tuple[tree.GroupKey, ...]:
-        return keys
+    def group_clause(self, *keys: tree.GroupKey) -> dict[str, Any]:
+        return {"group_by": keys}
 
     def group_condition(self, expression: tree.Expression, alias: tree.Variable | None = None) -> tree.GroupKey:
         return tree.GroupKey(expression, alias)
 
-    def having_clause(self, *conditions: tree.Expression) -> tuple[tree.Expression, ...]:
-        return conditions
+    def having_clause(self, *conditions: tree.Expression) -> dict[str, Any]:
+        return {"having": conditions}
 
-    def order_clause(self, *keys: tree.OrderKey) -> tuple[tree.OrderKey, ...]:
-        return keys
+    def order_clause(self, *keys: tree.OrderKey) -> dict[str, Any]:
+        return {"order_by": keys}
 
     def ascending(self, expression: tree.Expression) -> tree.OrderKey:
         return tree.OrderKey(expression, descending=False)
@@ -125,7 +120,7 @@ class QueryTransformer(ExpressionTransformer):
     def descending(self, expression: tree.Expression) -> tree.OrderKey:
         return tree.OrderKey(expression, descending=True)
 
-    def limit_offset(self, *clauses: tuple[str, int]) -> dict[str, int]:
+    def limit_offset(self, *clauses: tuple[str, int]) -> dict[str, Any]:
         return dict(clauses)
 
     def limit_clause(self, number: Token) -> tuple[str, int]:

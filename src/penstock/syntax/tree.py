@@ -260,12 +260,23 @@ class OrderKey:
 
 
 @dataclass(frozen=True, slots=True)
+class Annotation:
+    """`(?v, FUN(?x), {?g, …})` of an AGGREGATE clause; COUNT without an argument counts rows."""
+
+    variable: Variable
+    aggregate: Aggregate
+    keys: tuple[Variable, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Modifiers:
     group_by: tuple[GroupKey, ...] = ()
     having: tuple[Expression, ...] = ()
     order_by: tuple[OrderKey, ...] = ()
     limit: int | None = None
     offset: int = 0
+    annotations: tuple[Annotation, ...] = ()
+    annotation_filters: tuple[Filter, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,6 +325,61 @@ class DatasetClause:
     named: bool
 
 
+# Streams
+
+
+@dataclass(frozen=True, slots=True)
+class Duration:
+    """A number of units: ms, s, m, h or d."""
+
+    amount: int
+    unit: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    amount: int
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class TimeWindow:
+    """`[RANGE … STEP …]`; TUMBLING has its range as step."""
+
+    range: Duration
+    step: Duration
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class CountWindow:
+    """`[TRIPLES …]`; `step` is None where none is given."""
+
+    size: Count
+    step: Count | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class StreamClause:
+    """FROM STREAM, or FROM NAMED STREAM"""
+
+    iri: Iri
+    window: TimeWindow | CountWindow
+    named: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """REGISTER QUERY, or REGISTER STREAM (`derives`). `name` is as written for a bare word, else the IRI."""
+
+    name: str
+    iri: Iri
+    derives: bool
+    every: Duration | None
+
+
 @dataclass(frozen=True, slots=True)
 class Query:
     """A whole query; `text` is as written, for the errors that later steps find."""
@@ -325,3 +391,5 @@ class Query:
     values: InlineData | None
     base: str | None
     text: str
+    streams: tuple[StreamClause, ...] = ()
+    registration: Registration | None = None

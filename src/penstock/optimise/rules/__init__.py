@@ -2,6 +2,7 @@
 
 from penstock.optimise.rule import Direction, Rule, plain
 from penstock.optimise.rules.fold_trivial import fold_trivial
+from penstock.optimise.rules.group_annotated import group_annotated
 from penstock.optimise.rules.merge_joined_patterns import merge_joined_patterns
 from penstock.optimise.rules.order_joins import order_joins
 from penstock.optimise.rules.push_filter import push_filter
@@ -12,6 +13,8 @@ __all__ = ["ALL_RULES"]
 ALL_RULES: tuple[Rule, ...] = (
     # first, so that no other rule has to think of units, empty tables and constant filters
     Rule("fold_trivial", Direction.UP, plain(fold_trivial)),
+    # before anything is pushed between DISTINCT and the aggregates below it
+    Rule("group_annotated", Direction.UP, plain(group_annotated)),
     # before ordering, which then sees all triple patterns of a group at once
     Rule("merge_joined_patterns", Direction.UP, plain(merge_joined_patterns)),
     # before filters go down, since a filter between two joins would keep their operands apart

@@ -12,8 +12,9 @@ from penstock.optimise.walk import nodes
 
 __all__ = ["push_filter"]
 
-# Each call has a value of its own, so how often and where it is made can be told from the answer.
-VOLATILE = frozenset(("RAND", "UUID", "STRUUID", "BNODE"))
+# Each call has a value of its own, so how often and where it is made can be told from the answer. TIMESTAMP has not,
+# but it looks at all triples that bound its variable, also those on the other side of a join.
+VOLATILE = frozenset(("RAND", "UUID", "STRUUID", "BNODE", "TIMESTAMP"))
 
 
 def push_filter(op: Op) -> Op:
@@ -80,6 +81,8 @@ def _push(part: Expr, op: Op) -> Op | None:
             return op.with_children((make.filter(part, pattern),))
         case ops.Group(keys, _, pattern) if keys and references(part) <= set(keys) & visible(pattern):
             return op.with_children((make.filter(part, pattern),))
+        case ops.Annotate(_, _, keys, pattern) if references(part) <= set(keys) & visible(pattern):
+            return op.with_children((make.filter(part, pattern),))  # groups vanish whole; others are as they were
     return None  # a leaf; or a Slice, which counts the solutions that the filter would take away
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from penstock.algebra import make, ops
-from penstock.algebra.expressions import Var
+from penstock.algebra.expressions import Aggregate, Var
 from penstock.algebra.ops import Op
 from penstock.algebra.scope import Vars, expressions_of, references, union_of, visible
 from penstock.optimise.walk import map_children
@@ -32,12 +32,15 @@ def _narrowed(op: Op, needed: Vars) -> Op:
             return _narrowed_minus(op, left, right, needed)
         case ops.Union() | ops.OrderBy():
             return map_children(op, lambda side: _cut(side, read))
-        case ops.Extend(var, _, pattern) if var not in needed:
+        case ops.Extend(var, _, pattern) | ops.Annotate(var, _, _, pattern) if var not in needed:
             return _narrowed(pattern, needed)
         case ops.Graph(Var() as name, _):
             return map_children(op, lambda side: _narrowed(side, read | {name}))
         case ops.Group(_, _, pattern):
-            inside = _read_by_group(op, visible(pattern))
+            inside = _read_by(op.keys, [made for _, made in op.aggregates], visible(pattern))
+            return map_children(op, lambda side: _cut(side, inside))
+        case ops.Annotate(_, aggregate, keys, pattern):
+            inside = _read_by(keys, [aggregate], visible(pattern)) | needed
             return map_children(op, lambda side: _cut(side, inside))
         case ops.Project(vars, pattern):
             kept = tuple(var for var in vars if var in needed) or vars
@@ -55,11 +58,11 @@ def _narrowed_minus(op: Op, left: Op, right: Op, needed: Vars) -> Op:
     return op if kept is left and taken is right else op.with_children((kept, taken))
 
 
-def _read_by_group(op: ops.Group, inside: Vars) -> Vars:
+def _read_by(keys: tuple[Var, ...], aggregates: list[Aggregate], inside: Vars) -> Vars:
     """COUNT(DISTINCT *) compares whole solutions."""
-    if any(aggregate.argument is None and aggregate.distinct for _, aggregate in op.aggregates):
+    if any(aggregate.argument is None and aggregate.distinct for aggregate in aggregates):
         return inside
-    return frozenset(op.keys).union(*(references(aggregate) for _, aggregate in op.aggregates))
+    return frozenset(keys).union(*map(references, aggregates))
 
 
 def _cut(op: Op, needed: Vars) -> Op:

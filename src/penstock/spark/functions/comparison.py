@@ -11,7 +11,8 @@ from collections.abc import Callable
 from penstock.spark import encoding, sql
 from penstock.spark.functions.arithmetic import is_numeric
 from penstock.spark.functions.moments import Moment, moment
-from penstock.spark.values import Node, Number, Text, Truth, Value, as_boolean, boolean, number, term, text
+from penstock.spark.lets import let
+from penstock.spark.values import Instant, Node, Number, Text, Truth, Value, as_boolean, boolean, number, term, text
 
 Compare = Callable[[Value, Value], Truth]
 
@@ -25,7 +26,7 @@ def _families(symbol: str, left: Value, right: Value) -> list[str]:
     known = {type(left), type(right)} - {Node}
     if len(known) == 2:
         return ["CAST(NULL AS BOOLEAN)"]
-    every = {Number: _numbers, Text: _strings, Truth: _truths, Moment: _moments}
+    every = {Number: _numbers, Text: _strings, Truth: _truths, Instant: _moments}
     return [compare(symbol, left, right) for kind, compare in every.items() if not known or kind in known]
 
 
@@ -72,7 +73,15 @@ def _truths(symbol: str, left: Value, right: Value) -> str:
 
 
 def _moments(symbol: str, left: Value, right: Value) -> str:
-    return moment(term(left)).compare(symbol, moment(term(right)))
+    if isinstance(left, Instant) and isinstance(right, Instant):
+        return f"{left.micros} {symbol} {right.micros}"
+    return _moment(left).compare(symbol, _moment(right))
+
+
+def _moment(value: Value) -> Moment:
+    if isinstance(value, Instant):
+        return Moment(sql.text(encoding.tail_of("dateTime")), value.micros, "true")
+    return moment(term(value))
 
 
 def equal(left: Value, right: Value) -> Truth:
@@ -119,7 +128,19 @@ def surely_equal(left: Value, right: Value) -> str:
             return f"{term(one)} = {term(other)}"
     if isinstance(left, Number) or isinstance(right, Number):
         return _numbers("=", left, right)
+    if isinstance(left, Node) and isinstance(right, Node) and "'" not in (left.sql + right.sql):
+        return f"{_hash_key(left)} = {_hash_key(right)} AND ({equal(left, right).sql})"
     return equal(left, right).sql
+
+
+def _hash_key(node: Node) -> str:
+    """Equal for equal values, so that Spark can join on it: the term itself, unless other terms have the same value."""
+    encoded, tail = node.sql, encoding.tail(node.sql)
+    plain = f"NOT {encoding.is_literal(encoded)} OR {tail} = '' OR startswith({tail}, '@')"
+    real = number(node).as_real()
+    return let(
+        sql.case((plain, encoded), (f"{real} IS NOT NULL", f"CAST({real} + 0D AS STRING)"), otherwise="'other'")
+    )  # 0D: zero has two signs
 
 
 FUNCTIONS: dict[str, Callable[..., Value]] = {

@@ -1,0 +1,54 @@
+"""Windows: from an element of a stream to the time during which a query can see it. Time is microseconds since 1970.
+
+[RANGE ρ STEP σ]      τ is visible during [⌈τ/σ⌉σ, ⌈(τ+ρ)/σ⌉σ); [RANGE ρ TUMBLING] is the same with σ = ρ
+[RANGE TRIPLES n]     the i-th element is visible from its own time until that of element i+n
+[… TRIPLES n STEP m]  the same, but the content changes only at every m-th element
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+UNITS = {"us": 1, "ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000, "d": 86_400_000_000}
+
+
+@dataclass(frozen=True, slots=True)
+class TimeWindow:
+    """At the instant kσ it holds the elements with kσ−ρ < τ ≤ kσ (ρ the range, σ the step), until the next instant."""
+
+    range: int
+    step: int
+
+    def visible(self, time: int) -> tuple[int, int]:
+        """From when an element of that time is visible, and from when it is not any more."""
+        return ceiling(time, self.step), ceiling(time + self.range, self.step)
+
+
+@dataclass(frozen=True, slots=True)
+class CountWindow:
+    """After every `step`-th element it holds the last `size` elements."""
+
+    size: int
+    step: int = 1
+
+    def entering(self, rank: int) -> int:
+        """The number (from 1) of the element whose time makes the `rank`-th element visible."""
+        return ceiling(rank, self.step)
+
+    def leaving(self, rank: int) -> int:
+        """The number of the element whose time makes the `rank`-th element invisible."""
+        return ceiling(rank + self.size, self.step)
+
+
+Window: TypeAlias = TimeWindow | CountWindow
+
+
+def ceiling(value: int, step: int) -> int:
+    """The smallest multiple of the step that is not below the value."""
+    return value + -value % step
+
+
+def floor(value: int, step: int) -> int:
+    """The largest multiple of the step that is not above the value."""
+    return value - value % step

@@ -1,0 +1,52 @@
+"""Background knowledge as tables that Spark can read, whatever store it is in."""
+
+from __future__ import annotations
+
+from pyspark.sql import SparkSession
+
+from penstock.algebra.ops import Dataset
+from penstock.knowledge.store import Store, check_dataset
+from penstock.optimise import PredicateCounts
+from penstock.spark.context import Tables
+from penstock.spark.store import SparkStore
+from penstock.spark.triples import MOST_PREDICATES, Triples
+
+
+class Background:
+    """The store's triples in Spark: its own where it is one, else a copy, made anew when the store has changed."""
+
+    def __init__(self, session: SparkSession, store: Store) -> None:
+        self.session = session
+        self._store = store
+        self._copy: Triples | None = None
+        self._copied: int | None = None
+
+    @property
+    def version(self) -> int:
+        return self._store.version
+
+    def tables(self, dataset: Dataset | None) -> Tables:
+        triples = self._triples()
+        if dataset is not None:
+            check_dataset(dataset, self._store.graphs())
+        return triples.tables(dataset)
+
+    @property
+    def statistics(self) -> PredicateCounts:
+        return self._triples().statistics
+
+    def predicates(self) -> frozenset[str] | None:
+        """The encoded predicates that occur in any graph; None if there are too many to know."""
+        counts = self.statistics.predicates
+        return None if len(counts) >= MOST_PREDICATES else frozenset(f"<{p}>" for p in counts)
+
+    def _triples(self) -> Triples:
+        if isinstance(self._store, SparkStore):
+            return self._store.triples
+        if self._copy is None or self._copied != self._store.version:
+            if self._copy is not None:
+                self._copy.clear()
+            self._copied = self._store.version
+            self._copy = Triples(self.session)
+            self._copy.add_quads(self._store.quads())
+        return self._copy

@@ -1,0 +1,109 @@
+"""What is in a window, and when: the elements of a stream with the time during which a query can see them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from penstock.algebra.windows import CountWindow, TimeWindow, Window, ceiling, floor
+from penstock.spark import sql
+from penstock.spark.relation import ALWAYS, FROM, INSTANT, TO, Relation
+from penstock.spark.timeline import Lattice, Span, Timeline, down, up
+
+_BUCKET = 10_000_000  # microseconds of a stream that are numbered together, by one task
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A stream as it lies in Parquet: `paths` in the order of arrival, with columns s, p, o and ts.
+
+    `predicates` are the encoded ones that occur, None if that is not known; `dropped` says how many elements stood
+    before these and are in the log no longer.
+    """
+
+    paths: tuple[str, ...]
+    predicates: frozenset[str] | None = None
+    dropped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """`sql` selects s, p, o, ts and when an element is visible: from and to, or the one instant at which it is."""
+
+    graph: str
+    named: bool
+    sql: str
+    predicates: frozenset[str] | None
+    when: tuple[str, ...] = (FROM, TO)
+    ends: bool = True  # whether elements leave by themselves as time goes on
+
+
+def in_time(view: str, window: TimeWindow, span: Span) -> str:
+    """Elements that are visible at some instant of the span; the bounds on ts are for Parquet's own statistics."""
+    low, high = floor(span.after + 1, window.step) - window.range, floor(span.through, window.step)
+    visible = f"{up('ts', window.step)} AS `{FROM}`, {up(f'ts + {window.range}L', window.step)} AS `{TO}`"
+    return f"SELECT s, p, o, ts, {visible} FROM {view} WHERE ts > {low}L AND ts <= {high}L"
+
+
+def is_seen_once(window: Window, lattice: Lattice) -> bool:
+    """Whether no element is visible at two instants, so that the instant can be an ordinary join key."""
+    return isinstance(window, TimeWindow) and ceiling(window.range, window.step) <= lattice.step
+
+
+def at_its_instant(content: str, lattice: Lattice) -> str:
+    """The content of a window in which no element is seen twice, with the instant at which it is."""
+    instant = up(f"`{FROM}`", lattice.step)
+    due = f"`{INSTANT}` < `{TO}` AND `{INSTANT}` >= {lattice.first}L AND `{INSTANT}` <= {lattice.last}L"
+    return f"SELECT s, p, o, ts, `{INSTANT}` FROM (SELECT *, {instant} AS `{INSTANT}` FROM ({content})) t WHERE {due}"
+
+
+def in_number(view: str, window: CountWindow, span: Span, dropped: int) -> str:
+    """The number of an element is its place by time, then by arrival. It enters with the element that fills a step, and
+    leaves with the one that fills the step `size` elements later; elements of the same time come at once."""
+    numbered = _numbered(f"SELECT * FROM {view} WHERE ts <= {span.through}L", dropped)
+    times = f"SELECT `.n`, ts AS t FROM ({numbered})"
+    enters = up("`.n`", window.step)
+    leaves = up(f"`.n` + {window.size}L", window.step)
+    found = (
+        f"(SELECT *, {enters} AS `.in`, {leaves} AS `.out` FROM ({numbered})) e "
+        f"JOIN ({times}) a ON e.`.in` = a.`.n` LEFT JOIN ({times}) b ON e.`.out` = b.`.n`"
+    )
+    text = f"SELECT e.s, e.p, e.o, e.ts, a.t AS `{FROM}`, coalesce(b.t, {ALWAYS}L) AS `{TO}` FROM {found}"
+    return f"SELECT * FROM ({text}) t WHERE `{FROM}` < `{TO}` AND `{TO}` > {span.after}L"
+
+
+def _numbered(elements: str, dropped: int) -> str:
+    """Numbers from 1, in slices of time side by side: those before a slice are counted first."""
+    sliced = f"SELECT *, {down('ts', _BUCKET)} AS `.slice` FROM ({elements})"
+    counted = f"SELECT `.slice`, count(1) AS `.count` FROM ({sliced}) GROUP BY `.slice`"
+    sum_before = f"sum(`.count`) OVER (ORDER BY `.slice`) - `.count` + {dropped}L"
+    before = f"SELECT `.slice`, {sum_before} AS `.before` FROM ({counted})"
+    place = "row_number() OVER (PARTITION BY e.`.slice` ORDER BY e.ts, e.file, e.row)"
+    return f"SELECT e.*, c.`.before` + {place} AS `.n` FROM ({sliced}) e JOIN ({before}) c ON e.`.slice` = c.`.slice`"
+
+
+def merged(content: str) -> str:
+    """Equal triples as one: each is visible until the next equal one comes, which then stands for both.
+
+    Within one window what comes later leaves later, so nothing ends too early.
+    """
+    following = f"lead(`{FROM}`) OVER (PARTITION BY s, p, o ORDER BY `{FROM}`, ts)"
+    ending = f"SELECT s, p, o, ts, `{FROM}`, least(`{TO}`, coalesce({following}, `{TO}`)) AS `{TO}` FROM ({content})"
+    return f"SELECT * FROM ({ending}) t WHERE `{FROM}` < `{TO}`"
+
+
+def as_one(found: Sequence[Content], timeline: Timeline) -> Content:
+    """Several windows as one graph, instant by instant, since what one drops another may still hold."""
+    vars = ("s", "p", "o", "ts", FROM, TO)
+    seen = (timeline.at_instants(Relation(c.sql, vars, frozenset(vars))) for c in found)
+    union = " UNION ALL ".join(f"SELECT s, p, o, ts, `{INSTANT}` FROM ({r.sql})" for r in seen)
+    text = f"SELECT s, p, o, max(ts) AS ts, `{INSTANT}` FROM ({union}) GROUP BY s, p, o, `{INSTANT}`"
+    known = [c.predicates for c in found if c.predicates is not None]
+    predicates = frozenset().union(*known) if len(known) == len(found) else None
+    return Content("", False, text, predicates, (INSTANT,))
+
+
+def absent_from(content: str, graph: str) -> str:
+    """What a graph does not have already; `graph` is an item of FROM."""
+    same = sql.all_of(f"e.{c} = g.{c}" for c in "spo")
+    return f"SELECT e.* FROM ({content}) e LEFT ANTI JOIN {graph} g ON {same}"

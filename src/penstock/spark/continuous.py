@@ -1,0 +1,171 @@
+"""Continuous queries: the same plan at every instant, all due instants in one Spark job.
+
+An evaluation is a pure function of the stream's elements, the background and the span of instants. Its rows are those
+of the answers, each with its instant, and one more row for every instant at which some window holds something, so
+that an empty answer can be told from none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import count
+
+from pyspark.sql import DataFrame
+
+from penstock.algebra import ops
+from penstock.algebra.windows import CountWindow, TimeWindow, ceiling, floor
+from penstock.optimise import optimise
+from penstock.spark import contents, encoding, instants, stamps
+from penstock.spark.background import Background
+from penstock.spark.contents import Content, Stream
+from penstock.spark.context import Context, Plan, Streaming, Tables, Universe
+from penstock.spark.jobs import Jobs
+from penstock.spark.lets import naming
+from penstock.spark.relation import FROM, INSTANT, TO
+from penstock.spark.settled import Settled
+from penstock.spark.timeline import Changes, Lattice, Span, Timeline
+
+__all__ = ["Background", "ContinuousQuery", "Span", "Stream"]
+
+_numbers = count()
+_SCHEMA = "s STRING, p STRING, o STRING, ts BIGINT"
+
+
+class ContinuousQuery:
+    """One registered query, optimised once and evaluated span by span."""
+
+    def __init__(
+        self,
+        query: ops.Query,
+        background: Background,
+        *,
+        duplicates: str = "keep",
+        rules: Collection[str] | None = None,
+    ) -> None:
+        if duplicates not in ("keep", "merge"):
+            raise ValueError(f'duplicates is "keep" or "merge", not {duplicates!r}')
+        self._background = background
+        self._merge = duplicates == "merge"
+        self._query, self._rules = query, rules
+        self._steps = _steps(query)
+        self._settled = Settled(background)
+        self._jobs = Jobs(background.session)
+        self._number = next(_numbers)
+
+    def evaluate(self, streams: Mapping[str, Stream], span: Span) -> DataFrame:
+        """The answers at the instants of the span; `streams` has those that the query names, by IRI."""
+        with naming(), self._planned(streams, span) as (query, context):
+            return self._jobs.session.sql(instants.answers(query, context))
+
+    def instants(self, after: int, through: int) -> bool:
+        """Whether there can be an instant t with after < t <= through."""
+        return any(floor(through, step) > after for step in self._steps) or (self._counts() and through > after)
+
+    def last_instant(self, last: int) -> int:
+        """The last instant of a bounded run whose last element has that time: the time itself, or the next instant."""
+        return min((ceiling(last, step) for step in self._steps), default=last)
+
+    def horizon(self, progress: int, stream: str) -> int | None:
+        """Up to which time elements of the stream are past for all instants after `progress`; None: that depends on
+        how many there are."""
+        windows = [s.window for s in self._query.streams if s.iri.value == stream]
+        ends = [self._end(w, progress) for w in windows if isinstance(w, TimeWindow)]
+        return min(ends) if len(ends) == len(windows) and ends else None
+
+    def _end(self, window: TimeWindow, progress: int) -> int:
+        following = min((ceiling(progress + 1, step) for step in self._steps), default=progress + 1)
+        return floor(following, window.step) - window.range
+
+    def tail(self, stream: str) -> int:
+        """How many of the newest elements up to the progress have to be kept for windows that count them."""
+        windows = [s.window for s in self._query.streams if s.iri.value == stream]
+        return max((w.size + w.step for w in windows if isinstance(w, CountWindow)), default=0)
+
+    def close(self) -> None:
+        """Let go of what is kept with Spark."""
+        self._settled.clear()
+
+    def _counts(self) -> bool:
+        registration = self._query.registration
+        fixed = registration is not None and registration.every is not None
+        return not fixed and any(isinstance(s.window, CountWindow) for s in self._query.streams)
+
+    # Planning
+
+    @contextmanager
+    def _planned(self, streams: Mapping[str, Stream], span: Span) -> Iterator[tuple[ops.Query, Context]]:
+        query = optimise(self._query, self._background.statistics, self._rules).query
+        tables = self._background.tables(query.dataset)
+        plan = Plan(tables, self._jobs.compute, query.base, "", self._jobs.fetch, self._jobs.share)
+        try:
+            found = [self._content(s, i, streams, span) for i, s in enumerate(query.streams)]
+            timeline = self._timeline(found, span, plan)
+            plan.streaming = self._streaming(query, self._seen(found, query, timeline, tables), timeline)
+            plan.tables = Tables(tables.default, tables.named, tables.graphs | {c.graph for c in found})
+            occupied = timeline.occupied([c.sql for c in found if c.ends], [c.sql for c in found if not c.ends])
+            yield query, Context(plan).with_universe(Universe((INSTANT,), occupied))
+        finally:
+            self._jobs.drop(plan.views)
+
+    def _content(self, source: ops.StreamWindow, i: int, streams: Mapping[str, Stream], span: Span) -> Content:
+        stream = streams[source.iri.value]
+        ends = isinstance(source.window, TimeWindow)
+        view = self._view(stream, f"penstock_stream_{self._number}_{i}", ordered=not ends)
+        if isinstance(source.window, TimeWindow):
+            text = contents.in_time(view, source.window, span)
+        else:
+            text = contents.in_number(view, source.window, span, stream.dropped)
+        return Content(encoding.encode(source.iri), source.named, text, stream.predicates, ends=ends)
+
+    def _view(self, stream: Stream, name: str, ordered: bool) -> str:
+        """The stream's elements; `ordered` with the place where they lie, for the order of those of the same time."""
+        session = self._jobs.session
+        if not stream.paths:
+            frame = session.createDataFrame([], f"{_SCHEMA}, file STRING, row BIGINT")
+        else:
+            frame = session.read.schema(_SCHEMA).parquet(*stream.paths)
+        if ordered and stream.paths:
+            frame = frame.selectExpr("*", "_metadata.file_path AS file", "_metadata.row_index AS row")
+        frame.createOrReplaceTempView(name)
+        return name
+
+    def _timeline(self, found: list[Content], span: Span, plan: Plan) -> Timeline:
+        if not self._counts():
+            return Lattice(self._steps, span)
+        lasting, ending = ([c.sql for c in found if c.ends is ends] for ends in (False, True))
+        due, others = list(map(_bounds, lasting)), list(map(_bounds, ending))
+        if self._steps:
+            occupied = Lattice(self._steps, span).occupied(ending, lasting)
+            due.append(f"SELECT `{INSTANT}` AS t FROM ({occupied})")
+        return Changes(plan.keep(Changes.numbered(due, others, span))[0], span)
+
+    def _seen(self, found: list[Content], query: ops.Query, timeline: Timeline, tables: Tables) -> tuple[Content, ...]:
+        """The windows as patterns read them: equal triples merged if that is wanted, and the instant in place of an
+        interval where no element is seen twice."""
+        if self._merge:
+            one_graph = (contents.absent_from(contents.merged(c.sql), tables.default) for c in found)
+            return tuple(replace(c, sql=text) for c, text in zip(found, one_graph, strict=True))
+        windows = [s.window for s in query.streams]
+        if not isinstance(timeline, Lattice) or not all(contents.is_seen_once(w, timeline) for w in windows):
+            return tuple(found)
+        return tuple(replace(c, sql=contents.at_its_instant(c.sql, timeline), when=(INSTANT,)) for c in found)
+
+    def _streaming(self, query: ops.Query, found: tuple[Content, ...], timeline: Timeline) -> Streaming:
+        asked, calls = stamps.asked(query.pattern), stamps.calls(query.pattern)
+        default = tuple(c for c in found if not c.named)
+        if self._merge and len(default) > 1:
+            default = (contents.as_one(default, timeline),)
+        return Streaming(timeline, found, default, self._background.predicates(), asked, calls, self._settled)
+
+
+def _bounds(content: str) -> str:
+    return f"SELECT explode(array(`{FROM}`, `{TO}`)) AS t FROM ({content})"
+
+
+def _steps(query: ops.Query) -> tuple[int, ...]:
+    """The steps whose multiples are the instants: that of COMPUTED EVERY, else those of the windows."""
+    if query.registration is not None and query.registration.every is not None:
+        return (query.registration.every,)
+    return tuple(dict.fromkeys(s.window.step for s in query.streams if isinstance(s.window, TimeWindow)))

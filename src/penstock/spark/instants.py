@@ -1,0 +1,108 @@
+"""Query forms with time: the answers at all instants of a span in one SELECT.
+
+Every SELECT has a column `time`, those of the form, and `.row`: true for a row of an answer, false for the one row
+that says that there is an answer at that instant, if only an empty one. With ORDER BY, `.order` is a row's place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from penstock.algebra import ops
+from penstock.algebra.expressions import Var
+from penstock.spark import encoding, forms, joins, sql
+from penstock.spark.context import Context
+from penstock.spark.operators import compile_op, identified
+from penstock.spark.relation import FROM, INSTANT, Relation, nothing
+
+ROW, ORDER, TIME = ".row", ".order", "time"
+_AT = frozenset((INSTANT,))
+
+
+def answers(query: ops.Query, context: Context) -> str:
+    match query.form:
+        case ops.Select():
+            columns, text = _select(query, context)
+        case ops.Ask():
+            columns, text = [], f"SELECT DISTINCT `{INSTANT}` FROM ({_pattern(query, context).sql})"
+        case ops.Construct() as form:
+            columns, text = list(forms.TRIPLE), _construct(form, query, context)
+        case ops.Describe() as form:
+            columns, text = list(forms.TRIPLE), _describe(form, query, context)
+    return _reported(columns, text, context)
+
+
+def _reported(columns: Sequence[str], text: str, context: Context) -> str:
+    """The rows, and one for every instant that has an answer.
+
+    Rows that hold always, from the background alone, were copied to all instants; those without any data have none.
+    """
+    (universe,) = context.universes
+    occupied = universe.sql
+    if nothing(FROM) in text:
+        occupied = f"SELECT * FROM {context.plan.keep(occupied)[0]}"
+        text = f"SELECT l.* FROM ({text}) l LEFT SEMI JOIN ({occupied}) r ON l.`{INSTANT}` = r.`{INSTANT}`"
+    names = [sql.name(c) for c in columns]
+    nulls = [sql.alias("CAST(NULL AS BIGINT)" if c == ORDER else sql.NULL, c) for c in columns]
+    rows = ", ".join([f"`{INSTANT}` AS {TIME}", *names, f"true AS `{ROW}`"])
+    marks = ", ".join([f"`{INSTANT}` AS {TIME}", *nulls, f"false AS `{ROW}`"])
+    return f"SELECT {rows} FROM ({text}) UNION ALL SELECT {marks} FROM ({occupied})"
+
+
+def _pattern(query: ops.Query, context: Context) -> Relation:
+    return context.expand(compile_op(query.pattern, context), _AT)
+
+
+def _select(query: ops.Query, context: Context) -> tuple[list[str], str]:
+    relation = _pattern(query, context)
+    names = [v.name for v in query.variables]
+    items = [sql.name(n) if n in relation.vars else sql.alias(sql.NULL, n) for n in names]
+    if not relation.order:
+        return names, f"SELECT {', '.join([f'`{INSTANT}`', *items])} FROM ({relation.sql})"
+    place = f"row_number() OVER (PARTITION BY `{INSTANT}` {relation.reorder()}) AS `{ORDER}`"
+    return [*names, ORDER], f"SELECT {', '.join([f'`{INSTANT}`', *items, place])} FROM ({relation.sql})"
+
+
+def _construct(form: ops.Construct, query: ops.Query, context: Context) -> str:
+    """As without time, instant by instant: what is no RDF is left out, and each triple is there once."""
+    relation = _pattern(query, context)
+    if forms.makes_nodes(form, relation):
+        relation = identified(relation, context)
+    if not form.template:
+        return f"SELECT NULL AS s, NULL AS p, NULL AS o, CAST(NULL AS BIGINT) AS `{INSTANT}` WHERE false"
+    made = f"SELECT `{INSTANT}`, {forms.filled(form, relation)} FROM ({relation.sql})"
+    return f"SELECT DISTINCT s, p, o, `{INSTANT}` FROM ({made}) WHERE {forms.IS_TRIPLE}"
+
+
+def _describe(form: ops.Describe, query: ops.Query, context: Context) -> str:
+    """What the snapshot says of each resource, and of every blank node that this leads to."""
+    found = _about(_resources(form, query, context), context)
+    done: list[str] = []
+    while True:
+        name, new = context.plan.keep(f"SELECT DISTINCT * FROM ({found})")
+        done.append(name)
+        known = " UNION ALL ".join(f"SELECT * FROM {name}" for name in done)
+        if not new:
+            return f"SELECT DISTINCT s, p, o, `{INSTANT}` FROM ({known})"
+        blank = f"SELECT o AS s, `{INSTANT}` FROM {done[-1]} WHERE {encoding.is_blank('o')}"
+        unseen = (
+            f"SELECT b.* FROM ({blank}) b LEFT ANTI JOIN ({known}) k ON b.s = k.s AND b.`{INSTANT}` = k.`{INSTANT}`"
+        )
+        found = _about(unseen, context)
+
+
+def _about(resources: str, context: Context) -> str:
+    """The triples of the default graph whose subject is one of these, at the same instants."""
+    all_triples = compile_op(ops.Bgp((ops.TriplePattern(Var("s"), Var("p"), Var("o")),)), context)
+    wanted = Relation(f"SELECT DISTINCT s, `{INSTANT}` FROM ({resources})", ("s", INSTANT), frozenset(("s", INSTANT)))
+    return f"SELECT s, p, o, `{INSTANT}` FROM ({joins.join(wanted, all_triples).sql})"
+
+
+def _resources(form: ops.Describe, query: ops.Query, context: Context) -> str:
+    relation = _pattern(query, context)
+    sources = {True: relation.sql, False: context.universes[0].sql}  # a constant is described at every instant
+    parts = (
+        f"SELECT {forms.read(term, relation)} AS s, `{INSTANT}` FROM ({sources[isinstance(term, Var)]})"
+        for term in form.terms
+    )
+    return f"SELECT s, `{INSTANT}` FROM ({' UNION ALL '.join(parts)}) WHERE s IS NOT NULL"

@@ -1,0 +1,45 @@
+"""The jobs that planning a query runs: rows that stay with Spark, rows that come here, rows that go there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+from penstock.spark.context import Rows
+
+_CONSTRAINTS = "spark.sql.constraintPropagation.enabled"
+
+
+class Jobs:
+    """What a `Plan` needs of a session."""
+
+    def __init__(self, session: SparkSession) -> None:
+        self.session = session
+
+    def compute(self, text: str, name: str) -> int:
+        """Checkpointed rows remember constraints of the plan they came from, on columns that a later UNION of them does
+        not find (Spark 4.3); so no constraints."""
+        self.session.conf.set(_CONSTRAINTS, "false")
+        try:
+            frame = self.session.sql(text).localCheckpoint(eager=False)
+            frame.createOrReplaceTempView(name)
+            return frame.count()  # the job that fills the checkpoint
+        finally:
+            self.session.conf.set(_CONSTRAINTS, "true")
+
+    def fetch(self, text: str, most: int) -> Rows | None:
+        table = self.session.sql(f"SELECT * FROM ({text}) LIMIT {most + 1}").toArrow()
+        if table.num_rows > most:
+            return None
+        return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+    def share(self, name: str, columns: Sequence[str], rows: Rows) -> None:
+        cells = list(zip(*rows, strict=True)) if rows else [()] * len(columns)
+        table = pa.table([pa.array(cell, pa.string()) for cell in cells], names=list(columns))
+        self.session.createDataFrame(table).createOrReplaceTempView(name)
+
+    def drop(self, views: Iterable[str]) -> None:
+        for view in views:
+            self.session.catalog.dropTempView(view)

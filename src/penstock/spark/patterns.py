@@ -1,0 +1,132 @@
+"""Basic graph patterns: triple patterns as scans, joined on their variables.
+
+Without streams that is one SELECT. With streams a triple may come from the background or from a window. What cannot
+come from a window, because no stream has such a predicate, is joined beforehand, once for all evaluations; what
+cannot come from the background is read from the windows alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import reduce
+
+from pyoxigraph import NamedNode
+
+from penstock.algebra import ops
+from penstock.algebra.expressions import PatternTerm, Var
+from penstock.spark import encoding, joins, sql, stamps
+from penstock.spark.contents import Content
+from penstock.spark.context import Context
+from penstock.spark.relation import Relation, items_or_one, unit
+
+
+def compile_bgp(op: ops.Bgp, context: Context) -> Relation:
+    if not op.patterns:
+        return unit()
+    if not context.contents():
+        return _static(op.patterns, context)
+    still = [p for p in op.patterns if not streams_of(p, context)]
+    parts = [_settled(group, context) for group in _connected(still)]
+    parts += [_leaf(p, context) for p in op.patterns if p not in still]
+    return _joined(parts)
+
+
+def _static(patterns: Sequence[ops.TriplePattern], context: Context) -> Relation:
+    """One join of scans: the first use of a variable is its column, every further use a condition."""
+    source, key = context.source()
+    columns: dict[str, str] = {}
+    matches = [_match(pattern, f"t{i}", key, columns) for i, pattern in enumerate(patterns)]
+    joined = "".join(f" JOIN {source} t{i} ON {match}" for i, match in enumerate(matches) if i)
+    items = items_or_one(sql.alias(column, var) for var, column in columns.items())
+    text = f"SELECT {items} FROM {source} t0{joined} WHERE {matches[0]}"
+    return Relation(text, tuple(columns), frozenset(columns))
+
+
+def _match(pattern: ops.TriplePattern, table: str, key: str | None, columns: dict[str, str]) -> str:
+    """The conditions on one scan; variables that are new get their column noted."""
+    places = list(zip("spo", _terms(pattern), strict=True))
+    if key is not None:
+        places.insert(0, ("g", Var(key)))
+    conditions = []
+    for place, wanted in places:
+        column = f"{table}.{place}"
+        if not isinstance(wanted, Var):
+            conditions.append(f"{column} = {encoding.constant(wanted)}")
+        elif columns.setdefault(wanted.name, column) != column:
+            conditions.append(f"{column} = {columns[wanted.name]}")
+    return sql.all_of(conditions)
+
+
+def _terms(pattern: ops.TriplePattern) -> tuple[PatternTerm, ...]:
+    return pattern.subject, pattern.predicate, pattern.object
+
+
+def streams_of(pattern: ops.TriplePattern, context: Context) -> list[Content]:
+    """The windows in which the pattern can match at all."""
+    return [c for c in context.contents() if can_match(pattern.predicate, c.predicates)]
+
+
+def can_match(predicate: PatternTerm, known: frozenset[str] | None) -> bool:
+    return known is None or not isinstance(predicate, NamedNode) or encoding.encode(predicate) in known
+
+
+def _settled(patterns: Sequence[ops.TriplePattern], context: Context) -> Relation:
+    """A join on the background alone, whose rows are the same at every evaluation."""
+    relation = _static(patterns, context)
+    streaming = context.plan.streaming
+    assert streaming is not None
+    items = items_or_one(map(sql.name, relation.vars))
+    return Relation(f"SELECT {items} FROM {streaming.settled(relation.sql)}", relation.vars, relation.certain)
+
+
+def _leaf(pattern: ops.TriplePattern, context: Context) -> Relation:
+    """The matches of one pattern, in the windows and, unless that cannot be, in the background."""
+    streaming = context.plan.streaming
+    assert streaming is not None
+    found = [_in_window(pattern, content, context) for content in streams_of(pattern, context)]
+    if can_match(pattern.predicate, streaming.background):
+        found.append(_static((pattern,), context))
+    keys = frozenset().union(*(part.keys for part in found))
+    return reduce(joins.union, (context.expand(part, keys) for part in found))
+
+
+def _in_window(pattern: ops.TriplePattern, content: Content, context: Context) -> Relation:
+    columns: dict[str, str] = {}
+    _, key = context.source()
+    match = _match(pattern, "t", key, columns)
+    times = {**{c: f"t.{sql.name(c)}" for c in content.when}, **_stamps(pattern, content, context)}
+    items = items_or_one(sql.alias(column, name) for name, column in {**columns, **times}.items())
+    source = content.sql if key is None else f"SELECT *, {sql.text(content.graph)} AS g FROM ({content.sql})"
+    text = f"SELECT {items} FROM ({source}) t WHERE {match}"
+    return Relation(text, (*columns, *times), frozenset((*columns, *content.when)))
+
+
+def _stamps(pattern: ops.TriplePattern, content: Content, context: Context) -> dict[str, str]:
+    """The element's timestamp, under the name of each variable that it binds and the query asks about."""
+    asked = context.plan.streaming.stamped if context.plan.streaming is not None else {}
+    bound = [v.name for v in ops.variables_of(*_terms(pattern)) if v.name in asked]
+    names = [stamps.column(v) for v in bound] + [stamps.column(v, content.graph) for v in bound if asked[v]]
+    return dict.fromkeys(names, "t.ts")
+
+
+def _connected(patterns: Iterable[ops.TriplePattern]) -> list[list[ops.TriplePattern]]:
+    """Groups of patterns that share variables, directly or through others."""
+    groups: list[list[ops.TriplePattern]] = []
+    for pattern in patterns:
+        near = [g for g in groups if any(_variables(pattern) & _variables(other) for other in g)]
+        groups = [g for g in groups if g not in near] + [[*(p for g in near for p in g), pattern]]
+    return groups
+
+
+def _variables(pattern: ops.TriplePattern) -> set[Var]:
+    return set(ops.variables_of(*_terms(pattern)))
+
+
+def _joined(parts: list[Relation]) -> Relation:
+    """One after the other, next one that shares a variable if there is any."""
+    result, *rest = parts
+    while rest:
+        following = next((part for part in rest if set(part.solution) & set(result.solution)), rest[0])
+        rest.remove(following)
+        result = joins.join(result, following)
+    return result

@@ -1,0 +1,124 @@
+"""Evaluation instants: which there are, and a copy of every row for each one at which it holds.
+
+Mostly the instants are a lattice, the multiples of some steps, and arithmetic finds those in a row's interval. Windows
+that count elements change whenever elements come: then the instants are numbered in a view, and a row's bounds, which
+are instants themselves, are looked up there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from math import gcd
+
+from penstock.algebra.windows import ceiling, floor
+from penstock.spark import sql
+from penstock.spark.relation import FROM, INSTANT, TO, Relation
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The instants t with after < t <= through."""
+
+    after: int
+    through: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lattice:
+    """The multiples of any of the steps, within a span."""
+
+    steps: tuple[int, ...]
+    span: Span
+
+    @property
+    def step(self) -> int:
+        return gcd(*self.steps)
+
+    @property
+    def first(self) -> int:
+        return min(ceiling(self.span.after + 1, step) for step in self.steps)
+
+    @property
+    def last(self) -> int:
+        return max(floor(self.span.through, step) for step in self.steps)
+
+    def at_instants(self, relation: Relation) -> Relation:
+        kept = [v for v in relation.vars if v not in (FROM, TO)]
+        items = [*map(sql.name, [*kept, *relation.hidden]), sql.alias(self._exploded(), INSTANT)]
+        text = f"SELECT {', '.join(items)} FROM ({relation.sql}) t"
+        certain = relation.certain - {FROM, TO} | {INSTANT}
+        return replace(relation, sql=text, vars=(*kept, INSTANT), certain=certain)
+
+    def _exploded(self) -> str:
+        return f"explode({self.instants(FROM, TO)})"
+
+    def instants(self, start: str, stop: str) -> str:
+        """An array of the instants from one column's value up to, but not including, another's; NULL for none."""
+        step = self.step
+        low = f"greatest({up(sql.name(start), step)}, {self.first}L)"
+        high = f"least({down(f'{sql.name(stop)} - 1', step)}, {self.last}L)"
+        array = f"sequence({low}, {high}, {step}L)"
+        if step not in self.steps:
+            array = f"filter({array}, t -> {sql.any_of(f'pmod(t, {s}L) = 0' for s in self.steps)})"
+        return sql.when(f"{low} <= {high}", array)
+
+    def occupied(self, contents: Iterable[str], since: Iterable[str]) -> str:
+        """The instants at which there is something: SELECTs of (from, to), and of the start of what never ends."""
+        parts = [f"SELECT DISTINCT `{FROM}`, `{TO}` FROM ({content})" for content in contents]
+        end = f"{self.span.through + 1}L"
+        begins = f"SELECT min(`{FROM}`) AS `{FROM}`, {end} AS `{TO}`"
+        parts += [f"{begins} FROM ({content}) HAVING count(1) > 0" for content in since]
+        return f"SELECT DISTINCT {self._exploded()} AS `{INSTANT}` FROM ({' UNION ALL '.join(parts)})"
+
+
+def up(value: str, step: int) -> str:
+    """The SQL of `windows.ceiling`."""
+    return f"({value} + pmod(-({value}), {step}L))"
+
+
+def down(value: str, step: int) -> str:
+    """The SQL of `windows.floor`."""
+    return f"({value} - pmod({value}, {step}L))"
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Numbered instants: a view of (k, t, due), in which rows' bounds can be looked up once they are in the span."""
+
+    view: str
+    span: Span
+
+    def at_instants(self, relation: Relation) -> Relation:
+        kept = [v for v in relation.vars if v not in (FROM, TO)]
+        columns = [*map(sql.name, [*kept, *relation.hidden])]
+        clamped = f"SELECT *, {self._clamped(FROM)} AS `.f`, {self._clamped(TO)} AS `.t` FROM ({relation.sql})"
+        found = f"({clamped}) r JOIN {self.view} a ON r.`.f` = a.t JOIN {self.view} b ON r.`.t` = b.t"
+        number = "explode(CASE WHEN a.k < b.k THEN sequence(a.k, b.k - 1) END) AS `.n`"
+        numbered = f"SELECT {', '.join([*(f'r.{c}' for c in columns), number])} FROM {found}"
+        items = [*(f"n.{c}" for c in columns), f"i.t AS `{INSTANT}`"]
+        text = f"SELECT {', '.join(items)} FROM ({numbered}) n JOIN {self.view} i ON n.`.n` = i.k AND i.due"
+        certain = relation.certain - {FROM, TO} | {INSTANT}
+        return replace(relation, sql=text, vars=(*kept, INSTANT), certain=certain)
+
+    def _clamped(self, bound: str) -> str:
+        return f"least(greatest(`{bound}`, {self.span.after}L), {self.span.through + 1}L)"
+
+    def occupied(self, contents: Iterable[str], since: Iterable[str]) -> str:
+        return f"SELECT t AS `{INSTANT}` FROM {self.view} WHERE due"
+
+    @staticmethod
+    def numbered(due: Iterable[str], others: Iterable[str], span: Span) -> str:
+        """The view, from SELECTs of a column t: the instants, and further times at which rows begin or cease to hold.
+
+        With the ends of the span every bound that is clamped to it can be found.
+        """
+        ends = f"SELECT explode(array({span.after}L, {span.through + 1}L)) AS t"
+        instants = [f"SELECT t, t > {span.after} AND t <= {span.through} AS due FROM ({text})" for text in due]
+        bounds = [f"SELECT t, false AS due FROM ({text})" for text in (*others, ends)]
+        times = f"SELECT t, max(due) AS due FROM ({' UNION ALL '.join([*instants, *bounds])}) GROUP BY t"
+        within = f"t >= {span.after} AND t <= {span.through + 1}"
+        return f"SELECT row_number() OVER (ORDER BY t) AS k, t, due FROM ({times}) t WHERE {within}"
+
+
+Timeline = Lattice | Changes

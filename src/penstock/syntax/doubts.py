@@ -1,0 +1,41 @@
+"""What a query may say, but hardly means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from penstock.syntax import tree
+from penstock.syntax.scope import annotated, visible
+
+__all__ = ["doubts"]
+
+
+def doubts(query: tree.Query) -> Iterator[str]:
+    """One sentence each, for warnings."""
+    if query.registration is not None and query.registration.derives:
+        yield from _derives_nothing(query.registration.name, query.form)
+    if isinstance(query.form, tree.Select):
+        yield from _near_misses(query.form, _bound(query))
+
+
+def _derives_nothing(name: str, form: tree.Form) -> Iterator[str]:
+    """The papers print a REGISTER STREAM with a SELECT, though they say that only triples make a stream."""
+    if isinstance(form, tree.Select | tree.Ask):
+        word = "SELECT" if isinstance(form, tree.Select) else "ASK"
+        yield f"{name} derives no stream: {word} gives no triples, so its answers are only delivered"
+
+
+def _near_misses(select: tree.Select, bound: set[str]) -> Iterator[str]:
+    """Names are told apart by case, which is easily overlooked; an unbound variable is no error in SPARQL."""
+    folded = {name.casefold(): name for name in bound}
+    for item in select.items or ():
+        name = item.variable.name
+        near = folded.get(name.casefold())
+        if item.expression is None and near is not None and name not in bound:
+            yield f"line {item.variable.span.line}: ?{name} is never bound; did you mean ?{near}?"
+
+
+def _bound(query: tree.Query) -> set[str]:
+    aliases = [key.alias.name for key in query.modifiers.group_by if key.alias is not None]
+    values = [variable.name for variable in query.values.variables] if query.values else []
+    return {*visible(query.where), *annotated(query.modifiers), *aliases, *values}

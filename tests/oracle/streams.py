@@ -1,0 +1,140 @@
+"""Generated streams and windows around the generated queries of `strategies.py`, and their snapshots.
+
+Part of a generated default graph becomes the elements of one or two streams, each triple once or a few times; what is
+left is the background. The snapshot of an instant is worked out here, element by element, from the definition of the
+windows, and given to pyoxigraph as plain data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from hypothesis import strategies as st
+from pyoxigraph import DefaultGraph, NamedNode, Quad, Triple
+
+from penstock.algebra.ops import StreamWindow
+from penstock.algebra.windows import CountWindow, TimeWindow
+
+from .data import NS, Data, dataset
+from .strategies import DATA_BYTES, QUERY_BYTES, Generated, query
+from .tape import Tape
+
+STREAM_BYTES = 200
+SECOND = 1_000_000
+STREAMS = tuple(NamedNode(f"{NS}stream{i}") for i in (1, 2))
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    triple: Triple
+    time: int
+
+
+SOME = Element(Triple(STREAMS[0], STREAMS[0], STREAMS[0]), 11 * SECOND)
+OTHER = Element(Triple(STREAMS[1], STREAMS[1], STREAMS[1]), 12 * SECOND)
+
+
+@dataclass(frozen=True, slots=True)
+class Streamed:
+    """A dataset of which a part comes as streams, and how it is cut and evaluated."""
+
+    background: list[Quad]
+    elements: dict[NamedNode, list[Element]]
+    windows: tuple[StreamWindow, ...]
+    every: int | None
+    duplicates: str
+    files: int  # into how many a stream is cut
+    spans: int  # into how many the instants are cut
+    known: bool  # whether the predicates of the streams are known
+
+    @property
+    def last(self) -> int:
+        return max(e.time for elements in self.elements.values() for e in elements)
+
+    def instants(self) -> list[int]:
+        """All instants that may have an answer, by brute force: everything happens within a few dozen seconds."""
+        steps = [w.window.step for w in self.windows if isinstance(w.window, TimeWindow)]
+        counted = [w for w in self.windows if isinstance(w.window, CountWindow)]
+        if self.every is not None:
+            steps, counted = [self.every], []
+        end = min((self.last + -self.last % step for step in steps), default=self.last)
+        times = {t for step in steps for t in range(0, end + 1, step)}
+        for window in counted:
+            ordered = sorted(e.time for e in self.elements[window.iri])
+            times |= set(ordered[window.window.step - 1 :: window.window.step])
+        return sorted(t for t in times if t <= end and any(self.visible(w, t) for w in self.windows))
+
+    def visible(self, source: StreamWindow, instant: int) -> list[Element]:
+        """The content of a window, as its definition says."""
+        window, elements = source.window, self.elements[source.iri]
+        if isinstance(window, TimeWindow):
+            at = instant - instant % window.step
+            return [e for e in elements if at - window.range < e.time <= at]
+        arrived = [e for e in sorted(elements, key=lambda e: e.time) if e.time <= instant]
+        full = len(arrived) - len(arrived) % window.step
+        return arrived[max(0, full - window.size) : full]
+
+    def snapshot(self, instant: int, background: list[Quad]) -> Iterator[Quad]:
+        """The dataset at an instant: windows in the default graph, and as graphs on top of the background's."""
+        yield from background
+        background = [q for q in background if isinstance(q.graph_name, DefaultGraph)]
+        for source in self.windows:
+            content = [e.triple for e in self.visible(source, instant)]
+            if not source.named:
+                yield from (Quad(*t) for t in content)
+            yield from (Quad(*t, source.iri) for t in content)
+            yield from (Quad(q.subject, q.predicate, q.object, source.iri) for q in background)
+
+
+def streamed_cases() -> st.SearchStrategy[tuple[Streamed, Generated]]:
+    size = DATA_BYTES + QUERY_BYTES + STREAM_BYTES
+    return st.binary(min_size=size, max_size=size).map(streamed_case)
+
+
+def streamed_case(tape: bytes) -> tuple[Streamed, Generated]:
+    data, asked = tape[:DATA_BYTES], tape[DATA_BYTES : DATA_BYTES + QUERY_BYTES]
+    return streamed(dataset(Tape(data)), Tape(tape[DATA_BYTES + QUERY_BYTES :])), query(Tape(asked))
+
+
+def streamed(data: Data, draw: Tape) -> Streamed:
+    """Blank nodes stay in the background: a stream has its own."""
+    quads = data.quads()
+    movable = [q for q in quads if isinstance(q.graph_name, DefaultGraph) and "_:" not in str(q)]
+    windows = tuple(one_window(draw, iri) for iri in STREAMS[: draw.count(1, 2)])
+    every = draw.pick((None, None, 3 * SECOND, 10 * SECOND))
+    merge = draw.chance(2)
+    elements: dict[NamedNode, list[Element]] = {w.iri: [] for w in windows}
+    moved = set()
+    for quad in movable:
+        if str(quad.predicate) != f"<{NS}i>" and not draw.chance(3):
+            moved.add(quad)
+            for _ in range(draw.pick((1, 1, 2)) if merge else 1):
+                source = draw.pick(windows).iri
+                elements[source].append(Element(quad.triple, draw.count(0, 40) * SECOND // 2))
+    for found in elements.values():
+        found.append(SOME)  # no stream is empty
+        found.sort(key=lambda e: e.time)
+    if not merge:  # two streams with the same triple at once would be two matches
+        first = elements[windows[0].iri]
+        elements |= {
+            w.iri: [e for e in elements[w.iri] if e.triple.subject != STREAMS[0]] or first for w in windows[1:]
+        }
+    left = [q for q in quads if q not in moved or (merge and draw.chance(4))]
+    return Streamed(
+        left, elements, windows, every, "merge" if merge else "keep", draw.count(1, 3), draw.count(1, 3), draw.chance(2)
+    )
+
+
+def one_window(draw: Tape, iri: NamedNode) -> StreamWindow:
+    step = draw.pick((1, 2, 5)) * SECOND
+    window = draw.pick(
+        (
+            TimeWindow(step * draw.count(1, 4), step),
+            TimeWindow(step * draw.count(1, 3) + SECOND // 2, step),
+            TimeWindow(step, step),
+            CountWindow(draw.count(1, 6)),
+            CountWindow(draw.count(2, 6), draw.count(1, 2)),
+        )
+    )
+    return StreamWindow(iri, window, named=draw.chance(6))

@@ -1,0 +1,112 @@
+"""The law of the design: at every instant the answer is what plain SPARQL gives on the snapshot of that instant.
+
+Generated queries on generated streams, windows and background; pyoxigraph answers on the snapshots. Into how many files
+the stream is cut, into how many jobs the instants, which rule is off, and whether the streams' predicates are known
+beforehand is part of each example, and must not matter.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from pyoxigraph import Quad, Triple
+
+from penstock.algebra.build import translate
+from penstock.algebra.ops import Ask, Construct, Query, Registration
+from penstock.answer import Answer
+from penstock.knowledge.oxigraph import OxigraphStore
+from penstock.optimise import ALL_RULES
+from penstock.spark.continuous import Background, ContinuousQuery, Span, Stream
+from penstock.spark.encoding import decode, encode
+from penstock.spark.session import private
+
+from .compare import difference, oracle
+from .strategies import Generated
+from .streams import Element, Streamed, streamed_cases
+from .test_oracle import thorough
+
+
+@pytest.fixture(scope="module")
+def session(spark: Any) -> Any:
+    return private(spark)
+
+
+@given(case=streamed_cases())
+@thorough(220)
+def test_every_instant_is_plain_sparql(case: tuple[Streamed, Generated], session: Any, tmp_path_factory: Any) -> None:
+    streamed, query = case
+    answers = evaluated(streamed, query, session, tmp_path_factory.mktemp("stream"))
+    assert sorted(answers) == streamed.instants(), explained(streamed, query)
+    for instant, answer in answers.items():
+        found = difference(answer, replace(query, source=None), snapshot(streamed, query, instant))
+        assert found is None, f"at {instant}:\n{found}\n\n{explained(streamed, query)}"
+
+
+def snapshot(streamed: Streamed, query: Generated, instant: int) -> list[Quad]:
+    """The dataset that the query asks for, with the windows as they are at the instant."""
+    return list(dict.fromkeys(streamed.snapshot(instant, list(oracle(streamed.background, query.source)))))
+
+
+def explained(streamed: Streamed, query: Generated) -> str:
+    lines = [query.text, f"{streamed.windows} every {streamed.every}, duplicates {streamed.duplicates}", "background:"]
+    lines += [f"  {quad}" for quad in streamed.background]
+    for iri, elements in streamed.elements.items():
+        lines += [f"{iri}:", *(f"  {e.time} {e.triple}" for e in elements)]
+    return "\n".join(lines)
+
+
+def evaluated(streamed: Streamed, query: Generated, session: Any, folder: Path) -> dict[int, Answer]:
+    """The answers at all instants, from as many jobs as the example says."""
+    planned = replace(translate(query.text), streams=streamed.windows, registration=Registration("q", streamed.every))
+    store = OxigraphStore()
+    store.load(streamed.background)
+    rules = {rule.name for rule in ALL_RULES} - {ALL_RULES[streamed.last % len(ALL_RULES)].name}
+    continuous = ContinuousQuery(planned, Background(session, store), duplicates=streamed.duplicates, rules=rules)
+    streams = {iri.value: written(e, folder / iri.value[-1], streamed) for iri, e in streamed.elements.items()}
+    rows: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    for span in spans(streamed, continuous.last_instant(streamed.last)):
+        for row in continuous.evaluate(streams, span).toArrow().to_pylist():
+            found = rows[row.pop("time")]
+            if row.pop(".row"):
+                found.append(row)
+    continuous.close()
+    return {instant: answered(planned, found) for instant, found in rows.items()}
+
+
+def spans(streamed: Streamed, last: int) -> Iterator[Span]:
+    cuts = [-1, *(last * i // streamed.spans for i in range(1, streamed.spans)), last]
+    for after, through in pairwise(cuts):
+        if after < through:
+            yield Span(after, through)
+
+
+def written(elements: list[Element], folder: Path, streamed: Streamed) -> Stream:
+    folder.mkdir()
+    paths, size = [], -(-len(elements) // streamed.files)
+    for i in range(0, len(elements), size):
+        part = elements[i : i + size]
+        columns = [[encode(term) for term in column] for column in zip(*(e.triple for e in part), strict=True)]
+        table = pa.table([*columns, [e.time for e in part]], names=["s", "p", "o", "ts"])
+        paths.append(str(folder / f"{i:06}.parquet"))
+        pq.write_table(table, paths[-1])
+    predicates = frozenset(encode(e.triple.predicate) for e in elements) if streamed.known else None
+    return Stream(tuple(paths), predicates)
+
+
+def answered(query: Query, rows: list[dict[str, Any]]) -> Answer:
+    if isinstance(query.form, Ask):
+        return Answer.ask(bool(rows))
+    rows.sort(key=lambda row: row.pop(".order", 0))
+    decoded = [{name: decode(cell) for name, cell in row.items() if cell is not None} for row in rows]
+    if isinstance(query.form, Construct):
+        return Answer.graph(Triple(row["s"], row["p"], row["o"]) for row in decoded)
+    return Answer.solutions([v.name for v in query.variables], decoded)
