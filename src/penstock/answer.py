@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
@@ -26,12 +27,16 @@ class Answer:
 
     SELECT has `variables` and `rows`, ASK has `boolean`, CONSTRUCT and DESCRIBE have `triples`. Iteration and `len` go
     over the rows, or over the triples where there are some; an answer is true if it has any, ASK's if it is.
+
+    A continuous query gives an answer an instant: `time` (in UTC) and `query`, its name, tell them apart.
     """
 
     variables: tuple[str, ...] = ()
     rows: list[Row] = field(default_factory=list)
     boolean: bool | None = None
     triples: list[Triple] | None = None
+    time: datetime | None = None
+    query: str | None = None
 
     @classmethod
     def solutions(cls, variables: Iterable[str], rows: Iterable[Row]) -> Answer:
@@ -56,6 +61,13 @@ class Answer:
     def to_json(self) -> str:
         """SPARQL 1.1 Query Results JSON, on one line (SELECT and ASK)."""
         return results.to_json(self)
+
+    def to_ndjson(self) -> str:
+        """One line of JSON, without its end: `query`, `time`, then SPARQL JSON results; `triples` where it is a graph.
+
+        A member that the answer does not have is left out.
+        """
+        return results.to_ndjson(self)
 
     def to_xml(self) -> str:
         """SPARQL Query Results XML (SELECT and ASK). Characters that XML cannot hold become U+FFFD."""
@@ -102,7 +114,8 @@ class Answer:
         return results.to_text(self)
 
     def __repr__(self) -> str:
-        return f"<Answer: {results.summary(self)}>"
+        at = "" if self.time is None else f" at {results.time_text(self.time)}"
+        return f"<Answer{at}: {results.summary(self)}>"
 
     def _repr_html_(self) -> str:
         return results.to_html(self)

@@ -1,36 +1,55 @@
-"""The engine: background knowledge in, queries in, answers out."""
+"""The engine: background knowledge and streams in, queries in, answers out."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from os import PathLike
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 from penstock.algebra.build import translate
 from penstock.answer import Answer
-from penstock.errors import PenstockError, StoreError
+from penstock.errors import PenstockError, QueryError, StoreError
 from penstock.io.formats import Source, Target
-from penstock.knowledge.store import Store, StoreSpec, open_store
+from penstock.knowledge.store import Store, StoreSpec, is_plain, open_store
 from penstock.optimise import ALL_RULES
+from penstock.query import Query
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from penstock.io.sinks import SinkSpec
+    from penstock.stream.clock import Clock
+    from penstock.stream.declared import SourceSpec
+    from penstock.stream.elements import Elements
+    from penstock.stream.moments import Duration, Moment
+    from penstock.stream.progress import EngineStatus, Progress
+    from penstock.stream.runtime import Runtime
 
 __all__ = ["Engine"]
 
 
 class Engine:
-    """Answers SPARQL over background knowledge.
+    """Answers SPARQL over background knowledge, and continuous SPARQL over streams joined with it.
 
         with penstock.Engine() as engine:
             engine.load("city.ttl")
-            print(engine.query("SELECT * { ?s ?p ?o } LIMIT 5"))
+            engine.stream("http://streams.org/citytollgates.trdf", "gates.nq")
+            query = engine.register(open("cars.rq").read())
+            engine.run()
+            for answer in query.answers():
+                print(answer.time, answer, sep="\\n")
 
     `background` names the store: "oxigraph" (embedded, the default), "oxigraph:DIRECTORY" (on disk), "spark" (the
     triples as DataFrames, every query compiled to Spark), "sparql:URL" (a remote endpoint), or a store of your own.
     `spark` shares a session, which is never stopped here; without one, Spark is started when it is first needed, on
     `master` or on this machine. `rules` names the optimiser's rules to use, all by default; no choice of them changes
     an answer.
+
+    `checkpoint` is a folder for streams, queries and their progress: an engine on the same folder continues where the
+    last one stopped, or was stopped. Background knowledge is not in it. `clock` is what tells the time, and
+    `on_progress` is called with a `Progress` now and then while streams are read and answered.
     """
 
     def __init__(
@@ -40,13 +59,19 @@ class Engine:
         spark: SparkSession | None = None,
         master: str | None = None,
         rules: Collection[str] | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+        clock: Clock | None = None,
+        on_progress: Callable[[Progress], None] | None = None,
     ) -> None:
         _check_rules(rules)
-        self._given, self._master = spark, master
+        self._given, self._master, self._rules = spark, master, rules
         self._started: SparkSession | None = None
         self._closed = False
         options = {"spark": spark, "master": master, "rules": rules} if background == "spark" else {}
         self._store = open_store(background, **options)
+        self._checkpoint = None if checkpoint is None else Path(checkpoint).absolute()
+        self._clock, self._on_progress = clock, on_progress
+        self._made: Runtime | None = None
 
     @property
     def spark(self) -> SparkSession:
@@ -60,6 +85,8 @@ class Engine:
             self._started = session.start(self._master)
         return self._given or self._started  # type: ignore[return-value]
 
+    # Background knowledge
+
     def load(self, source: Source, graph: Target = None, base: str | None = None, format: str | None = None) -> int:
         """Add background knowledge and return how many statements were read.
 
@@ -71,7 +98,108 @@ class Engine:
 
     def query(self, text: str, base: str | None = None) -> Answer:
         """Answer one SPARQL 1.1 query. A mistake in it raises `QueryError`, which says where and what to do."""
-        return self._open().answer(translate(text, base), text, base)
+        query = translate(text, base)
+        if query.streams:
+            raise QueryError("this query reads streams", hint="register it: engine.register(text), then engine.run()")
+        if is_plain(text, base):
+            return self._open().answer(query, text, base)
+        return self._runtime.plans.answer(query, text, base)
+
+    # Streams and continuous queries
+
+    def stream(
+        self,
+        iri: str,
+        source: SourceSpec = None,
+        *,
+        lateness: Duration | None = None,
+        idle: Duration | None = None,
+        advance: bool = False,
+        format: str | None = None,
+    ) -> None:
+        """Declare a stream.
+
+        `source` is a file of timestamped N-Quads (also gzipped) or Parquet with columns s, p, o, ts; a folder of such
+        files (`run` reads them all, `start` watches it); "tcp://HOST:PORT", to read lines from; "listen://HOST:PORT",
+        to let producers connect; an iterable of lines or of pairs of a triple and its time; None: elements are pushed.
+
+        `lateness` is by how much an element may come after a later one; beyond that it is kept aside and counted. A
+        stream that is silent for `idle` does not hold up others in a query. With `advance` its time goes on with the
+        clock, also without elements. Durations are "10s", "500ms", "2 minutes", timedeltas or microseconds.
+        """
+        from penstock.stream.declared import declare
+
+        self._runtime.declare(iri, declare(source, lateness, idle, advance, format))
+
+    def register(
+        self,
+        text: str,
+        *,
+        name: str | None = None,
+        sink: SinkSpec = None,
+        duplicates: str = "keep",
+        base: str | None = None,
+    ) -> Query:
+        """Register a continuous query, to be answered by `run()`, or from now on if the engine is live.
+
+        Its name is the given one, else that in the text, else a number. `sink` is a function that is called with each
+        answer, a path (.ndjson, .csv, .nq, or a folder for Parquet), or an object of your own (`penstock.io.sinks`);
+        without one the answers are kept for `query.answers()`. Two equal triples are two elements, unless `duplicates`
+        is "merge". The same name and text again, also after a restart, is the same query, and continues.
+        """
+        return Query(self._runtime.register(text, name, sink, duplicates, base), self._runtime)
+
+    @property
+    def queries(self) -> list[Query]:
+        """The registered queries."""
+        return [Query(task, self._runtime) for task in self._runtime.catalogue]
+
+    def __getitem__(self, name: str) -> Query:
+        try:
+            return Query(self._runtime.catalogue[name], self._runtime)
+        except KeyError:
+            raise KeyError(f"there is no query {name}") from None
+
+    def run(self) -> None:
+        """Read all sources to their end and answer every query at every instant. Ctrl-C stops it cleanly.
+
+        A query that fails does not keep the others from being answered; the failure is raised at the end.
+        """
+        self._runtime.run()
+
+    def start(self) -> None:
+        """Go live: elements come from the sources and from `push`, and answers as soon as an instant is complete."""
+        self._runtime.start()
+
+    def stop(self) -> None:
+        """Answer what is due, then stop. `start` may follow."""
+        self._runtime.stop()
+
+    def push(self, iri: str, elements: Elements, time: Moment | None = None) -> int:
+        """Give elements to a stream; they are durable when this returns, with their number.
+
+        Lines of timestamped N-Quads, or pyoxigraph triples, alone (then with `time`, or now) or in pairs with a time.
+        """
+        from penstock.stream.elements import lines
+
+        return self._runtime.push(iri, lines(elements, time, self._now()))
+
+    def advance(self, iri: str, time: Moment) -> None:
+        """Say that nothing before `time` will come on the stream any more. What does is late."""
+        from penstock.stream.moments import moment
+
+        self._runtime.advance(iri, moment(time))
+
+    def flush(self) -> None:
+        """Wait until all that has been pushed is in and every instant that is due has been answered."""
+        self._runtime.flush()
+
+    @property
+    def status(self) -> EngineStatus:
+        """How the streams and queries are doing."""
+        return self._runtime.status
+
+    # The rest
 
     def _dataframe(self, text: str, base: str | None = None) -> DataFrame:
         """The DataFrame of a SELECT on the Spark store, unexecuted; for benchmarks."""
@@ -83,14 +211,38 @@ class Engine:
         return store.frame(translate(text, base))
 
     def close(self) -> None:
-        """Let go of the store, and of Spark if it was started here. Closing twice is harmless."""
-        self._closed = True
-        self._store.close()
+        """Stop, and let go of the store, and of Spark if it was started here. Closing twice is harmless."""
+        made, self._made, self._closed = self._made, None, True
+        try:
+            if made is not None:
+                made.close()
+        finally:
+            self._store.close()
+            self._stop_spark()
+
+    def _stop_spark(self) -> None:
         if self._started is not None:
             from penstock.spark import session
 
             session.stop(self._started)
             self._started = None
+
+    @property
+    def _runtime(self) -> Runtime:
+        """Made when it is first needed: who only asks SPARQL queries pays nothing for streams."""
+        store = self._open()
+        if self._made is None:
+            from penstock.stream.clock import SystemClock
+            from penstock.stream.runtime import Runtime
+
+            clock = self._clock or SystemClock()
+            self._made = Runtime(store, lambda: self.spark, self._checkpoint, clock, self._rules, self._on_progress)
+        return self._made
+
+    def _now(self) -> int:
+        from penstock.stream.clock import SystemClock
+
+        return (self._clock or SystemClock()).now()
 
     def _open(self) -> Store:
         if self._closed:

@@ -1,21 +1,23 @@
-"""What the command line prints: an answer in each format, and the table of `penstock doctor`."""
+"""What the command line prints: answers in each format, once or as they come, and the table of `penstock doctor`."""
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from penstock.errors import PenstockError
+from penstock.io.results import time_text
 
 if TYPE_CHECKING:
     from penstock.answer import Answer
     from penstock.doctor import Check
+    from penstock.live import ProgressLine
 
-__all__ = ["Format", "print_checks", "write"]
+__all__ = ["Format", "Printer", "check", "print_checks", "write"]
 
 
 class Format(StrEnum):
@@ -28,14 +30,16 @@ class Format(StrEnum):
     tsv = "tsv"
     xml = "xml"
     ntriples = "ntriples"
+    nquads = "nquads"
 
 
 @dataclass(frozen=True, slots=True)
 class _Writer:
-    """How a format is written, and the kinds of answer that it can hold."""
+    """How a format is written, the kinds of answer that it can hold, and whether it says when an answer holds."""
 
-    write: Callable[[Answer, str], str]
+    write: Callable[[Answer], str]
     kinds: frozenset[str]
+    timed: bool = False
 
 
 _ALL = frozenset({"solutions", "boolean", "graph"})
@@ -45,32 +49,87 @@ _GRAPH = frozenset({"graph"})
 _QUERY_FORM = {"solutions": "a SELECT", "boolean": "an ASK", "graph": "a CONSTRUCT or DESCRIBE"}
 
 
-def _ndjson(answer: Answer, name: str) -> str:
-    """One line: SPARQL JSON results with the query's name, or the triples as lines of N-Triples."""
-    graph = answer.triples is not None
-    members = {"triples": answer.to_ntriples().splitlines()} if graph else json.loads(answer.to_json())
-    return json.dumps({"query": name, **members}, ensure_ascii=False)
+def _nquads(answer: Answer) -> str:
+    from penstock.io.sinks.files import nquads_text
+
+    return "".join(nquads_text([answer]))
 
 
 _WRITERS: dict[Format, _Writer] = {
-    Format.table: _Writer(lambda answer, _: str(answer), _ALL),
-    Format.ndjson: _Writer(_ndjson, _ALL),
-    Format.json: _Writer(lambda answer, _: answer.to_json(), _RESULTS),
-    Format.csv: _Writer(lambda answer, _: answer.to_csv(), _TABULAR),
-    Format.tsv: _Writer(lambda answer, _: answer.to_tsv(), _TABULAR),
-    Format.xml: _Writer(lambda answer, _: answer.to_xml(), _RESULTS),
-    Format.ntriples: _Writer(lambda answer, _: answer.to_ntriples(), _GRAPH),
+    Format.table: _Writer(str, _ALL, timed=True),
+    Format.ndjson: _Writer(lambda answer: answer.to_ndjson(), _ALL, timed=True),
+    Format.json: _Writer(lambda answer: answer.to_json(), _RESULTS),
+    Format.csv: _Writer(lambda answer: answer.to_csv(), _TABULAR, timed=True),
+    Format.tsv: _Writer(lambda answer: answer.to_tsv(), _TABULAR),
+    Format.xml: _Writer(lambda answer: answer.to_xml(), _RESULTS),
+    Format.ntriples: _Writer(lambda answer: answer.to_ntriples(), _GRAPH),
+    Format.nquads: _Writer(_nquads, _GRAPH, timed=True),
 }
+
+
+def check(format: Format, kind: str, *, timed: bool = False) -> None:
+    """Whether the format can hold answers of that kind, and their instants if they are `timed`."""
+    writer = _WRITERS[format]
+    fitting = ", ".join(
+        other.value for other, one in _WRITERS.items() if kind in one.kinds and (one.timed or not timed)
+    )
+    if kind not in writer.kinds:
+        raise PenstockError(f"{format.value} cannot hold the answer to {_QUERY_FORM[kind]} query: use {fitting}")
+    if timed and not writer.timed:
+        raise PenstockError(f"{format.value} does not say when an answer holds: for streams use {fitting}")
 
 
 def write(answer: Answer, format: Format, name: str) -> str:
     """The answer to the query called `name` as text that ends its last line."""
-    writer = _WRITERS[format]
-    if answer.kind not in writer.kinds:
-        fitting = ", ".join(other.value for other, one in _WRITERS.items() if answer.kind in one.kinds)
-        raise PenstockError(f"{format.value} cannot hold the answer to {_QUERY_FORM[answer.kind]} query: use {fitting}")
-    text = writer.write(answer, name)
+    check(format, answer.kind)
+    text = _WRITERS[format].write(replace(answer, query=name))
     return text if not text or text.endswith("\n") else f"{text}\n"
+
+
+class Printer:
+    """Writes the answers of continuous queries as they come, from whatever thread they come.
+
+    What standard output refuses (a closed pipe, a full disk) is kept in `error`, since an engine takes the failure of a
+    sink for one of the query.
+    """
+
+    def __init__(self, format: Format, *, screen: ProgressLine) -> None:
+        self.error: OSError | None = None
+        self._format, self._screen = format, screen
+        self._lock = Lock()
+        self._headed: str | None = None  # the query whose heading stands above, in CSV
+
+    def __call__(self, answer: Answer) -> None:
+        with self._lock:
+            text = self._text(answer)
+            self._screen.clear()
+            try:
+                sys.stdout.write(text)
+                sys.stdout.flush()
+            except OSError as error:
+                self.error = error
+                raise
+            self._screen.draw()
+
+    def _text(self, answer: Answer) -> str:
+        if self._format is Format.csv:
+            return self._csv(answer)
+        text = _WRITERS[self._format].write(answer)
+        text = text if not text or text.endswith("\n") else f"{text}\n"
+        return f"{self._heading(answer)}\n{text}\n" if self._format is Format.table else text
+
+    def _heading(self, answer: Answer) -> str:
+        when = "" if answer.time is None else f"at {time_text(answer.time)}"
+        return " ".join(filter(None, [answer.query, when]))
+
+    def _csv(self, answer: Answer) -> str:
+        """A heading once; with several queries each time that another one has its say, after an empty line."""
+        from penstock.io.sinks.files import csv_text
+
+        fresh = self._headed != answer.query or self._headed is None
+        gap = "\r\n" if fresh and self._headed is not None else ""
+        self._headed = answer.query
+        return gap + "".join(csv_text([answer], fresh))
 
 
 _COLOURS = {"OK": "green", "missing": "red", "optional": "yellow"}

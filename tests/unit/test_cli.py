@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 
 from penstock import cli, doctor
 from penstock.answer import Answer
+from penstock.cli import base, engines
 from penstock.errors import LoadError, PenstockError, QueryError, SetupError
 
 CAR = NamedNode("http://example.org/car")
@@ -60,7 +61,7 @@ class FakeEngine:
 @pytest.fixture
 def engine(monkeypatch: pytest.MonkeyPatch) -> FakeEngine:
     fake = FakeEngine()
-    monkeypatch.setattr(cli, "open_engine", lambda store, master, options: fake)
+    monkeypatch.setattr(engines, "open_engine", lambda *_, **__: fake)
     return fake
 
 
@@ -110,7 +111,7 @@ def test_formats(engine: FakeEngine, folder: Path, query: str, format: str, expe
     ("query", "format", "instead"),
     [
         ("ask", "csv", "csv cannot hold the answer to an ASK query: use table, ndjson, json, xml"),
-        ("construct", "json", "CONSTRUCT or DESCRIBE query: use table, ndjson, ntriples"),
+        ("construct", "json", "CONSTRUCT or DESCRIBE query: use table, ndjson, ntriples, nquads"),
         ("select", "ntriples", "a SELECT query: use table, ndjson, json, csv, tsv, xml"),
     ],
 )
@@ -179,10 +180,10 @@ def test_what_cannot_be_read_is_exit_1(engine: FakeEngine, folder: Path, argumen
 
 
 def test_missing_java_is_one_sentence(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise SetupError("Spark needs Java: install it")
 
-    monkeypatch.setattr(cli, "open_engine", fail)
+    monkeypatch.setattr(engines, "open_engine", fail)
     result = run("ask.rq", "--store", "spark")
     assert (result.exit_code, result.stderr) == (1, "Spark needs Java: install it\n")
 
@@ -211,9 +212,9 @@ def test_options_reach_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        ({"rulse": "none"}, "--set rulse: there is no such option; there are rules"),
+        ({"rulse": "none"}, "--set rulse: there is no such option; there are rules, duplicates"),
         ({"rules": "push"}, "--set: unknown rules: push; there are "),
-        ({"spark.driver.memory": "2g"}, "--set spark.driver.memory: only --store spark uses Spark"),
+        ({"spark.driver.memory": "2g"}, "--set spark.driver.memory: only --store spark and streams use Spark"),
     ],
 )
 def test_options_that_are_not_there(option: dict[str, str], message: str) -> None:
@@ -221,7 +222,7 @@ def test_options_that_are_not_there(option: dict[str, str], message: str) -> Non
         pass
 
 
-CITY = str(Path(cli.__file__).with_name("data") / "city.ttl")
+CITY = str(Path(cli.__file__).parents[1] / "data" / "city.ttl")
 
 
 def test_the_real_engine_on_the_embedded_store(folder: Path) -> None:
@@ -302,8 +303,9 @@ BROKEN_PIPE = """
 from penstock import cli
 from tests.unit.test_cli import ANSWERS, CAR, Answer, FakeEngine
 ANSWERS["SELECT"] = Answer.solutions(["x"], [{"x": CAR}] * 99999)
-cli.open_engine = lambda *_: FakeEngine()
-cli._read_query = lambda path: cli.QueryFile("q", path, "SELECT it", None)
+from penstock.cli import answering, engines, inputs
+engines.open_engine = lambda *_, **__: FakeEngine()
+answering.read_query = lambda path: inputs.QueryFile("q", path, "SELECT it", None)
 cli.app(["run", "q.rq", "--format", "csv"])
 """
 
@@ -328,8 +330,8 @@ def test_a_full_disk_is_one_sentence() -> None:
 
 def test_without_standard_output_there_is_nowhere_to_answer(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
-    monkeypatch.setattr(cli, "_complain", said.append)
+    monkeypatch.setattr(base, "complain", said.append)
     monkeypatch.setattr(sys, "stdout", None)
-    with pytest.raises(typer.Exit), cli._clean_exit():
+    with pytest.raises(typer.Exit), base.clean_exit():
         raise AssertionError("not reached")
     assert said == ["standard output is closed"]

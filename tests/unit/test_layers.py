@@ -24,6 +24,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "knowledge": {"errors", "threads", "algebra", "answer", "io"},
     "spark": {"errors", "threads", "syntax", "algebra", "optimise", "answer", "io", "knowledge"},
     "stream": {"errors", "threads", "syntax", "algebra", "optimise", "answer", "io", "knowledge", "spark"},
+    "query": {"answer", "stream"},
 }
 KNOWS_SPARK = {"spark", "stream", "io"}
 
@@ -79,6 +80,9 @@ def test_all_parts_were_looked_at() -> None:
         ("engine", "if TYPE_CHECKING:\n    from pyspark.sql import DataFrame", []),
         ("algebra", "from penstock.syntax import tree", []),
         ("spark", "import pyspark", []),
+        ("spark", "from penstock.stream.log import StreamLog", ["stream"]),
+        ("io", "from penstock.stream.failpoints import reach", ["stream"]),
+        ("query", "if TYPE_CHECKING:\n    from penstock.engine import Engine", ["engine"]),
     ],
 )
 def test_the_test_can_fail(part: str, source: str, wrong: list[str]) -> None:

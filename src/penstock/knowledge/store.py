@@ -11,6 +11,7 @@ from difflib import get_close_matches
 from importlib.metadata import EntryPoint, entry_points
 from typing import Protocol, TypeAlias, cast, runtime_checkable
 
+import pyoxigraph
 from pyoxigraph import NamedNode, Quad
 
 from penstock.algebra.ops import Dataset, Query
@@ -18,7 +19,7 @@ from penstock.answer import Answer
 from penstock.errors import RefusedError, SetupError
 from penstock.io.formats import Source, Target
 
-__all__ = ["Store", "StoreSpec", "check_dataset", "open_store", "store_names"]
+__all__ = ["Store", "StoreSpec", "check_dataset", "is_plain", "open_store", "store_names"]
 
 GROUP = "penstock.stores"
 
@@ -88,6 +89,18 @@ def check_dataset(dataset: Dataset | None, known: Container[object]) -> None:
                     f"{clause} {graph} names no graph that was loaded, and Penstock does not fetch it",
                     hint=f'load it first: engine.load(…, graph="{graph.value}"), or --background {graph.value}=FILE',
                 )
+
+
+def is_plain(text: str, base: str | None) -> bool:
+    """Whether a query is SPARQL 1.1 that other engines can read, with none of the words and freedoms of C-SPARQL.
+
+    An engine of the same standard is asked, on no data at all.
+    """
+    try:
+        pyoxigraph.Store().query(text, base_iri=base)
+    except SyntaxError:
+        return False
+    return True
 
 
 def _find(name: str) -> EntryPoint:

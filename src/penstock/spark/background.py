@@ -26,21 +26,22 @@ class Background:
         return self._store.version
 
     def tables(self, dataset: Dataset | None) -> Tables:
-        triples = self._triples()
         if dataset is not None:
-            check_dataset(dataset, self._store.graphs())
-        return triples.tables(dataset)
+            check_dataset(dataset, self.triples.graph_names)
+        return self.triples.tables(dataset)
 
     @property
     def statistics(self) -> PredicateCounts:
-        return self._triples().statistics
+        return self.triples.statistics
 
     def predicates(self) -> frozenset[str] | None:
         """The encoded predicates that occur in any graph; None if there are too many to know."""
         counts = self.statistics.predicates
         return None if len(counts) >= MOST_PREDICATES else frozenset(f"<{p}>" for p in counts)
 
-    def _triples(self) -> Triples:
+    @property
+    def triples(self) -> Triples:
+        """The tables themselves."""
         if isinstance(self._store, SparkStore):
             return self._store.triples
         if self._copy is None or self._copied != self._store.version:
@@ -49,4 +50,5 @@ class Background:
             self._copied = self._store.version
             self._copy = Triples(self.session)
             self._copy.add_quads(self._store.quads())
+            self._copy.add_graphs(self._store.graphs())
         return self._copy

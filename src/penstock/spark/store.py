@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
-from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
 
-from pyoxigraph import DefaultGraph, NamedNode, Quad, Triple
+from pyoxigraph import DefaultGraph, NamedNode, Quad
 from pyspark.sql import DataFrame, SparkSession
 
 from penstock.algebra import ops
 from penstock.answer import Answer
 from penstock.errors import LoadError, StoreError
 from penstock.io.formats import Source, Target
-from penstock.knowledge.store import check_dataset
-from penstock.optimise import optimise
-from penstock.spark import forms, iris, running, session
-from penstock.spark.context import Context, Plan
+from penstock.spark import iris, running, session
+from penstock.spark.asked import Asked
 from penstock.spark.encoding import decode
-from penstock.spark.expressions import now_term
-from penstock.spark.jobs import Jobs
-from penstock.spark.lets import naming
 from penstock.spark.triples import Triples
 
 
@@ -38,7 +31,6 @@ class SparkStore:
         self._ours = session.private(self._session)
         iris.register(self._ours)
         self._triples = Triples(self._ours)
-        self._jobs = Jobs(self._ours)
         self._closed = False
 
     @property
@@ -63,19 +55,8 @@ class SparkStore:
         """See `Store.answer`."""
         self._open()
         with running.one_sentence(StoreError, "Spark could not answer"):
-            return running.cancellable(self._session.sparkContext, lambda: self._answer(query))
-
-    def _answer(self, query: ops.Query) -> Answer:
-        with self._running(query) as (planned, context):
-            match planned.form:
-                case ops.Select():
-                    return self._solutions(planned, forms.select_rows(planned, context))
-                case ops.Ask():
-                    return Answer.ask(not self._ours.sql(forms.any_row(planned, context)).isEmpty())
-                case ops.Construct() as form:
-                    return self._graph(forms.template(form, planned, context))
-                case ops.Describe() as form:
-                    return self._graph(forms.description(form, planned, context))
+            asked = Asked(self._ours, self._triples, self._rules)
+            return running.cancellable(self._session.sparkContext, lambda: asked.answer(query))
 
     @property
     def triples(self) -> Triples:
@@ -94,8 +75,7 @@ class SparkStore:
 
     def frame(self, query: ops.Query) -> DataFrame:
         """The DataFrame of a SELECT, one column of encoded terms per variable."""
-        with self._running(query) as (planned, context):
-            return self._ours.sql(forms.select_rows(planned, context))
+        return Asked(self._ours, self._triples, self._rules).frame(query)
 
     def close(self) -> None:
         """See `Store.close`. A session that was given is not stopped."""
@@ -113,33 +93,6 @@ class SparkStore:
         if not session.is_running(self._session):
             raise StoreError("The Spark session has been stopped, and the background store with it.")
         return self._triples
-
-    @contextmanager
-    def _running(self, query: ops.Query) -> Iterator[tuple[ops.Query, Context]]:
-        if query.dataset is not None:
-            check_dataset(query.dataset, self._triples.graph_names)
-        planned = optimise(query, self._triples.statistics, self._rules).query
-        tables, now = self._triples.tables(query.dataset), now_term(datetime.now(UTC))
-        plan = Plan(tables, self._jobs.compute, query.base, now, self._jobs.fetch, self._jobs.share)
-        try:
-            with naming():
-                yield planned, Context(plan)
-        finally:
-            self._jobs.drop(plan.views)
-
-    def _solutions(self, query: ops.Query, text: str) -> Answer:
-        names = tuple(v.name for v in query.variables)
-        table = self._ours.sql(text).toArrow()
-        if not names:
-            return Answer.solutions((), ({} for _ in range(table.num_rows)))
-        columns = [[None if cell is None else decode(cell) for cell in column.to_pylist()] for column in table.columns]
-        rows = (zip(names, row, strict=True) for row in zip(*columns, strict=True))
-        return Answer.solutions(names, ({name: term for name, term in row if term is not None} for row in rows))
-
-    def _graph(self, text: str) -> Answer:
-        table = self._ours.sql(text).toArrow()
-        rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
-        return Answer.graph(Triple(*map(decode, row)) for row in rows)  # type: ignore[arg-type]
 
 
 def _is_parquet(source: Source, format: str | None) -> bool:

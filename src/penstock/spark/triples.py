@@ -63,6 +63,10 @@ class Triples:
         self._changed()
         return int(added.num_rows)
 
+    def add_graphs(self, graphs: Iterable[NamedNode]) -> None:
+        """Let these graphs exist, if only empty."""
+        self._graphs |= set(map(encode, graphs))
+
     def add_parquet(self, path: Path, graph: str | NamedNode | None) -> int:
         frame = self._session.read.parquet(str(path))
         if missing := [c for c in ("s", "p", "o") if c not in frame.columns]:

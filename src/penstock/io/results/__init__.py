@@ -1,20 +1,24 @@
 """Answers written out: the four W3C result formats, N-Triples, text, HTML and data frames. No Spark in here."""
 
-from penstock.io.results.delimited import to_csv, to_tsv
+from penstock.io.results.delimited import cell_value, to_csv, to_tsv
 from penstock.io.results.frames import to_arrow, to_pandas
 from penstock.io.results.html import to_html
 from penstock.io.results.json import json_object, to_json
+from penstock.io.results.ndjson import time_text, to_ndjson
 from penstock.io.results.rdf import to_ntriples, to_turtle
 from penstock.io.results.text import summary, to_text
 from penstock.io.results.xml import to_xml
 
 __all__ = [
+    "cell_value",
     "json_object",
     "summary",
+    "time_text",
     "to_arrow",
     "to_csv",
     "to_html",
     "to_json",
+    "to_ndjson",
     "to_ntriples",
     "to_pandas",
     "to_text",

@@ -15,7 +15,7 @@ from penstock.io.results.vocabulary import XSD_DECIMAL, XSD_DOUBLE, XSD_INTEGER
 if TYPE_CHECKING:
     from penstock.answer import Answer, Term
 
-__all__ = ["to_csv", "to_tsv"]
+__all__ = ["cell_value", "to_csv", "to_tsv"]
 
 # Numbers go bare where Turtle reads the bare form as the same literal (productions [19] to [21]).
 _BARE = {
@@ -31,7 +31,7 @@ def to_csv(answer: Answer) -> str:
     out = StringIO(newline="")
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(answer.variables)
-    writer.writerows([_value(row.get(name)) for name in answer.variables] for row in answer.rows)
+    writer.writerows([cell_value(row.get(name)) for name in answer.variables] for row in answer.rows)
     return out.getvalue()
 
 
@@ -43,7 +43,7 @@ def to_tsv(answer: Answer) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _value(term: Term | None) -> str:
+def cell_value(term: Term | None) -> str:
     if term is None:
         return ""
     return str(term) if isinstance(term, BlankNode) else term.value

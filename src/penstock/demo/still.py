@@ -1,4 +1,4 @@
-"""`penstock demo`: a small city and a few queries on it, answered by Spark."""
+"""`penstock demo city-static`: the map of a small city and a few queries on it, answered by Spark."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CITY", "play", "queries"]
 
-_DATA = Path(__file__).with_name("data")
+_DATA = Path(__file__).parents[1] / "data"
 CITY = _DATA / "city.ttl"
 
 

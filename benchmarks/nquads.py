@@ -1,0 +1,137 @@
+"""`python -m benchmarks.nquads`: timestamped N-Quads, parsed and into the log, beside pyoxigraph line by line."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from itertools import islice
+from pathlib import Path
+from typing import Annotated
+
+import pyarrow as pa
+import typer
+from pyoxigraph import RdfFormat, parse
+from pyspark.sql import DataFrame, SparkSession
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.report import describe_machine
+from benchmarks.run import DATA, start
+from penstock.io.nquads import ELEMENTS
+from penstock.io.splits import Split, chunks, splits
+from penstock.spark import replay, session
+from penstock.spark.encoding import encode
+
+STREAM = "http://example.org/city"
+XSD = "http://www.w3.org/2001/XMLSchema#"
+BARS = {"parsed": 1_000_000, "into the log": 500_000}  # elements a second
+
+
+def generate(lines: int, folder: Path) -> Path:
+    """Cars at gates, speeds and notes: IRIs, numbers, texts with languages and escapes, blank nodes."""
+    path = folder / f"city-{lines}.nq"
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        with path.with_suffix(".part").open("w", encoding="utf-8") as file:
+            file.writelines(islice(_lines(random.Random(2026)), lines))
+        path.with_suffix(".part").rename(path)
+    return path
+
+
+def _lines(chance: random.Random) -> Iterator[str]:
+    moment = datetime(2009, 7, 20, 22)
+    while True:
+        moment += timedelta(milliseconds=chance.randrange(5))
+        car, gate = chance.randrange(100_000), chance.randrange(1_000)
+        stamp = f'"{moment.isoformat(timespec="milliseconds")}Z"^^<{XSD}dateTime> .\n'
+        yield f"<http://city.org/gate/{gate}> <http://city.org/t#registers> <http://city.org/car/{car}> {stamp}"
+        speed = f'"{chance.random() * 50:.2f}"^^<{XSD}double>'
+        yield f"<http://city.org/car/{car}> <http://city.org/t#speed> {speed} {stamp}"
+        yield f"_:o{car} <http://city.org/t#at> <http://city.org/gate/{gate}> {stamp}"
+        note = '"\\"Halt\\" an der Brücke"@de' if car % 10 == 0 else f'"car {car} seen"@en'
+        yield f"<http://city.org/car/{car}> <http://city.org/t#note> {note} {stamp}"
+
+
+def by_pyoxigraph(spark: SparkSession, pieces: list[Split]) -> DataFrame:
+    """The same rows from these lines, which have no surprises, by pyoxigraph's parser and Python's time."""
+
+    def read(ids: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for piece in (pieces[number] for batch in ids for number in batch.column("id").to_numpy()):
+            for chunk in chunks(piece, 1 << 20):
+                yield _batch(chunk.decode().splitlines())
+
+    return spark.range(0, len(pieces), 1, len(pieces)).mapInArrow(read, "s string, p string, o string, ts bigint")
+
+
+def _batch(lines: list[str]) -> pa.RecordBatch:
+    cut = [line.rpartition(' "') for line in lines]
+    text = "".join(f"{triple} .\n" for triple, _, _ in cut)
+    rows = [
+        (encode(q.subject), encode(q.predicate), encode(q.object), _microseconds(stamp))
+        for q, (_, _, stamp) in zip(parse(text.encode(), RdfFormat.N_TRIPLES), cut, strict=True)
+    ]
+    columns = zip(*rows, strict=True)
+    return pa.RecordBatch.from_arrays([pa.array(list(c)) for c in columns], schema=ELEMENTS)
+
+
+_EPOCH = datetime.fromisoformat("1970-01-01T00:00:00Z")
+
+
+def _microseconds(stamp: str) -> int:
+    moment = datetime.fromisoformat(stamp[: stamp.index('"')])
+    return (moment - _EPOCH) // timedelta(microseconds=1)
+
+
+def measure(spark: SparkSession, path: Path, runs: int) -> dict[str, float]:
+    """Elements a second, the median of some runs by turns after one to warm up."""
+    pieces, log = splits(path), path.with_suffix(".log")
+    works: dict[str, Callable[[], object]] = {
+        "parsed": lambda: _throw_away(replay.elements(spark, pieces, STREAM)),
+        "into the log": lambda: replay.write(spark, pieces, STREAM, log),
+        "pyoxigraph, line by line": lambda: _throw_away(by_pyoxigraph(spark, pieces)),
+    }
+    elements = sum(part.rows for part in replay.write(spark, pieces, STREAM, log))
+    times = [{name: _seconds(work) for name, work in works.items()} for _ in range(runs + 1)][1:]
+    shutil.rmtree(log)
+    return {name: elements / statistics.median(run[name] for run in times) for name in works}
+
+
+def _throw_away(frame: DataFrame) -> None:
+    frame.write.format("noop").mode("overwrite").save()
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    begin = time.perf_counter()
+    work()
+    return time.perf_counter() - begin
+
+
+def main(
+    lines: Annotated[int, typer.Option(help="How many lines to generate.")] = 2_000_000,
+    runs: Annotated[int, typer.Option(help="How many runs to take the median of.")] = 3,
+) -> None:
+    """Elements a second from text: parsed, written into the log, and by pyoxigraph in the same way of reading."""
+    console, path = Console(), generate(lines, DATA)
+    spark = start()
+    try:
+        speeds, machine = measure(spark, path, runs), describe_machine(spark)
+    finally:
+        session.stop(spark)
+    bytes_each = path.stat().st_size / lines
+    table = Table("work", "elements/s", "ratio", title=f"{lines:,} lines of {bytes_each:.0f} bytes, median of {runs}")
+    slowest = speeds["pyoxigraph, line by line"]
+    for name, speed in speeds.items():
+        table.add_row(name, f"{speed:,.0f}", f"{speed / slowest:.1f}")
+    console.print(table)
+    for name, bar in BARS.items():
+        console.print("[green]PASS[/]" if speeds[name] >= bar else "[red]MISS[/]", f"{name}: bar {bar:,}")
+    console.print(machine)
+    raise typer.Exit(0 if all(speeds[name] >= bar for name, bar in BARS.items()) else 1)
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,67 @@
+"""The small commands: `penstock doctor`, `penstock demo`, `penstock test`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from penstock import output
+from penstock.cli import engines
+from penstock.cli.base import FAILED, app, clean_exit, status
+from penstock.errors import PenstockError
+
+_SHOWS = ("city", "city-static")
+
+
+@app.command()
+def doctor(
+    full: Annotated[bool, typer.Option("--full", help="Also start Spark, which takes some seconds.")] = False,
+) -> None:
+    """Say what is missing on this machine, and how to get it."""
+    from penstock import doctor as examine
+
+    with clean_exit():
+        with status("Looking…"):
+            results = list(examine.checks(full))
+        output.print_checks(results)
+    raise typer.Exit(0 if examine.healthy(results) else FAILED)
+
+
+@app.command()
+def demo(
+    name: Annotated[
+        str, typer.Argument(metavar="[NAME]", help="city: gates and cameras, live; city-static: SPARQL on its map.")
+    ] = "city",
+    speed: Annotated[str, typer.Option(metavar="60x", help="How fast the city's clock runs.")] = "60x",
+    minutes: Annotated[int, typer.Option(min=6, help="How many minutes pass in the city.")] = 40,
+    seed: Annotated[int, typer.Option(help="Another number gives other traffic.")] = 2009,
+) -> None:
+    """Show Penstock answering, on a small city that comes with it."""
+    with clean_exit():
+        if name not in _SHOWS:
+            raise PenstockError(f"there is no demo {name}; there are {', '.join(_SHOWS)}")
+        if name == "city-static":
+            from penstock.demo import still
+
+            still.play(lambda: engines.open_engine("spark", None, {}))
+        else:
+            from penstock.demo import city
+
+            options = city.Options(city.read_speed(speed), minutes, seed)
+            city.play(options, lambda: engines.open_engine("oxigraph", None, {}))
+
+
+@app.command("test")
+def run_tests(
+    files: Annotated[
+        list[str], typer.Argument(metavar="FILE…", help="Logic tests (.rsp), or folders of them.", show_default=False)
+    ],
+    master: Annotated[str | None, typer.Option(metavar="URL", help="Spark's master; local[*] unless given.")] = None,
+) -> None:
+    """Run logic tests: streams, a query, and the answers expected at instants (docs/logic-tests.md)."""
+    from penstock.cli import testing
+
+    with clean_exit():
+        code = testing.run(files, master)
+    raise typer.Exit(code)

@@ -1,0 +1,76 @@
+"""From options of the command line to an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from penstock.errors import PenstockError
+
+if TYPE_CHECKING:
+    from penstock.engine import Engine
+
+__all__ = ["QUERY_OPTIONS", "open_engine", "setting"]
+
+_ENGINE_OPTIONS: dict[str, Callable[[str], Any]] = {
+    "rules": lambda names: [name for name in names.split(",") if name],
+}
+QUERY_OPTIONS = {"duplicates"}  # of engine.register
+
+
+def setting(text: str) -> tuple[str, str]:
+    """`option=value` in its parts."""
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise PenstockError(f"--set {text}: write it as option=value")
+    return name, value
+
+
+@contextmanager
+def open_engine(
+    store: str, master: str | None, options: dict[str, str], *, streams: bool = False, **others: Any
+) -> Iterator[Engine]:
+    """The engine for a command. Of the options, those named `spark.…` are Spark's settings, the others the engine's.
+
+    `streams` says that Spark is needed whatever the store; `others` go to the engine as they are.
+    """
+    from penstock import Engine
+
+    settings = {name: value for name, value in options.items() if name.startswith("spark.")}
+    others |= {name: _engine_option(name)(value) for name, value in options.items() if name not in settings}
+    with _spark(store == "spark" or streams, master, settings):
+        try:
+            engine = Engine(background=store, master=master, **others)
+        except ValueError as error:
+            raise PenstockError(f"--set: {error}") from None
+        with engine:
+            yield engine
+
+
+def _engine_option(name: str) -> Callable[[str], Any]:
+    try:
+        return _ENGINE_OPTIONS[name]
+    except KeyError:
+        known = ", ".join([*_ENGINE_OPTIONS, *sorted(QUERY_OPTIONS)])
+        raise PenstockError(
+            f"--set {name}: there is no such option; there are {known}, and Spark's (spark.…)"
+        ) from None
+
+
+@contextmanager
+def _spark(used: bool, master: str | None, settings: dict[str, str]) -> Iterator[None]:
+    """The embedded session with settings of the user's, for the engine to share; without settings it starts its own."""
+    if not used and (master or settings):
+        option = f"--set {next(iter(settings))}" if settings else "--master"
+        raise PenstockError(f"{option}: only --store spark and streams use Spark")
+    if not settings:
+        yield
+        return
+    from penstock.spark import session
+
+    started = session.start(master, **settings)
+    try:
+        yield
+    finally:
+        session.stop(started)

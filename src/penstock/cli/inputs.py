@@ -1,0 +1,110 @@
+"""What the command line names: files of queries, background knowledge, streams."""
+
+from __future__ import annotations
+
+import re
+import sys
+import warnings
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from penstock.errors import PenstockError, QueryError
+
+__all__ = ["QueryFile", "StreamSpec", "read_query", "split_graph", "stream_spec"]
+
+_RDF_FILES = {".ttl", ".nt", ".nq", ".trig", ".rdf", ".owl", ".jsonld"}
+_SOCKET = re.compile(r"(?:tcp|listen)://")
+_BARE_NAME = re.compile(r"[A-Za-z_][\w-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class QueryFile:
+    """A query as read, with the name that its answers carry and the place that messages point to."""
+
+    name: str
+    place: str
+    text: str
+    base: str | None
+    registered: bool = False  # by a name of its own: REGISTER QUERY name
+    continuous: bool = False
+    kind: str | None = None  # of its answers; None: its text is wrong
+
+
+@dataclass(frozen=True, slots=True)
+class StreamSpec:
+    """`--stream IRI=SOURCE`."""
+
+    iri: str
+    source: str
+
+    @property
+    def endless(self) -> bool:
+        """Whether it has no end of its own."""
+        return bool(_SOCKET.match(self.source))
+
+
+def split_graph(spec: str) -> tuple[str | None, str]:
+    """`[GRAPH=]FILE` in its parts. An IRI may hold `=`, and so may a file name: what exists decides."""
+    if "=" not in spec or Path(spec).exists():
+        return None, spec
+    cut = _cut(spec)
+    return spec[:cut], spec[cut + 1 :]
+
+
+def stream_spec(spec: str) -> StreamSpec:
+    """`IRI=SOURCE`; a bare word before it names the stream as it does in a query."""
+    if "=" not in spec:
+        raise PenstockError(f"--stream {spec}: write it as IRI=SOURCE, as in http://example.org/cars=cars.nq")
+    cut = _cut(spec)
+    iri, source = spec[:cut].strip("<>"), spec[cut + 1 :]
+    if not iri or not source:
+        raise PenstockError(f"--stream {spec}: write it as IRI=SOURCE, as in http://example.org/cars=cars.nq")
+    if not _SOCKET.match(source) and "://" not in source and not Path(source).exists():
+        raise PenstockError(f"--stream {spec}: {source} is not there; give a file, a folder, tcp://… or listen://…")
+    return StreamSpec(f"urn:penstock:stream:{iri}" if _BARE_NAME.fullmatch(iri) else iri, source)
+
+
+def _cut(spec: str) -> int:
+    """The `=` after which something exists, else the last one."""
+    cuts = [place for place, letter in enumerate(spec) if letter == "="]
+    return next((cut for cut in cuts if _SOCKET.match(spec, cut + 1) or Path(spec[cut + 1 :]).exists()), cuts[-1])
+
+
+def read_query(path: str) -> QueryFile:
+    """The file, or standard input for `-`."""
+    file = Path(path)
+    if file.suffix in _RDF_FILES:
+        raise PenstockError(f"{path} looks like data: give each file its own --background")
+    try:
+        text = _text(sys.stdin.buffer.read() if path == "-" else file.read_bytes())
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
+        raise PenstockError(f"{path}: the query cannot be read: {reason}") from None
+    if path == "-":
+        return _described(QueryFile("stdin", "stdin", text, None))
+    return _described(QueryFile(file.stem, path, text, file.resolve().as_uri()))
+
+
+def _described(query: QueryFile) -> QueryFile:
+    """With what its text says about itself. What is wrong in it is said where it is answered."""
+    from penstock.algebra import ops
+    from penstock.algebra.build import translate
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            meaning = translate(query.text, query.base)
+    except QueryError:
+        return query
+    registration = meaning.registration
+    name = registration.name if registration else query.name
+    kind = "boolean" if isinstance(meaning.form, ops.Ask) else "solutions"
+    kind = "graph" if isinstance(meaning.form, ops.Construct | ops.Describe) else kind
+    return replace(query, name=name, registered=bool(registration), continuous=bool(meaning.streams), kind=kind)
+
+
+def _text(data: bytes) -> str:
+    """A query never holds a zero, and a binary file nearly always does."""
+    if b"\0" in data:
+        raise ValueError("binary")
+    return data.decode("utf-8-sig").replace("\r\n", "\n")

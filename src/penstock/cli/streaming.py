@@ -1,0 +1,138 @@
+"""The part of `penstock run` that is about streams: declare them, register the queries, run, print what comes."""
+
+from __future__ import annotations
+
+import signal
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from threading import Event
+from typing import TYPE_CHECKING, Any
+
+from penstock import output
+from penstock.cli.base import BAD_QUERY, FAILED, complain
+from penstock.cli.inputs import QueryFile, StreamSpec
+from penstock.errors import PenstockError, PenstockWarning, QueryError
+from penstock.live import ProgressLine
+
+if TYPE_CHECKING:
+    from penstock.engine import Engine
+
+__all__ = ["Streaming"]
+
+_PAUSE = 0.25  # seconds between two looks at a live engine
+_OVER = {"failed", "dropped"}
+
+
+@dataclass(slots=True)
+class Streaming:
+    """Continuous queries from the command line."""
+
+    queries: Sequence[QueryFile]
+    streams: Sequence[StreamSpec]
+    format: output.Format
+    follow: bool = False
+    stream_options: dict[str, str | None] = field(default_factory=dict)
+    query_options: dict[str, str] = field(default_factory=dict)
+    progress: ProgressLine = field(default_factory=ProgressLine)
+
+    @property
+    def needed(self) -> bool:
+        """Whether any of this is about streams."""
+        return bool(self.streams) or any(query.continuous for query in self.queries)
+
+    @property
+    def live(self) -> bool:
+        """Whether it goes on until somebody ends it."""
+        return self.follow or any(stream.endless for stream in self.streams)
+
+    def check(self) -> None:
+        """Before anything starts: the format can hold the answers."""
+        for query in self.queries if self.needed else ():
+            if query.kind is not None:
+                output.check(self.format, query.kind, timed=True)
+
+    def run(self, engine: Engine) -> int:
+        """The exit code. A query that is wrong does not keep the others from running."""
+        self._declare(engine)
+        printer = output.Printer(self.format, screen=self.progress)
+        codes = [self._register(engine, query, printer) for query in self.queries]
+        if 0 in codes:
+            codes.append(self._go(engine, printer))
+        return max(codes)
+
+    def _declare(self, engine: Engine) -> None:
+        options: dict[str, Any] = {name: value for name, value in self.stream_options.items() if value is not None}
+        for stream in self.streams:
+            try:
+                engine.stream(stream.iri, stream.source, **options)
+            except ValueError as error:
+                raise PenstockError(f"--stream {stream.iri}: {error}") from None
+
+    def _register(self, engine: Engine, query: QueryFile, printer: output.Printer) -> int:
+        options: dict[str, Any] = dict(self.query_options)
+        try:
+            with _warnings_of(query):
+                name = None if query.registered else query.name
+                engine.register(query.text, name=name, base=query.base, sink=printer, **options)
+        except (PenstockError, ValueError) as error:
+            complain(f"{query.place}: {error}")
+            return BAD_QUERY if isinstance(error, QueryError) else FAILED
+        return 0
+
+    def _go(self, engine: Engine, printer: output.Printer) -> int:
+        """Run to the end, or until Ctrl-C, which is how one ends what has no end."""
+        try:
+            with self.progress:
+                self._follow(engine) if self.live else engine.run()
+        except PenstockError as error:
+            if printer.error is None:
+                complain(str(error))
+                return BAD_QUERY if isinstance(error, QueryError) else FAILED
+        if printer.error is not None:
+            raise printer.error
+        return self._failures(engine) if self.live else 0
+
+    def _follow(self, engine: Engine) -> None:
+        engine.start()
+        try:
+            with _terminated_as_interrupted():
+                while any(query.status.state not in _OVER for query in engine.queries):
+                    _look_again()
+        except KeyboardInterrupt:
+            self.progress.clear()
+        engine.stop()
+
+    def _failures(self, engine: Engine) -> int:
+        """What went wrong with queries while they were live, in a sentence each."""
+        failed = [query for query in engine.queries if query.status.error]
+        for query in failed:
+            complain(f"{query.name}: {query.status.error}")
+        return FAILED if failed else 0
+
+
+def _look_again() -> None:
+    """Wait a little, ready for Ctrl-C."""
+    Event().wait(_PAUSE)
+
+
+@contextmanager
+def _warnings_of(query: QueryFile) -> Iterator[None]:
+    """Penstock's warnings as sentences with the place of the query."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", PenstockWarning)
+        yield
+    for warning in caught:
+        if issubclass(warning.category, PenstockWarning):
+            complain(f"{query.place}: warning: {warning.message}")
+
+
+@contextmanager
+def _terminated_as_interrupted() -> Iterator[None]:
+    """SIGTERM, as service managers send it, ends a live run as Ctrl-C does: nothing that is due is left undone."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

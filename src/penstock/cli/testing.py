@@ -1,0 +1,57 @@
+"""`penstock test`: logic tests, one after the other in one Spark session."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from penstock import Engine, logic
+from penstock.cli import engines
+from penstock.cli.base import FAILED, status
+from penstock.errors import PenstockError
+
+__all__ = ["collect", "run"]
+
+
+def collect(names: Sequence[str]) -> list[Path]:
+    """The files that are named, and those below the folders that are."""
+    files: list[Path] = []
+    for path in map(Path, names):
+        found = sorted(path.rglob("*.rsp")) if path.is_dir() else [path]
+        if not found:
+            raise PenstockError(f"{path}: there is no .rsp file in this folder")
+        files += found
+    return files
+
+
+def run(names: Sequence[str], master: str | None) -> int:
+    """Report each test on standard output; the exit code."""
+    files = collect(names)
+    with engines.open_engine("oxigraph", master, {}, streams=True) as first:
+        with status("Starting Spark…"):
+            spark = first.spark  # one session for all; each test has an engine of its own
+        good = [_report(file, lambda: Engine(spark=spark)) for file in files]
+    bad = good.count(False)
+    tests = f"{len(good)} test{'' if len(good) == 1 else 's'}"
+    sys.stdout.write(f"{tests}, {f'{bad} failed' if bad else 'all as expected'}\n")
+    return FAILED if bad else 0
+
+
+def _report(file: Path, open_engine: Callable[[], AbstractContextManager[Engine]]) -> bool:
+    """Run one test and say how it went: a line, and below it what is not as expected."""
+    try:
+        test = logic.read_file(file)
+        with status(f"{file}…"), open_engine() as engine:
+            said = [str(mismatch) for mismatch in logic.run(test, engine)]
+    except PenstockError as error:
+        said = [str(error)]
+    sys.stdout.write(f"{'FAILED' if said else 'ok':8}{file}\n")
+    sys.stdout.writelines(f"{_indented(text)}\n" for text in said)
+    sys.stdout.flush()
+    return not said
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"        {line}" for line in text.splitlines())

@@ -1,0 +1,146 @@
+"""Timestamped N-Quads, and N-Triples, as Arrow tables: fast where lines are as usual, exact everywhere.
+
+    <s> <p> <o> "2009-07-20T22:48:52Z"^^<http://www.w3.org/2001/XMLSchema#dateTime> .
+
+Terms are encoded as `penstock.spark.encoding` says, times are microseconds since 1970. The kernels of `nquads_fast`
+read what they can prove to be well-formed; all other lines go one by one through pyoxigraph (`nquads_slow`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import blake2s
+
+import numpy as np
+import pyarrow as pa
+
+from penstock.io.nquads_fast import Block, Columns, read_block
+from penstock.io.nquads_grammar import PLAIN_LINE, TIMED_LINE
+from penstock.io.nquads_slow import BadLine, Reading, Row, read_lines
+
+__all__ = ["ELEMENTS", "BadLine", "Parsed", "parse", "parse_ntriples", "scope"]
+
+_TYPES: dict[str, pa.DataType] = {"s": pa.string(), "p": pa.string(), "o": pa.string(), "ts": pa.int64()}
+ELEMENTS = pa.schema(_TYPES)
+_FEW = 64  # lines that are read one by one before the kernels' expression would be compiled
+_BLOCK = 8 << 20  # bytes: large enough to amortise the calls, small enough to stay near the processor
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """The elements in the order of their lines, and the lines that hold none though they should."""
+
+    elements: pa.Table
+    bad: list[BadLine]
+
+
+def parse(data: bytes, stream: str, stamp: int | None = None) -> Parsed:
+    """The elements in some whole lines (the last may lack its newline) of a stream.
+
+    Blank nodes belong to the stream: the same label there is the same node, and in no other stream or graph. A line
+    without a time is bad unless `stamp` says which it shall be.
+    """
+    return _parse(data, Reading(scope(stream), stamp))
+
+
+def parse_ntriples(data: bytes, scope: str) -> Parsed:
+    """The triples (s, p, o) in some whole lines of N-Triples; `scope` goes before every blank node's label."""
+    parsed = _parse(data, Reading(scope, stamp=0, timed=False))
+    return Parsed(parsed.elements.drop_columns(["ts"]), parsed.bad)
+
+
+def scope(stream: str) -> str:
+    """What goes before the labels of a stream's blank nodes: always the same, and different for every stream."""
+    return f"s{blake2s(stream.encode(), digest_size=8).hexdigest()}."
+
+
+def _parse(data: bytes, reading: Reading) -> Parsed:
+    batches: list[pa.RecordBatch] = []
+    bad: list[BadLine] = []
+    line = 1
+    for raw in _blocks(data):
+        block, broken = _utf8(raw, line)
+        columns = _fast(block, reading)
+        rows, wrong = read_lines(_left(block, columns, line), reading)
+        batches += _batches(columns, rows, line, reading)
+        bad += sorted(broken + wrong, key=lambda found: found.line)
+        line += len(block.lines)
+    return Parsed(pa.Table.from_batches(batches, ELEMENTS), bad)
+
+
+def _blocks(data: bytes) -> Iterator[pa.Buffer]:
+    """The data in pieces of whole lines, every one with its newline, none with a carriage return before it."""
+    if not data.endswith(b"\n") and data:
+        data += b"\n"
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n")
+    buffer, start = pa.py_buffer(data), 0
+    while start < len(data):
+        end = data.rfind(b"\n", start, start + _BLOCK) + 1 or data.index(b"\n", start) + 1
+        yield buffer.slice(start, end - start)
+        start = end
+
+
+def _utf8(raw: pa.Buffer, line: int) -> tuple[Block, list[BadLine]]:
+    """The block, with lines that are not UTF-8 emptied and reported."""
+    try:
+        return Block.of(raw), []
+    except pa.ArrowInvalid:
+        lines = raw.to_pybytes().split(b"\n")[:-1]
+    bad = [
+        BadLine(line + i, text.decode(errors="replace"), reason)
+        for i, text in enumerate(lines)
+        if (reason := _broken(text))
+    ]
+    emptied = {found.line - line for found in bad}
+    kept = b"".join(b"\n" if i in emptied else text + b"\n" for i, text in enumerate(lines))
+    return Block.of(pa.py_buffer(kept)), bad
+
+
+def _broken(text: bytes) -> str:
+    try:
+        text.decode()
+    except UnicodeDecodeError as error:
+        return f"not UTF-8: byte 0x{text[error.start]:02x} at byte {error.start + 1} of the line"
+    return ""
+
+
+def _fast(block: Block, reading: Reading) -> list[Columns]:
+    """What the kernels can read: lines with times where these are allowed, lines without where these are."""
+    if len(block.lines) < _FEW:
+        return []
+    found = [read_block(block, TIMED_LINE, reading.scope, timed=True)] if reading.timed else []
+    if reading.stamp is not None and (not found or len(found[0].lines) < len(block.lines)):
+        found.append(read_block(block, PLAIN_LINE, reading.scope, timed=False))
+    return found
+
+
+def _left(block: Block, columns: list[Columns], line: int) -> Iterator[tuple[int, str]]:
+    """The other lines, numbered."""
+    left = np.ones(len(block.lines), np.bool_)
+    for found in columns:
+        left[found.lines] = False
+    if not left.any():
+        return iter(())
+    texts = block.lines.filter(pa.array(left)).to_pylist()
+    return ((line + int(i), str(text)[:-1]) for i, text in zip(np.flatnonzero(left), texts, strict=True))
+
+
+def _batches(columns: list[Columns], rows: list[Row], line: int, reading: Reading) -> list[pa.RecordBatch]:
+    """All that was read of a block, in the order of its lines."""
+    read = [(found.lines + line, _batch(found, reading)) for found in columns if len(found.lines)]
+    if rows:
+        numbers, *values = zip(*rows, strict=True)
+        arrays = [pa.array(column, field.type) for column, field in zip(values, ELEMENTS, strict=True)]
+        read.append((np.array(numbers), pa.RecordBatch.from_arrays(arrays, schema=ELEMENTS)))
+    if len(read) < 2:
+        return [batch for _, batch in read]
+    order = np.argsort(np.concatenate([numbers for numbers, _ in read]), kind="stable")
+    mixed = pa.Table.from_batches([batch for _, batch in read]).take(order)
+    return mixed.combine_chunks().to_batches()
+
+
+def _batch(found: Columns, reading: Reading) -> pa.RecordBatch:
+    ts = found.ts if found.ts is not None else np.full(len(found.lines), reading.stamp, np.int64)
+    return pa.RecordBatch.from_arrays([found.s, found.p, found.o, pa.array(ts)], schema=ELEMENTS)

@@ -1,0 +1,174 @@
+"""Lines one by one: what the fast kernels leave. pyoxigraph decides what is RDF and says why something is not.
+
+A regular expression that accepts too much finds the terms; the three of the triple go to pyoxigraph as N-Triples.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, RdfFormat, Triple, parse
+
+from penstock.io.nquads_grammar import DATE_TIME
+from penstock.io.nquads_time import microseconds
+
+__all__ = ["BadLine", "Reading", "Row", "read_lines"]
+
+Row: TypeAlias = tuple[int, str, str, str, int]
+"""The number of a line, and what it holds: encoded subject, predicate and object, and the time."""
+
+
+@dataclass(frozen=True, slots=True)
+class BadLine:
+    """A line that holds no element: its number (from 1), its text, and why; and the file where that is known."""
+
+    line: int
+    text: str
+    reason: str
+    file: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How lines are read: the prefix of blank node labels, the time of lines without one, whether times are allowed."""
+
+    scope: str
+    stamp: int | None = None
+    timed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A line, its triple as N-Triples, and its time; or the problem with that."""
+
+    line: int
+    text: str
+    triple: str = ""
+    time: int = 0
+    problem: str | None = None
+
+
+# Possessive (*+) where it can be: nothing that somebody sends may take time beyond its length.
+_GAP = "[ \t]*+"
+_ANY_IRI = "<[^<> \t]*+>"
+_ANY_BLANK = '_:[^ \t<>"#]*?'
+_ANY_LITERAL = rf'"[^"\\]*+(?:\\.[^"\\]*+)*+"(?:{_GAP}@[A-Za-z0-9\-]+|{_GAP}\^\^{_GAP}{_ANY_IRI})?'
+_RESOURCE = f"(?:{_ANY_IRI}|{_ANY_BLANK})"
+_LINE = re.compile(
+    f"(?P<triple>{_RESOURCE}{_GAP}{_ANY_IRI}{_GAP}(?:{_RESOURCE}|{_ANY_LITERAL})){_GAP}"
+    rf"(?P<stamp>{_ANY_LITERAL})?{_GAP}\.{_GAP}(?:#.*)?"
+)
+_USUAL_STAMP = re.compile(rf'"([^"\\]*)"(?:\^\^<{re.escape(DATE_TIME)}(?:Stamp)?>)?')
+_TIMESTAMP = re.compile(rf'"[^"\\]*"\^\^<{re.escape(DATE_TIME)}(?:Stamp)?>')
+_PLACE = re.compile(r"^Parser error at line \d+ (?:column \d+|between [^:]*): | \(line \d+\)$")
+_STRING = "http://www.w3.org/2001/XMLSchema#string"
+_STAMP_TYPES = {DATE_TIME, DATE_TIME + "Stamp", _STRING}
+_TOGETHER = 64  # triples handed to the parser at once; if one is bad, all of them again, one by one
+
+
+def read_lines(numbered: Iterable[tuple[int, str]], reading: Reading) -> tuple[list[Row], list[BadLine]]:
+    """The elements of some lines, in order, and the lines that are none. Blank lines and comments are neither."""
+    found = [item for line in numbered if (item := _find(*line, reading))]
+    good = [item for item in found if item.problem is None]
+    bad = [BadLine(item.line, item.text, item.problem) for item in found if item.problem is not None]
+    rows: list[Row] = []
+    for item, result in zip(good, _triples([item.triple for item in good]), strict=True):
+        if isinstance(result, str):
+            bad.append(BadLine(item.line, item.text, result))
+        else:
+            s, p, o = (_encoded(term, reading.scope) for term in result)
+            rows.append((item.line, s, p, o, item.time))
+    return rows, sorted(bad, key=lambda line: line.line)
+
+
+def _find(line: int, text: str, reading: Reading) -> _Found | None:
+    """Where the triple and the time are in a line; None if there is nothing in it."""
+    content = text.strip(" \t\r")
+    if not content or (content.startswith("#") and "\r" not in content):
+        return None
+    match = _LINE.fullmatch(content)
+    if match is None or "\r" in content:
+        return _Found(line, text, problem=_reason(content))
+    try:
+        return _Found(line, text, match["triple"] + " .\n", _time(match["stamp"], reading))
+    except ValueError as error:
+        return _Found(line, text, problem=str(error))
+
+
+def _reason(content: str) -> str:
+    """Why the line is no element, from the parser of N-Quads, which sees an IRI where timestamps are."""
+    if "\r" in content:
+        return "a carriage return in the midst of the line"
+    quads = _quads(_TIMESTAMP.sub("<x:>", content), RdfFormat.N_QUADS)
+    if isinstance(quads, str):
+        return quads
+    if quads and not isinstance(graph := quads[0].graph_name, DefaultGraph) and graph.value != "x:":
+        return f"the fourth term has to be a timestamp, and {graph} is none"
+    return "not a triple of RDF 1.1 with a timestamp"
+
+
+def _quads(text: str, kind: RdfFormat) -> list[Quad] | str:
+    try:
+        return list(parse(text.encode(), kind))
+    except SyntaxError as error:
+        return _PLACE.sub("", error.msg)
+
+
+def _time(token: str | None, reading: Reading) -> int:
+    if token is None:
+        if reading.stamp is None:
+            raise ValueError("no timestamp")
+        return reading.stamp
+    if not reading.timed:
+        raise ValueError("N-Triples have no fourth term")
+    if usual := _USUAL_STAMP.fullmatch(token):
+        return microseconds(usual[1])
+    quads = _quads(f"<x:> <x:> {token} .", RdfFormat.N_TRIPLES)
+    if isinstance(quads, str):
+        raise ValueError(quads)
+    literal = quads[0].object
+    if not isinstance(literal, Literal) or literal.datatype.value not in _STAMP_TYPES:
+        raise ValueError(f"a timestamp is an xsd:dateTime, and {literal} is none")
+    return microseconds(literal.value)
+
+
+def _triples(texts: Sequence[str]) -> list[Triple | str]:
+    """Each text's triple, or what is wrong with it."""
+    results: list[Triple | str] = []
+    for start in range(0, len(texts), _TOGETHER):
+        some = texts[start : start + _TOGETHER]
+        quads = _quads("".join(some), RdfFormat.N_TRIPLES)
+        if isinstance(quads, str) or len(quads) != len(some):
+            results += map(_triple, some)
+        else:
+            results += map(_checked, quads)
+    return results
+
+
+def _triple(text: str) -> Triple | str:
+    quads = _quads(text, RdfFormat.N_TRIPLES)
+    return quads if isinstance(quads, str) else _checked(quads[0])
+
+
+def _checked(quad: Quad) -> Triple | str:
+    """RDF 1.2 has text with a direction, which SPARQL 1.1 cannot ask for."""
+    if isinstance(quad.object, Literal) and quad.object.direction is not None:
+        return f"Penstock reads RDF 1.1, which has no such object: {quad.object}"
+    return quad.triple
+
+
+def _encoded(term: object, scope: str) -> str:
+    """As `penstock.spark.encoding` has it, which stands above `io`; blank nodes get the scope."""
+    match term:
+        case NamedNode(value=value):
+            return f"<{value}>"
+        case BlankNode(value=value):
+            return f"_:{scope}{value}"
+        case Literal(value=value, language=str(tag)):
+            return f'"{value}"@{tag}'
+        case Literal(value=value, datatype=NamedNode(value=datatype)):
+            return f'"{value}"' if datatype == _STRING else f'"{value}"^^<{datatype}>'
+    raise TypeError(f"no term of a triple: {term!r}")

@@ -1,0 +1,35 @@
+"""A line of JSON an answer, so that a stream of answers is a stream of lines."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from penstock.io.results.json import json_object
+from penstock.io.results.rdf import to_ntriples
+
+if TYPE_CHECKING:
+    from penstock.answer import Answer
+
+__all__ = ["time_text", "to_ndjson"]
+
+
+def to_ndjson(answer: Answer) -> str:
+    """See `Answer.to_ndjson`."""
+    graph = answer.triples is not None
+    body: dict[str, Any] = {"triples": _lines(answer)} if graph else json_object(answer)
+    named = {} if answer.query is None else {"query": answer.query}
+    timed = {} if answer.time is None else {"time": time_text(answer.time)}
+    return json.dumps({**named, **timed, **body}, ensure_ascii=False)
+
+
+def _lines(answer: Answer) -> list[str]:
+    """Only a newline ends a line of N-Triples: other characters that Python takes for ends stand in literals."""
+    return to_ntriples(answer).split("\n")[:-1]
+
+
+def time_text(time: datetime) -> str:
+    """An instant as xsd:dateTime, in UTC: a fraction only where there is one, and years of four digits."""
+    fraction = f".{time.microsecond:06d}".rstrip("0") if time.microsecond else ""
+    return f"{time.year:04d}-{time:%m-%dT%H:%M:%S}{fraction}Z"

@@ -1,0 +1,63 @@
+"""Where answers go: kept in memory, a function, a file of lines, a folder of Parquet, or a sink of one's own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+from penstock.answer import Answer
+from penstock.errors import QueryError
+from penstock.io.sinks.calling import CallingSink
+from penstock.io.sinks.files import FileSink, Writer, csv_text, ndjson_text, nquads_text
+from penstock.io.sinks.memory import MemorySink
+from penstock.io.sinks.parquet import ParquetSink
+from penstock.io.sinks.sink import Batch, Position, Sink
+
+__all__ = ["Batch", "MemorySink", "ParquetSink", "Position", "Sink", "SinkSpec", "open_sink", "sink_text"]
+
+SinkSpec: TypeAlias = Callable[[Answer], object] | Sink | str | os.PathLike[str] | None
+
+_ALL = ("solutions", "boolean", "graph")
+_FILES: dict[str, tuple[Writer, tuple[str, ...]]] = {
+    ".ndjson": (ndjson_text, _ALL),
+    ".jsonl": (ndjson_text, _ALL),
+    ".csv": (csv_text, ("solutions",)),
+    ".nq": (nquads_text, ("graph",)),
+}
+
+
+def sink_text(spec: SinkSpec) -> str | None:
+    """The spec as it can be remembered: an absolute path, or None for what lives in this process alone."""
+    if not isinstance(spec, str | os.PathLike):
+        return None
+    path = os.fspath(spec)
+    slash = "/" if path.endswith(("/", os.sep)) and path.strip("/") else ""
+    return f"{Path(path).absolute()}{slash}"
+
+
+def open_sink(spec: SinkSpec, kind: str) -> Sink:
+    """The sink of a spec, for answers of a kind. Paths say by their ending what they hold; a folder ends in a slash."""
+    if spec is None:
+        return MemorySink()
+    if isinstance(spec, Sink):
+        return spec
+    if isinstance(spec, str | os.PathLike):
+        return _for_path(sink_text(spec) or "", kind)
+    if callable(spec):
+        return CallingSink(spec)
+    raise QueryError(f"{spec!r} is no sink: give a function, a path, or an object with begin, rewind, deliver, close")
+
+
+def _for_path(path: str, kind: str) -> Sink:
+    if path.endswith("/") or Path(path).is_dir() or Path(path).suffix == ".parquet":
+        return ParquetSink(Path(path))
+    suffix = Path(path).suffix.lower()
+    writer, kinds = _FILES.get(suffix, (None, ()))
+    fitting = ", ".join([ending for ending, (_, can) in _FILES.items() if kind in can] + ["or a folder (DIR/)"])
+    if writer is None:
+        raise QueryError(f"{path} does not say in what form answers are to be written", hint=f"end it in {fitting}")
+    if kind not in kinds:
+        raise QueryError(f"{path}: a {suffix} file cannot hold these answers", hint=f"end it in {fitting}")
+    return FileSink(Path(path), writer)

@@ -1,0 +1,103 @@
+"""Sinks that append text to a file: NDJSON, CSV, timestamped N-Quads. The position is the file's length."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Callable, Iterable, Iterator
+from io import StringIO
+from pathlib import Path
+from typing import IO
+
+from penstock.answer import Answer
+from penstock.errors import StoreError
+from penstock.io.results import cell_value, time_text
+from penstock.io.sinks.sink import Batch, Position
+
+__all__ = ["FileSink", "csv_text", "ndjson_text", "nquads_text"]
+
+_XSD_DATETIME = "http://www.w3.org/2001/XMLSchema#dateTime"
+_CHUNK = 1_000  # answers between two writes
+
+Writer = Callable[[Iterable[Answer], bool], Iterator[str]]
+
+
+class FileSink:
+    """Appends to a file; what was in it before the query was registered stays."""
+
+    def __init__(self, path: Path, write: Writer) -> None:
+        self._path = path
+        self._write = write
+        self._file: IO[bytes] | None = None
+
+    def begin(self) -> Position:
+        """See `Sink.begin`."""
+        return self._opened().seek(0, os.SEEK_END)
+
+    def rewind(self, position: Position) -> None:
+        """See `Sink.rewind`. A file that is shorter than it was has been changed by somebody, so we leave it alone."""
+        file, length = self._opened(), int(position or 0)
+        if file.seek(0, os.SEEK_END) < length:
+            raise StoreError(f"{self._path} has lost answers that were written to it: remove it and drop the query.")
+        file.truncate(length)
+        file.seek(length)
+
+    def deliver(self, batch: Batch) -> Position:
+        """See `Sink.deliver`."""
+        file = self._opened()
+        for text in _chunks(self._write(batch.answers, file.tell() == 0)):
+            file.write(text.encode())
+        file.flush()
+        os.fsync(file.fileno())
+        return file.tell()
+
+    def close(self) -> None:
+        """See `Sink.close`."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _opened(self) -> IO[bytes]:
+        if self._file is None:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._path.touch()
+            self._file = self._path.open("r+b")
+            self._file.seek(0, os.SEEK_END)
+        return self._file
+
+
+def ndjson_text(answers: Iterable[Answer], _fresh: bool = True) -> Iterator[str]:
+    """A line an answer."""
+    return (f"{answer.to_ndjson()}\n" for answer in answers)
+
+
+def csv_text(answers: Iterable[Answer], fresh: bool = True) -> Iterator[str]:
+    """A row a solution, below one heading; the instant comes first. An empty answer leaves no trace."""
+    for answer in answers:
+        out = StringIO(newline="")
+        writer = csv.writer(out, lineterminator="\r\n")
+        if fresh:
+            writer.writerow(["time", *answer.variables])
+            fresh = False
+        time = "" if answer.time is None else time_text(answer.time)
+        writer.writerows([time, *(cell_value(row.get(name)) for name in answer.variables)] for row in answer.rows)
+        yield out.getvalue()
+
+
+def nquads_text(answers: Iterable[Answer], _fresh: bool = True) -> Iterator[str]:
+    """A line a triple with the instant as its fourth part, so that a derived stream can be read as a stream again."""
+    for answer in answers:
+        stamp = "" if answer.time is None else f' "{time_text(answer.time)}"^^<{_XSD_DATETIME}>'
+        lines = answer.to_ntriples().split("\n")[:-1]
+        yield "".join(f"{line.removesuffix(' .')}{stamp} .\n" for line in lines)
+
+
+def _chunks(texts: Iterator[str]) -> Iterator[str]:
+    """Few writes, and never all of a long batch in memory."""
+    held: list[str] = []
+    for text in texts:
+        held.append(text)
+        if len(held) == _CHUNK:
+            yield "".join(held)
+            held = []
+    yield "".join(held)

@@ -1,0 +1,79 @@
+"""Answers kept for `query.answers()`: as Arrow tables, decoded only when somebody looks."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from threading import Condition
+
+from penstock.answer import Answer
+from penstock.io.sinks.sink import Batch, Position
+
+__all__ = ["LIVE_ROWS", "MemorySink"]
+
+LIVE_ROWS = 1_000_000
+
+
+class MemorySink:
+    """Keeps batches in memory; nothing of it survives the process.
+
+    While the engine is live it keeps the newest batches of together at most `LIVE_ROWS` rows, and always the last one:
+    a reader that is slower than that misses the oldest, and `forgotten` counts the rows that are gone.
+    """
+
+    def __init__(self, most: int = LIVE_ROWS) -> None:
+        self._most = most
+        self._batches: deque[tuple[int, Batch]] = deque()
+        self._next = 0
+        self._rows = 0
+        self._live = False
+        self._changed = Condition()
+        self.forgotten = 0
+
+    def begin(self) -> Position:
+        """See `Sink.begin`."""
+        return None
+
+    def rewind(self, position: Position) -> None:
+        """See `Sink.rewind`."""
+
+    def deliver(self, batch: Batch) -> Position:
+        """See `Sink.deliver`."""
+        rows = batch.rows.num_rows
+        with self._changed:
+            self._batches.append((self._next, batch))
+            self._next += 1
+            self._rows += rows
+            if self._live:
+                self._forget()
+            self._changed.notify_all()
+        return None
+
+    def live(self, live: bool) -> None:
+        """While live, readers wait for more and old answers are forgotten."""
+        with self._changed:
+            self._live = live
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """See `Sink.close`. What is kept can still be read."""
+        self.live(False)
+
+    def answers(self) -> Iterator[Answer]:
+        """From the oldest that is kept on; while live this waits for the next one, until the engine stops."""
+        position = 0
+        while (found := self._after(position)) is not None:
+            position, batch = found[0] + 1, found[1]
+            yield from batch.answers
+
+    def _after(self, position: int) -> tuple[int, Batch] | None:
+        with self._changed:
+            while self._live and self._next <= position:
+                self._changed.wait()
+            return next((kept for kept in self._batches if kept[0] >= position), None)
+
+    def _forget(self) -> None:
+        while self._rows > self._most and len(self._batches) > 1:
+            _, batch = self._batches.popleft()
+            self._rows -= batch.rows.num_rows
+            self.forgotten += batch.rows.num_rows

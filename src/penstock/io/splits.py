@@ -1,0 +1,144 @@
+"""Files of lines, cut into pieces that tasks read on their own.
+
+A plain file is cut by bytes: a line belongs to the piece in which it begins, so nobody has to look into the file to
+cut it. A gzipped one can only be read from its start, and is one piece. `pyarrow.fs` opens them, so that a path may
+as well be `hdfs://…` or `s3://…`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from urllib.parse import quote
+
+import pyarrow as pa
+from pyarrow import fs
+
+from penstock.errors import LoadError
+
+__all__ = ["Split", "absolute", "chunks", "filesystem", "line_of", "splits"]
+
+SIZE = 24 << 20
+_CHUNK = 8 << 20
+_SUFFIXES = (".nq", ".nquads", ".nq.gz", ".nquads.gz")
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """The lines of a file that begin at these bytes, from `start` up to `end`; None: the whole file, gzipped or not."""
+
+    path: str
+    start: int = 0
+    end: int | None = None
+
+
+def splits(source: str | PathLike[str], size: int = SIZE) -> list[Split]:
+    """The pieces of a file, or of the N-Quads files in a folder by their names, in order."""
+    name = absolute(source)
+    with _one_sentence(str(source)):
+        system, path = filesystem(name)
+        found = system.get_file_info(path)
+        if found.type == fs.FileType.NotFound:
+            raise LoadError(f"{source}: there is no such file or folder")
+        files = [found] if found.type == fs.FileType.File else _inside(system, path)
+    if not files:
+        raise LoadError(f"{source}: the folder holds no file named {', '.join(_SUFFIXES)}")
+    return [split for file in files for split in _cut(_uri(name, path, file.path), file.size, size)]
+
+
+def chunks(split: Split, size: int = _CHUNK) -> Iterator[bytes]:
+    """The lines of a piece, in portions of about that many bytes, each of whole lines."""
+    with _one_sentence(split.path):
+        rest = b""
+        for data in _bytes(split, size):
+            data = rest + data if rest else data
+            end = data.rfind(b"\n") + 1
+            rest = data[end:]
+            if end:
+                yield data[:end] if rest else data
+        if rest:
+            yield rest
+
+
+def line_of(split: Split) -> int:
+    """The number, in the whole file, of the first line of a piece. Reads all that is before it."""
+    before = Split(split.path, 0, split.start) if split.start else None
+    return 1 + sum(chunk.count(b"\n") for chunk in (chunks(before) if before else ()))
+
+
+def absolute(source: str | PathLike[str]) -> str:
+    """A path or URI that means the same to a task in another folder, without a slash at its end."""
+    name = str(source)
+    return name.rstrip("/") if "://" in name else str(Path(name).absolute())
+
+
+def filesystem(name: str) -> tuple[fs.FileSystem, str]:
+    """Where an absolute path or URI leads, and its path there."""
+    return fs.FileSystem.from_uri(name)
+
+
+def _inside(system: fs.FileSystem, folder: str) -> list[fs.FileInfo]:
+    """The files of a folder that are N-Quads and not hidden, by name."""
+    found = system.get_file_info(fs.FileSelector(folder))
+    files = [f for f in found if f.type == fs.FileType.File and f.base_name.lower().endswith(_SUFFIXES)]
+    return sorted((f for f in files if f.base_name[0] not in "._"), key=lambda f: f.base_name)
+
+
+def _uri(name: str, path: str, file: str) -> str:
+    """A file as the user would name it: the same scheme and host, another path."""
+    if "://" not in name:
+        return file
+    return name + quote(file.removeprefix(path.removesuffix("/")))
+
+
+def _cut(path: str, length: int, size: int) -> list[Split]:
+    if _is_gzip(path):
+        return [Split(path)]
+    return [Split(path, start, min(start + size, length)) for start in range(0, length, size)]
+
+
+def _is_gzip(path: str) -> bool:
+    return path.lower().endswith(".gz")
+
+
+def _bytes(split: Split, size: int) -> Iterator[bytes]:
+    system, path = filesystem(split.path)
+    if split.end is None:
+        with system.open_input_stream(path, compression="gzip" if _is_gzip(path) else None) as stream:
+            while data := stream.read(size):
+                yield data
+    else:
+        with system.open_input_file(path) as file:
+            yield from _range(file, split.start, split.end, size)
+
+
+def _range(file: pa.NativeFile, start: int, end: int, size: int) -> Iterator[bytes]:
+    """From the first line that begins at `start` or later to the end of the last one that begins before `end`."""
+    position = _after_newline(file, start - 1) if start else 0
+    stop = _after_newline(file, end - 1) if position < end else position
+    file.seek(position)
+    while position < stop and (data := file.read(min(size, stop - position))):
+        position += len(data)
+        yield data
+
+
+def _after_newline(file: pa.NativeFile, position: int, size: int = 1 << 16) -> int:
+    """The place behind the first newline from there on, or the file's end."""
+    file.seek(position)
+    while data := file.read(size):
+        if (at := data.find(b"\n")) >= 0:
+            return position + at + 1
+        position += len(data)
+    return position
+
+
+@contextmanager
+def _one_sentence(name: str) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, pa.ArrowException) as error:
+        reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
+        raise LoadError(f"{name}: {reason}") from error

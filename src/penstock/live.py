@@ -1,0 +1,93 @@
+"""How far a run is, in one line at the bottom of a terminal that answers scroll above."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from threading import RLock
+from types import TracebackType
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from penstock.stream.progress import Progress
+
+__all__ = ["ProgressLine", "describe", "duration"]
+
+_ERASE = "\r\x1b[2K"
+_SOON = 0.1  # seconds between two drawings
+
+
+class ProgressLine:
+    """Draws on standard error if that is a terminal, else says nothing but, at the end, what was refused."""
+
+    def __init__(self, out: TextIO | None = None, now: Callable[[], float] = time.monotonic) -> None:
+        self._out = out or sys.stderr
+        self._now = now
+        self._shown = self._out is not None and self._out.isatty()
+        self._lock = RLock()
+        self._started: float | None = None
+        self._drawn = float("-inf")
+        self._last: Progress | None = None
+
+    def __enter__(self) -> ProgressLine:
+        self._started = self._now()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.clear()
+        if self._last is not None and (refused := _refused(self._last)):
+            self._out.write(f"{refused}: kept aside (in DIR/dead with --checkpoint DIR)\n")
+        self._started = None
+
+    def update(self, progress: Progress) -> None:
+        """What the engine says; drawn now and then."""
+        with self._lock:
+            self._last = progress
+            if self._now() - self._drawn >= _SOON:
+                self.draw()
+
+    def draw(self) -> None:
+        """The line as it is now."""
+        with self._lock:
+            if not self._shown or self._last is None or self._started is None:
+                return
+            self._drawn = self._now()
+            self._out.write(_ERASE + describe(self._last, self._drawn - self._started))
+            self._out.flush()
+
+    def clear(self) -> None:
+        """Away with it, so that something else can be written there."""
+        with self._lock:
+            if self._shown and self._drawn > float("-inf"):
+                self._out.write(_ERASE)
+                self._out.flush()
+
+
+def describe(progress: Progress, seconds: float) -> str:
+    """Elements read, their rate, how far answers are behind the newest element, and how many there were."""
+    parts = [f"{progress.elements:,} elements"]
+    if seconds > 0:
+        parts.append(f"{progress.elements / seconds:,.0f}/s")
+    if progress.lag is not None:
+        parts.append(f"{duration(progress.lag)} behind")
+    parts.append(f"{progress.answers:,} answers")
+    return " · ".join([*parts, *filter(None, [_refused(progress)])])
+
+
+def _refused(progress: Progress) -> str:
+    counts = {"late": progress.late, "malformed": progress.malformed}
+    return ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
+
+
+def duration(time: timedelta) -> str:
+    """Short: 250 ms, 3.2 s, 5 min, 2 h."""
+    seconds = time.total_seconds()
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 120:
+        return f"{seconds:.1f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.0f} h"

@@ -1,0 +1,79 @@
+"""What a logic test says, before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TypeAlias
+
+from pyoxigraph import Triple
+
+from penstock.answer import Term
+
+Cells: TypeAlias = tuple[Term | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StreamBlock:
+    """A stream and its elements, each with its time in microseconds since 1970, in the order of arrival."""
+
+    iri: str
+    elements: tuple[tuple[int, Triple], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BackgroundBlock:
+    """Turtle for the default graph or a named one."""
+
+    graph: str | None
+    turtle: str
+
+
+@dataclass(frozen=True, slots=True)
+class QueryBlock:
+    """A query. Its text is padded with empty lines, so that an error in it names the line of the file."""
+
+    name: str | None
+    text: str
+    line: int
+
+
+class Kind(StrEnum):
+    """What an expectation is about."""
+
+    rows = "rows"  # a bag of solutions, or a graph as rows of three; none of them: an empty answer
+    boolean = "boolean"
+    nothing = "nothing"  # no report at that instant
+    error = "error"
+    warning = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """One `expect`: of which query (by position), when (None: a query without streams), and what."""
+
+    line: int
+    query: int
+    kind: Kind
+    time: int | None = None
+    rows: tuple[Cells, ...] = ()
+    boolean: bool | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LogicTest:
+    """A whole file. `final` says that there are no further answers than those listed."""
+
+    name: str
+    streams: tuple[StreamBlock, ...] = ()
+    background: tuple[BackgroundBlock, ...] = ()
+    queries: tuple[QueryBlock, ...] = ()
+    expectations: tuple[Expectation, ...] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
+    final: bool = False
+
+    def expected_of(self, query: int) -> tuple[Expectation, ...]:
+        """What is said about the query at that position."""
+        return tuple(one for one in self.expectations if one.query == query)

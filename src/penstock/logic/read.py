@@ -1,0 +1,154 @@
+"""From the text of a logic test to a LogicTest. A line that starts in its first column starts something new."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from penstock.errors import PenstockError
+from penstock.logic.blocks import Block, Wrong, split, sure
+from penstock.logic.model import BackgroundBlock, Expectation, Kind, LogicTest, QueryBlock, StreamBlock
+from penstock.logic.terms import header, read_cells, read_iri, read_triples
+from penstock.logic.times import is_time, read_time
+from penstock.syntax.suggest import WELL_KNOWN, did_you_mean
+
+__all__ = ["read", "read_file"]
+
+DEFAULT_PREFIXES = {**{name: WELL_KNOWN[name] for name in ("rdf", "rdfs", "xsd")}, "": "http://example.org/"}
+_PREFIX = re.compile(r"([\w-]*):\s*<([^>\s]*)>")
+_GRAPH_WORD = re.compile(r"graph\s+", re.IGNORECASE)
+
+
+def read_file(path: Path) -> LogicTest:
+    """The test in that file, named after it."""
+    try:
+        return read(path.read_text("utf-8"), str(path))
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
+        raise PenstockError(f"{path}: the test cannot be read: {reason}") from None
+
+
+def read(text: str, name: str = "test") -> LogicTest:
+    """The test in the text. What is wrong is one sentence with the line."""
+    try:
+        blocks = list(split(text))
+        prefixes = DEFAULT_PREFIXES | dict(_prefix(block) for block in blocks if block.word == "prefix")
+        test = LogicTest(name)
+        for block in blocks:
+            test = _reader(block)(test, block, prefixes)
+        return _checked(test)
+    except Wrong as error:
+        raise PenstockError(f"{name}, line {error.line}: {error}") from None
+
+
+_Reader = Callable[[LogicTest, Block, Mapping[str, str]], LogicTest]
+
+
+def _reader(block: Block) -> _Reader:
+    if block.word not in _READERS:
+        hint = did_you_mean(block.word, _READERS)
+        raise Wrong(block.line, f"{block.word} is none of {', '.join(_READERS)}" + (f": {hint}" if hint else ""))
+    return _READERS[block.word]
+
+
+def _prefix(block: Block) -> tuple[str, str]:
+    found = _PREFIX.fullmatch(block.rest)
+    if not found:
+        raise Wrong(block.line, "write a prefix as: prefix name: <iri>")
+    return found[1], found[2]
+
+
+def _stream(test: LogicTest, block: Block, prefixes: Mapping[str, str]) -> LogicTest:
+    if not block.rest:
+        raise Wrong(block.line, "which stream? Write: stream <iri>")
+    iri = sure(block.line, read_iri, block.rest, prefixes)
+    elements = []
+    for line, text in block.lines():
+        time, _, triples = text.partition(" ")
+        moment = sure(line, read_time, time)
+        found = sure(line, read_triples, triples, prefixes)
+        elements += [(moment, triple) for triple in found]
+    return replace(test, streams=(*test.streams, StreamBlock(iri, tuple(elements))))
+
+
+def _background(test: LogicTest, block: Block, prefixes: Mapping[str, str]) -> LogicTest:
+    name = _GRAPH_WORD.sub("", block.rest, count=1)
+    graph = sure(block.line, read_iri, name, prefixes) if name else None
+    turtle = header(prefixes) + "\n" + "\n".join(text for _, text in block.body)
+    return replace(test, background=(*test.background, BackgroundBlock(graph, turtle)))
+
+
+def _query(test: LogicTest, block: Block, prefixes: Mapping[str, str]) -> LogicTest:
+    declared = " ".join(f"PREFIX {name}: <{iri}>" for name, iri in prefixes.items())
+    texts = dict(block.body)
+    last = max(texts, default=block.line)
+    body = [texts.get(line, "") for line in range(block.line + 1, last + 1)]
+    text = "\n" * (block.line - 1) + "\n".join([declared, *body])
+    return replace(test, queries=(*test.queries, QueryBlock(block.rest or None, text, block.line)))
+
+
+def _expect(test: LogicTest, block: Block, prefixes: Mapping[str, str]) -> LogicTest:
+    words = sure(block.line, shlex.split, block.rest)
+    query = len(test.queries) - 1
+    if words and not is_time(words[0]) and words[0] not in _SAYINGS:
+        query = _named(test, block.line, words.pop(0))
+    if query < 0:
+        raise Wrong(block.line, "what is expected follows the query that it is about")
+    time = read_time(words.pop(0)) if words and is_time(words[0]) else None
+    saying = words.pop(0) if words else "rows"
+    if saying not in _SAYINGS:
+        raise Wrong(block.line, f"{saying} is none of {', '.join(_SAYINGS)}")
+    expected = Expectation(block.line, query, time=time, text=" ".join(words), **_SAYINGS[saying])  # type: ignore[arg-type]
+    rows = tuple(sure(line, read_cells, text, prefixes) for line, text in block.lines())
+    if rows and expected.kind is not Kind.rows:
+        raise Wrong(block.line, f"after {saying} there are no rows")
+    return replace(test, expectations=(*test.expectations, replace(expected, rows=rows)))
+
+
+_SAYINGS: dict[str, dict[str, object]] = {
+    "rows": {"kind": Kind.rows},
+    "empty": {"kind": Kind.rows},
+    "nothing": {"kind": Kind.nothing},
+    "true": {"kind": Kind.boolean, "boolean": True},
+    "false": {"kind": Kind.boolean, "boolean": False},
+    "error": {"kind": Kind.error},
+    "warning": {"kind": Kind.warning},
+}
+
+
+def _named(test: LogicTest, line: int, name: str) -> int:
+    """The position of the query of that name: the word after `query`, or the one that it is registered by."""
+    registered = re.compile(rf"\bREGISTER\s+(?:QUERY|STREAM)\s+<?{re.escape(name)}\b", re.IGNORECASE)
+    for place, query in enumerate(test.queries):
+        if query.name == name or (query.name is None and registered.search(query.text)):
+            return place
+    raise Wrong(line, f"{name} is neither a time nor a query above")
+
+
+def _options(test: LogicTest, block: Block, _: Mapping[str, str]) -> LogicTest:
+    pairs = [word.partition("=") for word in block.rest.split()]
+    if not pairs or not all(equals and value for _, equals, value in pairs):
+        raise Wrong(block.line, "write options as: options name=value …")
+    return replace(test, options={**test.options, **{name: value for name, _, value in pairs}})
+
+
+_READERS: dict[str, _Reader] = {
+    "prefix": lambda test, block, _: test,
+    "options": _options,
+    "stream": _stream,
+    "background": _background,
+    "query": _query,
+    "expect": _expect,
+    "final": lambda test, block, _: replace(test, final=True),
+}
+
+
+def _checked(test: LogicTest) -> LogicTest:
+    if not test.queries:
+        raise Wrong(1, "there is no query in this file")
+    if not test.expectations:
+        raise Wrong(test.queries[0].line, "nothing is expected of this query")
+    return test

@@ -1,0 +1,53 @@
+"""Times in logic tests: offsets from 1970 such as 0:30, 1:10:00 or 90, and full xsd:dateTime."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+
+__all__ = ["is_time", "microseconds", "read_time", "write_time", "xsd_time"]
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_OFFSET = re.compile(r"(?:(?:(\d+):)?(\d+):)?(\d+(?:\.\d{1,6})?)")
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\S+")
+_DAY = 86_400_000_000
+
+
+def is_time(text: str) -> bool:
+    """Whether that is a time rather than a name."""
+    return bool(_OFFSET.fullmatch(text) or _MOMENT.fullmatch(text))
+
+
+def read_time(text: str) -> int:
+    """Microseconds since 1970. ValueError if it is no time."""
+    if found := _OFFSET.fullmatch(text):
+        hours, minutes, seconds = found.groups()
+        whole, _, fraction = seconds.partition(".")
+        return ((int(hours or 0) * 60 + int(minutes or 0)) * 60 + int(whole)) * 1_000_000 + int(fraction.ljust(6, "0"))
+    if not _MOMENT.fullmatch(text):
+        raise ValueError(f"{text} is no time: write m:ss, h:mm:ss, seconds, or a full dateTime")
+    moment = datetime.fromisoformat(text)
+    return microseconds(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
+
+
+def microseconds(moment: datetime) -> int:
+    """Since 1970, exactly."""
+    return (moment - EPOCH) // timedelta(microseconds=1)
+
+
+def xsd_time(time: int) -> str:
+    """The lexical form of an xsd:dateTime."""
+    return (EPOCH + timedelta(microseconds=time)).isoformat().replace("+00:00", "Z")
+
+
+def write_time(time: int | None) -> str:
+    """As a person would write it in a test: an offset on the first days of 1970, else the whole moment."""
+    if time is None:
+        return "once"
+    if not 0 <= time < 10 * _DAY:
+        return xsd_time(time)
+    seconds, fraction = divmod(time, 1_000_000)
+    minutes, seconds = divmod(seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    tail = f"{seconds:02}" + (f".{fraction:06}".rstrip("0") if fraction else "")
+    return f"{hours}:{minutes:02}:{tail}" if hours else f"{minutes}:{tail}"

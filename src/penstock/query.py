@@ -1,0 +1,65 @@
+"""A registered query, as its user holds it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from penstock.answer import Answer
+
+if TYPE_CHECKING:
+    from penstock.stream.progress import QueryStatus
+    from penstock.stream.runtime import Runtime
+    from penstock.stream.task import Task
+
+__all__ = ["Query"]
+
+
+class Query:
+    """What `Engine.register` gives: a query that is answered at every instant for as long as the engine runs."""
+
+    def __init__(self, task: Task, runtime: Runtime) -> None:
+        self._task = task
+        self._runtime = runtime
+
+    @property
+    def name(self) -> str:
+        return self._task.name
+
+    @property
+    def text(self) -> str:
+        """The query as it was registered."""
+        return self._task.entry.text
+
+    @property
+    def output(self) -> str | None:
+        """The IRI of the stream that it derives, if it does."""
+        return self._task.output
+
+    @property
+    def status(self) -> QueryStatus:
+        """Whether it runs, how far it is, and what went wrong if it failed."""
+        return self._runtime.query_status(self._task)
+
+    def answers(self) -> Iterator[Answer]:
+        """The answers that are kept, oldest first; those of a query that was registered with a sink are there alone.
+
+        After `run()` these are all. While the engine is live, the iterator waits for the next answer until the engine
+        stops, and the newest million rows are kept: who reads more slowly than that misses the oldest.
+        """
+        return self._runtime.answers(self._task)
+
+    def pause(self) -> None:
+        """Stand still. The streams' elements that it will need are kept until it is resumed or dropped."""
+        self._task.pause()
+
+    def resume(self) -> None:
+        """Continue where it stopped, without a gap; a query that failed tries again."""
+        self._runtime.resume(self._task)
+
+    def drop(self) -> None:
+        """Forget the query. Nothing is delivered to its sink after this."""
+        self._runtime.drop(self._task)
+
+    def __repr__(self) -> str:
+        return f"<Query {self.name}: {self._task.state}>"

@@ -1,0 +1,91 @@
+"""Files of timestamped N-Quads as a Spark job: every task reads a piece on its own, by `pyarrow` and not by the JVM.
+
+Into the log, each task writes its Parquet file itself as well, and only what is known of that file comes back: no
+element ever crosses into the JVM. The code travels by value, so a worker needs numpy, pyarrow and pyoxigraph only.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict
+from os import PathLike
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+from pyspark import cloudpickle
+from pyspark.sql import DataFrame, SparkSession
+
+from penstock import errors
+from penstock.errors import LoadError
+from penstock.io import nquads, nquads_fast, nquads_grammar, nquads_slow, nquads_time, splits
+from penstock.io.nquads import BadLine
+from penstock.io.splits import Split
+from penstock.spark import replay_part
+from penstock.spark.replay_part import Part, write_part
+
+__all__ = ["Part", "elements", "write"]
+
+_TRAVELLING = (errors, nquads, nquads_fast, nquads_grammar, nquads_slow, nquads_time, splits, replay_part)
+_COLUMNS = "s string, p string, o string, ts bigint"
+
+Batches: TypeAlias = Iterable[pa.RecordBatch]
+Task: TypeAlias = Callable[[int, Split], Iterator[pa.RecordBatch]]
+
+
+def elements(session: SparkSession, pieces: Sequence[Split], stream: str, stamp: int | None = None) -> DataFrame:
+    """The elements in these pieces: encoded terms s, p, o, and ts. Lines that hold none are left out."""
+
+    def read(_number: int, piece: Split) -> Iterator[pa.RecordBatch]:
+        for chunk in splits.chunks(piece):
+            yield from nquads.parse(chunk, stream, stamp).elements.to_batches()
+
+    return _job(session, pieces, read, _COLUMNS)
+
+
+def write(
+    session: SparkSession,
+    pieces: Sequence[Split],
+    stream: str,
+    folder: str | PathLike[str],
+    stamp: int | None = None,
+) -> list[Part]:
+    """Each piece as `part-00000.parquet` and so on in the folder, and what is known of these files, in order.
+
+    A task that runs again replaces what it wrote before. `LoadError` if a piece cannot be read.
+    """
+    place = splits.absolute(folder)
+    system, path = splits.filesystem(place)
+    system.create_dir(path)
+
+    def work(number: int, piece: Split) -> Iterator[pa.RecordBatch]:
+        target = f"{place}/part-{number:05}.parquet"
+        try:
+            found: dict[str, Any] = asdict(write_part(piece, stream, target, stamp))
+        except LoadError as error:
+            found = {"error": str(error)}
+        yield pa.RecordBatch.from_pydict({"number": [number], "part": [json.dumps(found)]})
+
+    rows = _job(session, pieces, work, "number bigint, part string").collect()
+    return [_part(json.loads(row.part)) for row in sorted(rows, key=lambda row: int(row.number))]
+
+
+def _part(found: dict[str, Any]) -> Part:
+    if "error" in found:
+        raise LoadError(found["error"])
+    return Part(**found | {"bad": [BadLine(**line) for line in found["bad"]]})
+
+
+def _job(session: SparkSession, pieces: Sequence[Split], work: Task, columns: str) -> DataFrame:
+    """A task for every piece, with its number."""
+    given = list(pieces)
+
+    def run(batches: Batches) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for number in batch.column("id").to_numpy():
+                yield from work(int(number), given[number])
+
+    for module in (*_TRAVELLING, sys.modules[__name__]):
+        cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
+    return session.range(0, len(given), 1, max(1, len(given))).mapInArrow(run, columns)

@@ -1,0 +1,57 @@
+"""Dead letters: what came too late and what could not be read, kept aside so that nothing is lost without a trace.
+
+    ROOT/<stream>/<source>-<batch>.late.nq              timestamped N-Quads, readable again
+    ROOT/<stream>/<source>-<batch>.malformed.ndjson     {"source", "line", "text", "reason"}
+
+A batch that runs again writes the same files again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pyarrow as pa
+
+from penstock.spark.encoding import XSD, decode
+from penstock.stream import durable
+
+__all__ = ["DeadLetters", "Malformed", "line_of"]
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Malformed:
+    """A line that holds no element: where it came from, its number there (from 1), its text, and why."""
+
+    source: str
+    line: int
+    text: str
+    reason: str
+
+
+class DeadLetters:
+    """The folder of dead letters."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def write(self, stream: str, name: str, late: pa.Table, malformed: Sequence[Malformed]) -> None:
+        """Keep what a batch could not use."""
+        lines = [line_of(*row) for row in zip(*(late.column(i).to_pylist() for i in range(4)), strict=True)]
+        records = [json.dumps(asdict(item), ensure_ascii=False) + "\n" for item in malformed]
+        for texts, kind in ((lines, "late.nq"), (records, "malformed.ndjson")):
+            if texts:
+                folder = self._root / durable.folder_name(stream)
+                folder.mkdir(parents=True, exist_ok=True)
+                durable.replace(folder / f"{name}.{kind}", "".join(texts).encode())
+
+
+def line_of(s: str, p: str, o: str, ts: int) -> str:
+    """An element as a line of timestamped N-Quads."""
+    time = (_EPOCH + timedelta(microseconds=ts)).isoformat().replace("+00:00", "Z")
+    return f'{decode(s)} {decode(p)} {decode(o)} "{time}"^^<{XSD}dateTime> .\n'

@@ -1,0 +1,107 @@
+"""The streams that were declared, and what their sources are: files that end, or something that goes on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from pyoxigraph import Triple
+
+from penstock.errors import LoadError, PenstockError
+from penstock.stream.elements import Elements, lines
+from penstock.stream.moments import Duration, Moment, microseconds
+from penstock.stream.options import StreamOptions
+
+__all__ = ["Declared", "SourceSpec", "declare"]
+
+Item: TypeAlias = Elements | tuple[Triple, Moment]
+SourceSpec: TypeAlias = str | os.PathLike[str] | Iterable[Item] | None
+
+_ENDLESS = ("tcp://", "listen://")
+UNLIMITED = 1 << 62  # microseconds: no element is that late, and time minus this still is a number of 64 bits
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A stream as the user declared it; durations are microseconds, None where nothing was said."""
+
+    source: Any = None
+    lateness: int | None = None
+    idle: int | None = None
+    advance: bool = False
+    format: str | None = None
+
+    @property
+    def path(self) -> str | None:
+        """The path or address, if the source is one."""
+        return self.source if isinstance(self.source, str) else None
+
+    @property
+    def is_endless(self) -> bool:
+        return self.path is not None and self.path.startswith(_ENDLESS)
+
+    @property
+    def is_folder(self) -> bool:
+        return self.path is not None and not self.is_endless and Path(self.path).is_dir()
+
+    @property
+    def is_file(self) -> bool:
+        return self.path is not None and not self.is_endless and not self.is_folder
+
+    @property
+    def is_parquet(self) -> bool:
+        return self.path is not None and (self.format == "parquet" or self.path.rstrip("/").endswith(".parquet"))
+
+    def live(self) -> StreamOptions:
+        """For ingest. A file is read before that starts."""
+        source = None if self.is_file else self.source
+        return StreamOptions(source, self.lateness or 0, self.idle, self.advance, self.format)
+
+    def bounded(self) -> StreamOptions:
+        """For what is there as a whole: nothing is late unless somebody said what late is."""
+        lateness = UNLIMITED if self.lateness is None else self.lateness
+        return StreamOptions(None, lateness, None, False, self.format)
+
+    def remembered(self) -> dict[str, Any]:
+        """For the registry. What lives in this process alone cannot be remembered."""
+        return asdict(replace(self, source=self.path))
+
+
+def declare(
+    source: SourceSpec, lateness: Duration | None, idle: Duration | None, advance: bool, format: str | None
+) -> Declared:
+    """What the user said, checked."""
+    if isinstance(source, str | os.PathLike):
+        text = os.fspath(source)
+        source = text if "://" in text else str(Path(text).absolute())
+    elif source is not None:
+        if not isinstance(source, Iterable):
+            raise PenstockError(
+                f"{source!r} is no source: give a path, tcp://HOST:PORT, listen://HOST:PORT or an iterable"
+            )
+        source = _Lines(source)
+    late, silent = (None if value is None else microseconds(value) for value in (lateness, idle))
+    return Declared(source, late, silent, advance, format)
+
+
+class _Lines:
+    """What somebody's iterable gives, as lines. It is gone through once, however often the engine starts; one that can
+    be resumed, and says so by having a `done`, is asked again for the rest."""
+
+    def __init__(self, items: Iterable[Item]) -> None:
+        self._items = items
+        self.resumable = hasattr(items, "done")
+        self._only = self._lines()
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self._lines() if self.resumable else self._only
+
+    def _lines(self) -> Iterator[bytes]:
+        """Triples come in pairs with a time: whose clock would it be otherwise?"""
+        for item in self._items:
+            if isinstance(item, Triple):
+                raise LoadError("A source of triples gives pairs of a triple and its time.")
+            yield lines([item] if isinstance(item, tuple) else item, None, 0)

@@ -1,0 +1,38 @@
+"""Files that are there whole or not at all, and that a loss of power does not take back."""
+
+from __future__ import annotations
+
+import os
+import re
+from hashlib import blake2s
+from pathlib import Path
+
+__all__ = ["folder_name", "replace", "sync"]
+
+_LONGEST = 40  # letters of the readable part of a folder's name
+
+
+def replace(path: Path, data: bytes) -> None:
+    """Give the file this content, at once: whoever reads it sees the old or the new, also after a crash."""
+    temporary = path.with_name(f".{path.name}.tmp")
+    with temporary.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
+    sync(path.parent)
+
+
+def sync(path: Path) -> None:
+    """Wait until a file's content, or a folder's list of names, is on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def folder_name(text: str) -> str:
+    """A name for a folder that belongs to an IRI or a path: readable, and different for every text."""
+    words = re.sub(r"[^A-Za-z0-9]+", "-", text.partition("://")[2] or text).strip("-")
+    return f"{words[-_LONGEST:].strip('-')}-{blake2s(text.encode(), digest_size=4).hexdigest()}".lstrip("-")

@@ -1,0 +1,199 @@
+"""From what the compiler gives for a span of instants to answers, one an instant.
+
+The compiler's columns are `time`, the query's own, `.row` (false: a row that only says that the instant is to be
+reported) and perhaps `.order`. They are taken by their place, since a query may well have a variable `?time`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import parquet
+from pyoxigraph import Triple
+
+from penstock.algebra import ops
+from penstock.answer import Answer, Row
+from penstock.spark.encoding import decode, encode
+from penstock.stream.moments import to_datetime
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+__all__ = ["Frame", "Results", "Shape", "once"]
+
+_KINDS: dict[type, str] = {
+    ops.Select: "solutions", ops.Ask: "boolean", ops.Construct: "graph", ops.Describe: "graph",
+}  # fmt: skip
+_GRAPH = ("s", "p", "o")
+_INSTANT = pa.timestamp("us", "UTC")
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What the answers of a query look like."""
+
+    query: str
+    kind: str
+    variables: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, name: str, query: ops.Query) -> Shape:
+        return cls(name, _KINDS[type(query.form)], tuple(variable.name for variable in query.variables))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The query's own columns."""
+        return _GRAPH if self.kind == "graph" else self.variables
+
+    @property
+    def time(self) -> str:
+        """A name for the instant that none of the query's columns has."""
+        return ".time" if "time" in self.columns else "time"
+
+
+class Frame(Protocol):
+    """What the compiler gives: rows that Spark will compute."""
+
+    def toArrow(self) -> pa.Table: ...
+
+
+class Results:
+    """The answers at some instants: a `Batch` for sinks. They are fetched when first needed, and only once.
+
+    Once they are here, Spark's plan is let go of: answers that are kept must not keep it alive.
+    """
+
+    def __init__(self, shape: Shape, number: int, frame: Frame) -> None:
+        self.shape = shape
+        self.number = number
+        self._frame: Frame | None = frame
+
+    @cached_property
+    def table(self) -> pa.Table:
+        """All rows by instant; within one in the query's order, or sorted where it has none."""
+        assert self._frame is not None
+        arranged = _arranged(self._frame.toArrow(), len(self.shape.columns))
+        self._frame = None
+        return arranged
+
+    @property
+    def instants(self) -> int:
+        """See `Batch.instants`."""
+        return pc.count_distinct(self.table.column("t")).as_py() if self.fetched else 0
+
+    @property
+    def answers(self) -> Iterator[Answer]:
+        """See `Batch.answers`."""
+        times = self.table.column("t").to_numpy()
+        term = lru_cache(1 << 16)(decode)
+        start = 0
+        while start < len(times):
+            end = int(times.searchsorted(times[start], side="right"))
+            yield self._answer(int(times[start]), self.table.slice(start, end - start), term)
+            start = end
+
+    @cached_property
+    def rows(self) -> pa.Table:
+        """See `Batch.rows`."""
+        if self.shape.kind == "boolean":
+            groups = self.table.group_by("t", use_threads=False).aggregate([("row", "any")])
+            return pa.table([groups.column("t").cast(_INSTANT), groups.column("row_any")], names=["time", "boolean"])
+        real = self.table.filter(self.table.column("row"))
+        own = [real.column(f"c{n}") for n in range(len(self.shape.columns))]
+        return pa.table([real.column("t").cast(_INSTANT), *own], names=[self.shape.time, *self.shape.columns])
+
+    @property
+    def fetched(self) -> bool:
+        """Whether the rows are in this process already."""
+        return self._frame is None
+
+    def write_parquet(self, folder: str) -> None:
+        """See `Batch.write_parquet`."""
+        if self._frame is None or self.shape.kind == "boolean":
+            _write(self.rows, Path(folder))
+        else:
+            frame = cast("DataFrame", self._frame)
+            _written_by_spark(frame, self.shape).write.mode("overwrite").parquet(folder)
+
+    def _answer(self, time: int, part: pa.Table, term: Callable[[str], Any]) -> Answer:
+        """The answer at one instant, from its rows."""
+        real = part.filter(part.column("row"))
+        own = (real.column(f"c{number}").to_pylist() for number in range(len(self.shape.columns)))
+        cells = [[None if cell is None else term(cell) for cell in column] for column in own]
+        return _answer(self.shape, real.num_rows, cells, to_datetime(time))
+
+
+def _arranged(fetched: pa.Table, own: int) -> pa.Table:
+    """Columns `t`, `c0`, `c1` and so on, perhaps `order`, and `row`: Arrow takes a dot in a name for a path."""
+    names = [f"c{number}" for number in range(own)]
+    extra = [name for name in (".order", ".row") if name in fetched.column_names]
+    places = [*range(own + 1), *(fetched.column_names.index(name) for name in extra)]
+    table = fetched.select(places).rename_columns(["t", *names, *(name.removeprefix(".") for name in extra)])
+    keys = ["t", *(["order"] if ".order" in extra else []), *names]
+    return table.take(pc.sort_indices(table, [(key, "ascending") for key in keys]))
+
+
+def _answer(shape: Shape, count: int, cells: list[list[Any]], time: Any) -> Answer:
+    if shape.kind == "boolean":
+        return Answer(boolean=count > 0, time=time, query=shape.query)
+    rows = zip(*cells, strict=True) if cells else iter([()] * count)
+    if shape.kind == "graph":
+        return Answer(triples=list(dict.fromkeys(Triple(*row) for row in rows)), time=time, query=shape.query)
+    names = shape.variables
+    bound: list[Row] = [{name: term for name, term in zip(names, row, strict=True) if term is not None} for row in rows]
+    return Answer(names, bound, time=time, query=shape.query)
+
+
+def _written_by_spark(frame: DataFrame, shape: Shape) -> DataFrame:
+    names = [shape.time, *shape.columns, *frame.columns[1 + len(shape.columns) :]]
+    kept = frame.toDF(*names).where("`.row`")
+    instant = f"timestamp_micros(`{shape.time}`) AS `{shape.time}`"
+    return kept.selectExpr(instant, *(f"`{name}`" for name in shape.columns))
+
+
+def _write(table: pa.Table, folder: Path) -> None:
+    """Whole or not at all: a reader never sees half a file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    new = folder / ".new"
+    parquet.write_table(table, new)
+    new.replace(folder / "part-00000.parquet")
+
+
+@dataclass(frozen=True)
+class Once:
+    """The answer to a query without a stream, as a batch."""
+
+    answer: Answer
+    number: int = 0
+    instants: int = 1
+
+    @property
+    def answers(self) -> Iterator[Answer]:
+        return iter([self.answer])
+
+    @property
+    def rows(self) -> pa.Table:
+        """See `Batch.rows`; there is no instant."""
+        answer = self.answer
+        if answer.boolean is not None:
+            return pa.table({"boolean": [answer.boolean]})
+        triples = answer.triples
+        rows = answer.rows if triples is None else [{"s": t.subject, "p": t.predicate, "o": t.object} for t in triples]
+        names = answer.variables if triples is None else _GRAPH
+        cells = {name: [encode(row[name]) if name in row else None for row in rows] for name in names}  # type: ignore[arg-type]
+        return pa.table({name: pa.array(column, pa.string()) for name, column in cells.items()})
+
+    def write_parquet(self, folder: str) -> None:
+        """See `Batch.write_parquet`."""
+        _write(self.rows, Path(folder))
+
+
+def once(answer: Answer, name: str) -> Once:
+    """The one answer of the query with this name."""
+    return Once(Answer(answer.variables, answer.rows, answer.boolean, answer.triples, None, name))

@@ -1,0 +1,89 @@
+"""A live engine: ingest on one side, the loop of rounds on the other, and the log between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from penstock.stream.clock import Clock
+from penstock.stream.declared import Declared
+from penstock.stream.ingest import Ingest
+from penstock.stream.inputs import LogInputs
+from penstock.stream.log import StreamLog
+from penstock.stream.loop import Loop
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from penstock.stream.bounded import Bounded
+
+__all__ = ["Live"]
+
+_numbers = count()
+_SOON = 20_000  # microseconds: time that moves by itself is looked at this often at most
+
+
+class Live:
+    """From `start` to `stop`."""
+
+    def __init__(
+        self,
+        session: SparkSession,
+        root: Path,
+        clock: Clock,
+        streams: Mapping[str, Declared],
+        log: StreamLog,
+        inputs: LogInputs,
+        round: Callable[[], bool],
+        next_by_clock: Callable[[], int | None] = lambda: None,
+    ) -> None:
+        self._session = session
+        self._clock = clock
+        self._inputs = inputs
+        self._next_by_clock = next_by_clock
+        options = {name: declared.live() for name, declared in streams.items()}
+        self.ingest = Ingest(session, root, clock, options, log)
+        self._tag = f"penstock-live-{next(_numbers)}"
+        self._loop = Loop(round, clock, self._tick, lambda: session.sparkContext.addJobTag(self._tag))
+
+    def start(self) -> None:
+        self._inputs.ingest = self.ingest
+        self.ingest.start()
+        self._loop.start()
+
+    def stop(self, *, finish: bool = True) -> None:
+        """Finish what has been accepted and what is due, then end; or end at once, and cancel what Spark is doing."""
+        try:
+            if finish:
+                self.flush()
+        finally:
+            self._loop.stop(None if finish else lambda: self._session.sparkContext.cancelJobsWithTag(self._tag))
+            self.ingest.close()
+            self._inputs.ingest = None
+
+    def flush(self) -> None:
+        self.ingest.drain()
+        self._loop.settle()
+
+    def push(self, stream: str, data: bytes) -> int:
+        return self.ingest.push(stream, data)
+
+    def advance(self, stream: str, time: int) -> None:
+        self.ingest.advance(stream, time)
+        self.wake()
+
+    def add(self, stream: str, declared: Declared, bounded: Bounded) -> None:
+        """One more stream, while the others run."""
+        if declared.is_file:
+            bounded.read(stream, lambda: self._session, in_place=False)
+        self.ingest.add(stream, declared.live())
+
+    def wake(self) -> None:
+        self._loop.wake()
+
+    def _tick(self) -> int | None:
+        """Time passes for streams that go with the clock, and for those that may fall idle."""
+        moments = [moment for moment in (self._next_by_clock(), self.ingest.next_change()) if moment is not None]
+        return max(_SOON, min(moments) - self._clock.now()) if moments else None

@@ -1,0 +1,63 @@
+"""Times and durations between people and the engine, which counts microseconds (since 1970)."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import TypeAlias
+
+from penstock.algebra.windows import UNITS
+
+__all__ = ["Duration", "Moment", "microseconds", "moment", "to_datetime"]
+
+Duration: TypeAlias = str | int | timedelta
+Moment: TypeAlias = datetime | int
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_FIRST = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
+_LAST = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
+
+_WORDS = {
+    "us": ("us", "µs", "microsecond"),
+    "ms": ("ms", "msec", "millisecond"),
+    "s": ("s", "sec", "second"),
+    "m": ("m", "min", "minute"),
+    "h": ("h", "hour"),
+    "d": ("d", "day"),
+}
+_UNIT_OF = {word: UNITS[unit] for unit, words in _WORDS.items() for word in words}
+_UNIT_OF |= {f"{word}s": unit for word, unit in _UNIT_OF.items() if len(word) > 2}
+_DURATION = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-zµ]+)\s*", re.IGNORECASE)
+
+
+def microseconds(duration: Duration) -> int:
+    """A duration as microseconds: "10s", "500 ms", "2 minutes", a timedelta, or a number of microseconds."""
+    if isinstance(duration, str):
+        value = _read(duration)
+    else:
+        value = duration // _MICROSECOND if isinstance(duration, timedelta) else int(duration)
+    if value < 0:
+        raise ValueError(f"{duration!r} is less than nothing")
+    return value
+
+
+def _read(text: str) -> int:
+    found = _DURATION.fullmatch(text)
+    unit = _UNIT_OF.get(found[2].lower()) if found else None
+    if found is None or unit is None:
+        raise ValueError(f'"{text}" is no duration: write one as 10s, 500ms, 5m, 2h, 1d or "2 minutes"')
+    whole, _, fraction = found[1].partition(".")
+    return int(whole) * unit + int(fraction or 0) * unit // int("1" + "0" * len(fraction))
+
+
+def moment(time: Moment) -> int:
+    """A moment as microseconds since 1970; a datetime without a zone is in UTC, as timestamps in streams are."""
+    if isinstance(time, datetime):
+        return ((time if time.tzinfo else time.replace(tzinfo=UTC)) - _EPOCH) // _MICROSECOND
+    return int(time)
+
+
+def to_datetime(time: int | None) -> datetime | None:
+    """The moment for people, in UTC; what lies outside Python's calendar becomes its first or last moment."""
+    return None if time is None else _EPOCH + timedelta(microseconds=min(max(time, _FIRST), _LAST))

@@ -1,0 +1,66 @@
+"""What people can see of an engine at work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+__all__ = ["EngineStatus", "Progress", "QueryStatus", "StreamStatus"]
+
+
+@dataclass(frozen=True, slots=True)
+class StreamStatus:
+    """A stream: how many elements are in, how many lines were refused, and up to when it is complete."""
+
+    elements: int = 0
+    late: int = 0
+    malformed: int = 0
+    newest: datetime | None = None
+    complete: datetime | None = None
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QueryStatus:
+    """A query: `state` is running, paused, failed, waiting for its sink, or dropped; `error` says why it failed.
+
+    Every instant up to `answered` has been answered; `answers` counts those that this process has delivered.
+    """
+
+    name: str
+    state: str
+    error: str | None = None
+    answered: datetime | None = None
+    answers: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class EngineStatus:
+    """An engine: its streams and queries by name, and how far the slowest query is behind its newest element."""
+
+    live: bool = False
+    streams: Mapping[str, StreamStatus] = field(default_factory=dict)
+    queries: Mapping[str, QueryStatus] = field(default_factory=dict)
+    lag: timedelta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is: told to `on_progress` after every step."""
+
+    elements: int
+    late: int
+    malformed: int
+    newest: datetime | None
+    answers: int
+    lag: timedelta | None
+
+    @classmethod
+    def of(cls, status: EngineStatus) -> Progress:
+        streams = list(status.streams.values())
+        newest = max((stream.newest for stream in streams if stream.newest is not None), default=None)
+        answers = sum(query.answers for query in status.queries.values())
+        counts = (sum(getattr(stream, name) for stream in streams) for name in ("elements", "late", "malformed"))
+        elements, late, malformed = counts
+        return cls(elements, late, malformed, newest, answers, status.lag)

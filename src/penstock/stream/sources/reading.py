@@ -1,0 +1,82 @@
+"""Blocks of the spool and dropped files as elements. What cannot be read becomes a dead letter and stops nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from penstock.errors import LoadError
+from penstock.io.nquads import ELEMENTS, BadLine, parse
+from penstock.io.splits import Split, chunks, filesystem
+from penstock.stream.dead import Malformed
+from penstock.stream.options import StreamOptions
+from penstock.stream.sifting import Advance, Item, Reading
+from penstock.stream.sources.folder import Dropped
+from penstock.stream.spool import Block
+
+__all__ = ["of_blocks", "of_file"]
+
+_MICROSECONDS = pa.timestamp("us", "UTC")
+
+
+def of_blocks(stream: str, blocks: Iterable[Block]) -> Iterator[Item]:
+    """What a stream's blocks hold. An empty one with a stamp says that the stream's time has come there."""
+    for (empty, stamp), together in groupby(blocks, key=lambda block: (not block.data, block.stamp)):
+        if not empty:
+            yield _parsed(stream, [block.data for block in together], stamp)
+        elif stamp is not None:
+            yield Advance(stamp - 1)
+
+
+def _parsed(stream: str, pieces: list[bytes], stamp: int | None) -> Reading:
+    """Pieces parsed at once, since the parser's kernels want long columns; line numbers are those in each piece."""
+    parsed = parse(b"".join(pieces), stream, stamp)
+    return Reading(parsed.elements, list(_in_pieces(parsed.bad, pieces, stream)))
+
+
+def _in_pieces(bad: Iterable[BadLine], pieces: Iterable[bytes], stream: str) -> Iterator[Malformed]:
+    remaining, before, lines = iter(pieces), 0, 0
+    for found in bad:
+        while found.line > before + lines:
+            before, lines = before + lines, next(remaining).count(b"\n")
+        yield Malformed(stream, found.line - before, found.text, found.reason)
+
+
+def of_file(file: Dropped, stream: str, options: StreamOptions) -> Iterator[Reading]:
+    """What a dropped file holds, by its name's ending."""
+    read = _parquet if file.path.endswith(".parquet") else _lines
+    try:
+        yield from read(file, stream, file.modified if options.stamped_on_arrival else None)
+    except (LoadError, OSError, pa.ArrowException) as error:
+        yield Reading(ELEMENTS.empty_table(), [Malformed(file.path, 0, "", str(error).splitlines()[0])])
+
+
+def _lines(file: Dropped, stream: str, stamp: int | None) -> Iterator[Reading]:
+    before = 0
+    for chunk in chunks(Split(file.path)):
+        parsed = parse(chunk, stream, stamp)
+        bad = [Malformed(file.path, before + found.line, found.text, found.reason) for found in parsed.bad]
+        yield Reading(parsed.elements, bad)
+        before += chunk.count(b"\n")
+
+
+def _parquet(file: Dropped, stream: str, stamp: int | None) -> Iterator[Reading]:
+    system, path = filesystem(file.path)
+    with system.open_input_file(path) as opened:
+        parquet = pq.ParquetFile(opened)
+        if missing := [name for name in ELEMENTS.names if name not in parquet.schema_arrow.names]:
+            raise LoadError(f"the file has no column {', '.join(missing)}")
+        for batch in parquet.iter_batches(columns=ELEMENTS.names):
+            yield Reading(_elements(pa.Table.from_batches([batch])))
+
+
+def _elements(table: pa.Table) -> pa.Table:
+    """The columns as the log has them; a time may be a timestamp of any resolution."""
+    if any(column.null_count for column in table.columns):
+        raise LoadError("a term or a time is NULL")
+    if pa.types.is_timestamp(table.schema.field("ts").type):
+        table = table.set_column(table.schema.get_field_index("ts"), "ts", table.column("ts").cast(_MICROSECONDS))
+    return table.select(ELEMENTS.names).cast(ELEMENTS)

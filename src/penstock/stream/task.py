@@ -1,0 +1,160 @@
+"""A registered query at work: how far it is, where its answers go, and the order in which both become durable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from threading import RLock
+
+from penstock.algebra.ops import Query
+from penstock.errors import PenstockError
+from penstock.io.sinks import Batch, ParquetSink, Sink
+from penstock.stream.due import Plan
+from penstock.stream.evaluate import Shape
+from penstock.stream.failpoints import reach
+from penstock.stream.registry import Entry, Registry
+
+__all__ = ["Task"]
+
+
+class Task:
+    """One registered query.
+
+    `progress` may be ahead of the registry's: time without an instant in it passes without being written down.
+    """
+
+    def __init__(self, entry: Entry, query: Query, sink: Sink | None, registry: Registry) -> None:
+        self.entry = entry
+        self.query = query
+        self.sink = sink
+        self.plan: Plan | None = None
+        self.progress = entry.progress
+        self.error: str | None = None
+        self.cause: Exception | None = None
+        self.dropped = False
+        self.answers = 0
+        self._rewound = False
+        self._registry = registry
+        self._lock = RLock()  # the sink is called with it held, so a sink may pause or drop its own query
+
+    def begin(self, progress: int | None) -> None:
+        """Register it: from now on it is remembered, with its sink where that stands."""
+        if self.sink is not None:
+            self._save(replace(self.entry, progress=progress, position=self.sink.begin()))
+        self.progress = progress
+
+    @property
+    def name(self) -> str:
+        return self.entry.name
+
+    @property
+    def shape(self) -> Shape:
+        return Shape.of(self.name, self.query)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The streams that it reads."""
+        return tuple(dict.fromkeys(window.iri.value for window in self.query.streams))
+
+    @property
+    def output(self) -> str | None:
+        """The stream that it derives."""
+        registration = self.query.registration
+        return None if registration is None or registration.output is None else registration.output.value
+
+    @property
+    def state(self) -> str:
+        """One word for people."""
+        if self.dropped:
+            return "dropped"
+        if self.error is not None:
+            return "failed"
+        if self.entry.paused:
+            return "paused"
+        return "waiting for its sink" if self.sink is None else "running"
+
+    @property
+    def ready(self) -> bool:
+        return self.state == "running"
+
+    @property
+    def done(self) -> bool:
+        """Whether there is nothing left to do: a query without a stream is answered once."""
+        return not self.inputs and self.entry.batches > 0
+
+    @property
+    def fetches(self) -> bool:
+        """Whether answers come into this process, rather than from Spark into files."""
+        return self.output is not None or not isinstance(self.sink, ParquetSink)
+
+    def deliver(self, batch: Batch, through: int | None, derive: Callable[[Batch], None]) -> bool:
+        """Derived elements, then the sink, then progress: a crash anywhere repeats all three, and each replaces itself.
+
+        False: the query was paused, dropped or failed in the meantime, and the batch is not wanted.
+        """
+        with self._lock:
+            if not self.ready or self.sink is None:
+                return False
+            if self.output is not None:
+                derive(batch)
+                reach("derived")
+            self._rewind(self.sink)
+            position = self.sink.deliver(batch)
+            reach("delivered")
+            self._save(replace(self.entry, progress=through, batches=self.entry.batches + 1, position=position))
+            self._rewound = True
+            self.progress = through
+            self.answers += batch.instants
+            reach("saved")
+            return True
+
+    def _rewind(self, sink: Sink) -> None:
+        """Once a process, and again after a delivery that failed half-way."""
+        if not self._rewound:
+            sink.rewind(self.entry.position)
+        self._rewound = False
+
+    def passed(self, through: int) -> None:
+        """There was nothing to report up to then."""
+        with self._lock:
+            self.progress = through
+
+    def fail(self, error: Exception) -> None:
+        """Stand still, and say why in one sentence."""
+        sentence = str(error) if isinstance(error, PenstockError) else f"{type(error).__name__}: {error}"
+        self.error = sentence.splitlines()[0] if sentence else type(error).__name__
+        self.cause = error
+
+    def pause(self) -> None:
+        with self._lock:
+            self._save(replace(self.entry, paused=True))
+
+    def resume(self) -> None:
+        """Go on where it stopped; also after a failure."""
+        with self._lock:
+            self.error = None
+            self._save(replace(self.entry, paused=False))
+
+    def attach(self, sink: Sink) -> None:
+        """Give it a sink again, after a restart."""
+        with self._lock:
+            self.sink = sink
+            self._rewound = False
+
+    def drop(self) -> None:
+        """No answer is delivered after this."""
+        with self._lock:
+            self.dropped = True
+            self._registry.remove(self.name)
+            self.close()
+
+    def close(self) -> None:
+        with self._lock:
+            if self.sink is not None:
+                self.sink.close()
+
+    def _save(self, entry: Entry) -> None:
+        if self.dropped:
+            raise PenstockError(f"The query {self.name} has been dropped.")
+        self._registry.save(entry)
+        self.entry = entry

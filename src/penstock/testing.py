@@ -1,0 +1,158 @@
+"""For tests of what you build on Penstock: a clock that you move, a source that you interrupt, answers as plain text.
+
+    clock = ManualClock()
+    source = TestSource([line(0, a), PAUSE, line(60, b), ABORT, line(120, c)])
+    with penstock.Engine(clock=clock, checkpoint=folder) as engine:
+        engine.stream("http://example.org/s", source)
+        …
+    assert snapshots(query.answers()) == {"1:00": ["<http://example.org/a> 1"]}
+
+Whole tests as files, with a stream, a query and the answers expected, are in `penstock.logic` (docs/logic-tests.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
+from enum import Enum
+from threading import Condition, Lock
+from typing import Final, TypeAlias
+
+from pyoxigraph import BlankNode, Triple
+
+from penstock.answer import Answer, Term
+from penstock.errors import PenstockError
+from penstock.logic.times import microseconds, write_time, xsd_time
+
+__all__ = ["ABORT", "PAUSE", "Aborted", "ManualClock", "TestSource", "line", "snapshots"]
+
+
+Element: TypeAlias = str | bytes | tuple[Triple, datetime | int]
+
+
+class ManualClock:
+    """Time stands still until somebody advances it; who waits for a moment wakes when it has come."""
+
+    def __init__(self, now: int = 0) -> None:
+        self._now = now
+        self._lock = Lock()
+        self._waiting: list[Condition] = []
+
+    def now(self) -> int:
+        """Microseconds since 1970."""
+        with self._lock:
+            return self._now
+
+    def advance(self, by: int | timedelta) -> None:
+        """Let that much time pass: microseconds, or a timedelta."""
+        passed = by // timedelta(microseconds=1) if isinstance(by, timedelta) else by
+        if passed < 0:
+            raise ValueError("time does not go back")
+        with self._lock:
+            self._now += passed
+            waiting = list(self._waiting)
+        for condition in waiting:
+            with condition:
+                condition.notify_all()
+
+    def wait(self, condition: Condition, until: int | None) -> None:
+        """Wait, holding the condition, until somebody notifies it or the moment has come (None: only the former)."""
+        with self._lock:
+            if until is not None and self._now >= until:
+                return
+            self._waiting.append(condition)
+        try:
+            condition.wait()
+        finally:
+            with self._lock:
+                self._waiting.remove(condition)
+
+
+class _Marker(Enum):
+    PAUSE = "pause"
+    ABORT = "abort"
+
+
+PAUSE: Final = _Marker.PAUSE
+"""The source falls silent here; whoever reads it again gets the rest."""
+ABORT: Final = _Marker.ABORT
+"""The source fails here, once; whoever reads it again gets the rest."""
+
+
+class Aborted(PenstockError):
+    """A `TestSource` came to an ABORT."""
+
+
+class TestSource:
+    """Elements for `engine.stream(iri, source)`, with PAUSE and ABORT between them.
+
+    An element is a line of timestamped N-Quads, or a pair of a triple and its time. An engine asks for the next one
+    when the last is durable. So what was given out and never asked beyond is given again to the next reader: one that
+    crashed in between loses nothing.
+    """
+
+    __test__ = False  # it is no test, whatever pytest makes of its name
+
+    def __init__(self, items: Iterable[Element | _Marker]) -> None:
+        self._items: Sequence[Element | _Marker] = list(items)
+        self._place = 0
+        self._halts = 0
+        self._halted = Condition()
+
+    @property
+    def done(self) -> bool:
+        """Whether everything was given out and taken."""
+        return self._place == len(self._items)
+
+    def wait(self, halts: int, timeout: float = 60) -> None:
+        """Wait until the source has come to its n-th PAUSE, ABORT or end: then what is before that is durable."""
+        with self._halted:
+            if not self._halted.wait_for(lambda: self._halts >= halts, timeout):
+                raise TimeoutError(f"the source has come to {self._halts} halts, not to {halts}")
+
+    def __iter__(self) -> Iterator[Element]:
+        while not self.done:
+            item = self._items[self._place]
+            if isinstance(item, _Marker):
+                self._place += 1
+                self._halt()
+                if item is ABORT:
+                    raise Aborted("The source was aborted.")
+                return
+            yield item
+            self._place += 1
+        self._halt()
+
+    def _halt(self) -> None:
+        with self._halted:
+            self._halts += 1
+            self._halted.notify_all()
+
+
+def line(seconds: float, triple: Triple) -> str:
+    """A line of timestamped N-Quads, so many seconds after 1970 began."""
+    stamp = f'"{xsd_time(round(seconds * 1_000_000))}"^^<http://www.w3.org/2001/XMLSchema#dateTime>'
+    return f"{triple.subject} {triple.predicate} {triple.object} {stamp} .\n"
+
+
+def snapshots(answers: Iterable[Answer]) -> dict[str, list[str]]:
+    """What was answered when, as text: equal for two runs that answered the same.
+
+    Times are written as in logic tests (1:00 is a minute after 1970 began). Rows are terms as N-Triples has them, `-`
+    for an unbound variable, `[]` for a blank node; sorted, since without ORDER BY their order says nothing.
+    """
+    return {write_time(None if one.time is None else microseconds(one.time)): _lines(one) for one in answers}
+
+
+def _lines(answer: Answer) -> list[str]:
+    if answer.boolean is not None:
+        return [str(answer.boolean).lower()]
+    if answer.triples is not None:
+        return sorted(f"{_text(t.subject)} {_text(t.predicate)} {_text(t.object)}" for t in answer.triples)  # type: ignore[arg-type]
+    return sorted(" ".join(_text(row.get(name)) for name in answer.variables) for row in answer.rows)
+
+
+def _text(term: Term | None) -> str:
+    if term is None:
+        return "-"
+    return "[]" if isinstance(term, BlankNode) else str(term)

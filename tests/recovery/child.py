@@ -1,0 +1,88 @@
+"""An engine in a process of its own that feeds itself, and may be killed on the way: `child FOLDER [PLACE NUMBER]`.
+
+With a place and a number it dies by SIGKILL when it comes to that place for the n-th time. It is fed with a fixed
+series of pushes and of files, as many as are not in yet: what was durable before the end must not come again.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from itertools import count
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from penstock import Engine
+from penstock.io.sinks import Batch, Position
+from penstock.io.sinks.files import FileSink
+from penstock.stream import failpoints
+from tests.stream.feeding import BUSY, COUNT, OTHER, STREAM, lines
+
+STEPS = [(start, start + 77) for start in range(0, 616, 77)]
+SUM = """SELECT ?gate (SUM(?n) AS ?sum) (COUNT(?n) AS ?times) FROM STREAM <http://e/busy> [RANGE 3m STEP 1m]
+WHERE { ?gate <http://e/busy> ?n } GROUP BY ?gate"""
+OUTPUTS = ("sum.csv", "busy.nq", "dropped.ndjson")
+
+
+def die_at(place: str, number: int) -> None:
+    """Arrange for the end."""
+    reached = count(1)
+
+    def come_to(here: str) -> None:
+        if here == place and next(reached) == number:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    failpoints.handler = come_to
+    FileSink.deliver = _torn(FileSink.deliver, come_to)  # type: ignore[method-assign]
+
+
+def _torn(deliver: Callable[[FileSink, Batch], Position], come_to: Callable[[str], None]) -> Callable[..., Position]:
+    """As `deliver`, but what lies in the file when it comes to the place "writing" is half of the text."""
+
+    def written(self: FileSink, batch: Batch) -> Position:
+        file = self._opened()
+        position = file.tell()
+        text = "".join(self._write(batch.answers, position == 0)).encode()
+        file.write(text[: len(text) // 2])
+        file.flush()
+        come_to("writing")
+        file.seek(position)
+        return deliver(self, batch)
+
+    return written
+
+
+def feed(engine: Engine, folder: Path, start: int, end: int) -> None:
+    """One step of both streams. Files appear whole, as they should in a drop folder."""
+    new = folder / "drop" / f".{start:03d}"
+    if not (file := new.with_name(f"{start:03d}.nq")).exists():
+        new.write_text(lines(start, end))
+        new.rename(file)
+    if engine.status.streams[STREAM].elements < len(lines(0, end).splitlines()):
+        engine.push(STREAM, lines(start, end))
+    engine.flush()
+
+
+def main(folder: Path, steps: Sequence[tuple[int, int]], spark: SparkSession | None = None) -> None:
+    """A whole life, or what is left of one."""
+    (folder / "drop").mkdir(parents=True, exist_ok=True)
+    with Engine(checkpoint=folder / "state", spark=spark, master="local[1]") as engine:
+        engine.stream(STREAM)
+        engine.stream(OTHER, folder / "drop")
+        engine.register(SUM, name="sum", sink=folder / "sum.csv")
+        engine.register(BUSY, name="busy", sink=folder / "busy.nq")
+        engine.register(COUNT.replace(STREAM, OTHER), name="dropped", sink=folder / "dropped.ndjson")
+        engine.start()
+        engine.flush()
+        for start, end in steps:
+            feed(engine, folder, start, end)
+        engine.stop()
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 2:
+        die_at(sys.argv[2], int(sys.argv[3]))
+    main(Path(sys.argv[1]), STEPS)

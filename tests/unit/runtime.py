@@ -1,0 +1,158 @@
+"""Stand-ins for the compiler, the log and the sources, so that rounds can be tested without Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+from pyoxigraph import NamedNode
+
+from penstock.algebra import ops
+from penstock.algebra.expressions import Var
+from penstock.algebra.windows import CountWindow, TimeWindow, ceiling, floor
+from penstock.io.sinks import Batch, Position, Sink
+from penstock.spark.contents import Stream
+from penstock.spark.timeline import Span
+from penstock.stream.log import Segment
+from penstock.stream.registry import Entry, Registry
+from penstock.stream.task import Task
+
+ELEMENT = ("<http://e/s>", "<http://e/p>", "<http://e/o>")
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What a plan gives: something with `toArrow`."""
+
+    table: pa.Table
+
+    def toArrow(self) -> pa.Table:
+        return self.table
+
+
+@dataclass
+class FakePlan:
+    """Answers every multiple of `step` with the number of its streams' paths; `fails` makes it fail instead."""
+
+    step: int = 10
+    range: int = 10
+    counting: bool = False
+    graph: bool = False
+    fails: bool = False
+    seen: list[tuple[dict[str, Stream], Span]] = field(default_factory=list)
+
+    def evaluate(self, streams: Mapping[str, Stream], span: Span) -> Frame:
+        self.seen.append((dict(streams), span))
+        if self.fails:
+            raise RuntimeError("boom\nat line 1")
+        times = list(range_of(span, self.step))
+        if self.graph:
+            s, p, o = ([term] * len(times) for term in ELEMENT)
+            return Frame(pa.table({"time": times, "s": s, "p": p, "o": o, ".row": [True] * len(times)}))
+        paths = sum(len(stream.paths) for stream in streams.values())
+        return Frame(pa.table({"time": times, "n": [f'"{paths}"'] * len(times), ".row": [True] * len(times)}))
+
+    def instants(self, after: int, through: int) -> bool:
+        return after < through if self.counting else floor(through, self.step) > after
+
+    def last_instant(self, last: int) -> int:
+        return ceiling(last, self.step)
+
+    def horizon(self, progress: int, stream: str) -> int | None:
+        return None if self.counting else floor(progress, self.step) + self.step - self.range
+
+    def tail(self, stream: str) -> int:
+        return 3 if self.counting else 0
+
+
+def range_of(span: Span, step: int) -> range:
+    return range(ceiling(span.after + 1, step), span.through + 1, step)
+
+
+def segment(first: int, last: int, rows: int = 1, name: str = "") -> Segment:
+    return Segment((name or f"{first}-{last}",), rows, first, last, {"<http://e/p>": rows})
+
+
+@dataclass
+class FakeInputs:
+    """A log in memory, whose streams are complete through what `ends` says."""
+
+    held: dict[str, list[Segment]] = field(default_factory=dict)
+    ends: dict[str, int | None] = field(default_factory=dict)
+    discarded: list[tuple[str, int, int]] = field(default_factory=list)
+    derived: list[tuple[str, int, list[int]]] = field(default_factory=list)
+    undone: list[tuple[str, int]] = field(default_factory=list)
+
+    @property
+    def streams(self) -> Sequence[str]:
+        return list(self.ends)
+
+    def segments(self, stream: str) -> Sequence[Segment]:
+        return tuple(self.held.get(stream, ()))
+
+    def dropped(self, stream: str) -> int:
+        return 0
+
+    def tidy(self, stream: str, horizon: int, keep_last: int) -> None:
+        self.discarded.append((stream, horizon, keep_last))
+
+    def derive(self, stream: str, batch: Batch) -> None:
+        times = [round(answer.time.timestamp() * 1e6) for answer in batch.answers if answer.time is not None]
+        self.derived.append((stream, batch.number, times))
+        self.held.setdefault(stream, []).append(segment(min(times), max(times), len(times), f"derived-{batch.number}"))
+
+    def undo(self, stream: str, number: int) -> None:
+        self.undone.append((stream, number))
+        self.held[stream] = [part for part in self.held.get(stream, []) if part.paths != (f"derived-{number}",)]
+
+    def complete(self, streams: Iterable[str], others: Iterable[int | None] = ()) -> int | None:
+        ends = [*(self.ends.get(stream) for stream in streams), *others]
+        return None if None in ends else min(end for end in ends if end is not None)
+
+    def ripe(self, stream: str) -> int | None:
+        return self.ends.get(stream)
+
+
+class ListSink:
+    """Keeps instants in a list; its position is how many there are. `fails` makes it fail half-way."""
+
+    def __init__(self) -> None:
+        self.times: list[int] = []
+        self.rewinds: list[Position] = []
+        self.fails = False
+        self.closed = False
+
+    def begin(self) -> Position:
+        return 0
+
+    def rewind(self, position: Position) -> None:
+        self.rewinds.append(position)
+        del self.times[int(position or 0) :]
+
+    def deliver(self, batch: Batch) -> Position:
+        for answer in batch.answers:
+            assert answer.time is not None
+            self.times.append(round(answer.time.timestamp() * 1e6))
+            if self.fails:
+                raise OSError("disk full")
+        return len(self.times)
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def windowed(*streams: str, output: str | None = None, every: int | None = None, counting: bool = False) -> ops.Query:
+    window = CountWindow(3) if counting else TimeWindow(10, 10)
+    registration = ops.Registration("q", every, None if output is None else NamedNode(output))
+    windows = tuple(ops.StreamWindow(NamedNode(stream), window) for stream in streams)
+    form: ops.Form = ops.Select() if output is None else ops.Construct(())
+    return ops.Query(form, ops.Bgp(()), (Var("n"),) if output is None else (), None, None, windows, registration)
+
+
+def task(name: str, *streams: str, output: str | None = None, sink: Sink | None = None, **plan: object) -> Task:
+    counting = bool(plan.get("counting"))
+    made = Task(Entry(name, "…", position=0), windowed(*streams, output=output, counting=counting),
+                sink or ListSink(), Registry(None))  # fmt: skip
+    made.plan = FakePlan(graph=output is not None, **plan)  # type: ignore[arg-type]
+    return made

@@ -1,0 +1,354 @@
+"""`penstock run` on streams and `penstock test`, with an engine that only pretends."""
+
+from __future__ import annotations
+
+import io
+import json
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from pyoxigraph import Literal, NamedNode, Triple
+from typer.testing import CliRunner
+
+from penstock import cli, live, output
+from penstock.answer import Answer
+from penstock.cli import engines, streaming, testing
+from penstock.cli.inputs import StreamSpec, stream_spec
+from penstock.errors import PenstockError, PenstockWarning, QueryError
+from penstock.stream.progress import Progress
+
+GATES = "http://streams.org/gates"
+SELECT = f"SELECT ?n FROM STREAM <{GATES}> [RANGE 1m TUMBLING] WHERE {{ ?s ?p ?n }}"
+CONSTRUCT = f"CONSTRUCT {{ ?s ?p ?n }} FROM STREAM <{GATES}> [RANGE 1m TUMBLING] WHERE {{ ?s ?p ?n }}"
+A = NamedNode("http://e/a")
+
+
+def at(minute: int, answer: Answer, query: str) -> Answer:
+    return replace(answer, time=datetime(2009, 7, 20, 8, minute, tzinfo=UTC), query=query)
+
+
+class FakeEngine:
+    """Delivers to the sinks of registered queries: numbers to SELECT, a triple to CONSTRUCT, at two instants."""
+
+    def __init__(self) -> None:
+        self.declared: dict[str, tuple[str, dict[str, Any]]] = {}
+        self.registered: dict[str, dict[str, Any]] = {}
+        self.calls: list[str] = []
+        self.failure: Exception | None = None
+        self.live_error: str | None = None
+
+    def __enter__(self) -> FakeEngine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.calls.append("close")
+
+    def stream(self, iri: str, source: str, **options: Any) -> None:
+        if options.get("lateness") == "soon":
+            raise ValueError('"soon" is no duration')
+        self.declared[iri] = (source, options)
+
+    def register(self, text: str, *, name: str | None, **options: Any) -> None:
+        if "SLECT" in text:
+            raise QueryError("unknown word", text=text, line=1, column=1, length=5)
+        if "REGISTER" in text:
+            warnings.warn("only CONSTRUCT makes a stream", PenstockWarning, stacklevel=2)
+        self.registered[name or "ByName"] = {"text": text, **options}
+
+    @property
+    def queries(self) -> list[Any]:
+        state = SimpleNamespace(state="failed" if self.live_error else "running", error=self.live_error)
+        return [SimpleNamespace(name=name, status=state) for name in self.registered]
+
+    def run(self) -> None:
+        self.calls.append("run")
+        for name, query in self.registered.items():
+            for minute in (1, 2):
+                query["sink"](at(minute, self._answer(query["text"], minute), name))
+        if self.failure:
+            raise self.failure
+
+    def _answer(self, text: str, minute: int) -> Answer:
+        if "CONSTRUCT" in text:
+            return Answer.graph([Triple(A, A, Literal(minute))])
+        return Answer.solutions(["n"], [{"n": Literal(minute)}])
+
+    def start(self) -> None:
+        self.run()
+        self.calls[-1] = "start"
+
+    def stop(self) -> None:
+        self.calls.append("stop")
+
+
+@pytest.fixture
+def engine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeEngine:
+    fake = FakeEngine()
+    opened: dict[str, Any] = {}
+
+    def open_engine(store: str, master: str | None, options: dict[str, str], **others: Any) -> FakeEngine:
+        opened.update(others, options=options)
+        return fake
+
+    monkeypatch.setattr(engines, "open_engine", open_engine)
+    monkeypatch.chdir(tmp_path)
+    fake.opened = opened  # type: ignore[attr-defined]
+    for name, text in {"cars": SELECT, "more": SELECT, "made": CONSTRUCT, "wrong": "SLECT"}.items():
+        (tmp_path / f"{name}.rq").write_text(text)
+    (tmp_path / "gates.nq").touch()
+    (tmp_path / "drop").mkdir()
+    return fake
+
+
+def run(*arguments: str, stream: str = f"{GATES}=gates.nq") -> Any:
+    return CliRunner().invoke(cli.app, ["run", *arguments, *(["--stream", stream] if stream else [])])
+
+
+def test_a_table_an_answer(engine: FakeEngine) -> None:
+    result = run("cars.rq")
+    assert result.stdout.splitlines()[:3] == ["cars at 2009-07-20T08:01:00Z", "┌───┐", "│ n │"]
+    assert "\n\ncars at 2009-07-20T08:02:00Z\n" in result.stdout
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert engine.calls == ["run", "close"]
+    assert engine.declared == {GATES: ("gates.nq", {})}
+
+
+def test_ndjson(engine: FakeEngine) -> None:
+    first, second = map(json.loads, run("cars.rq", "-f", "ndjson").stdout.splitlines())
+    assert list(first) == ["query", "time", "head", "results"]
+    assert (first["query"], first["time"], second["time"]) == ("cars", "2009-07-20T08:01:00Z", "2009-07-20T08:02:00Z")
+
+
+def test_csv_has_one_heading_for_each_query(engine: FakeEngine) -> None:
+    result = run("cars.rq", "more.rq", "-f", "csv")
+    table = "time,n\r\n2009-07-20T08:01:00Z,1\r\n2009-07-20T08:02:00Z,2\r\n"
+    assert result.stdout_bytes.decode() == f"{table}\r\n{table}"
+
+
+def test_nquads_can_be_read_as_a_stream_again(engine: FakeEngine) -> None:
+    stamp = '"2009-07-20T08:01:00Z"^^<http://www.w3.org/2001/XMLSchema#dateTime>'
+    number = '"1"^^<http://www.w3.org/2001/XMLSchema#integer>'
+    assert run("made.rq", "-f", "nquads").stdout.splitlines()[0] == f"<http://e/a> <http://e/a> {number} {stamp} ."
+
+
+@pytest.mark.parametrize(
+    ("query", "format", "message"),
+    [
+        ("made.rq", "csv", "csv cannot hold the answer to a CONSTRUCT or DESCRIBE query: use table, ndjson, nquads"),
+        ("cars.rq", "nquads", "nquads cannot hold the answer to a SELECT query: use table, ndjson, csv"),
+        ("cars.rq", "xml", "xml does not say when an answer holds: for streams use table, ndjson, csv"),
+    ],
+)
+def test_formats_are_checked_before_anything_starts(engine: FakeEngine, query: str, format: str, message: str) -> None:
+    result = run(query, "-f", format)
+    assert (result.exit_code, result.stderr) == (1, message + "\n")
+    assert engine.calls == []
+
+
+def test_options_reach_the_engine(engine: FakeEngine) -> None:
+    result = run("cars.rq", "--lateness", "10s", "--idle", "5s", "--checkpoint", "state", "--set", "duplicates=merge")
+    assert result.exit_code == 0
+    assert engine.declared[GATES] == ("gates.nq", {"lateness": "10s", "idle": "5s"})
+    assert engine.registered["cars"]["duplicates"] == "merge"
+    opened = engine.opened  # type: ignore[attr-defined]
+    assert (opened["streams"], opened["checkpoint"], opened["options"]) == (True, "state", {})
+
+
+def test_a_name_of_its_own(engine: FakeEngine) -> None:
+    Path("named.rq").write_text(f"REGISTER STREAM Cars AS {SELECT}")
+    result = run("named.rq")
+    assert list(engine.registered) == ["ByName"]
+    assert result.stderr == "named.rq: warning: only CONSTRUCT makes a stream\n"
+
+
+def test_a_wrong_query_does_not_keep_the_others_from_running(engine: FakeEngine) -> None:
+    result = run("wrong.rq", "cars.rq")
+    assert result.exit_code == 2
+    assert result.stderr.splitlines() == ["wrong.rq: line 1, column 1: unknown word", "  SLECT", "  ^^^^^"]
+    assert "cars at" in result.stdout
+
+
+def test_nothing_runs_if_all_are_wrong(engine: FakeEngine) -> None:
+    assert run("wrong.rq").exit_code == 2
+    assert engine.calls == ["close"]
+
+
+@pytest.mark.parametrize(
+    ("failure", "code"), [(PenstockError("the log is full"), 1), (QueryError("no such stream: gate"), 2)]
+)
+def test_a_run_that_fails_is_one_sentence(engine: FakeEngine, failure: PenstockError, code: int) -> None:
+    engine.failure = failure
+    result = run("cars.rq")
+    assert (result.exit_code, result.stderr) == (code, f"{failure}\n")
+
+
+def interrupt() -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("arguments", "source"), [([], "tcp://localhost:7"), ([], "listen://:7"), (["--follow"], "drop")]
+)
+def test_live_until_ctrl_c(
+    engine: FakeEngine, monkeypatch: pytest.MonkeyPatch, arguments: list[str], source: str
+) -> None:
+    monkeypatch.setattr(streaming, "_look_again", interrupt)
+    result = run("cars.rq", *arguments, stream=f"{GATES}={source}")
+    assert (result.exit_code, engine.calls) == (0, ["start", "stop", "close"])
+    assert "cars at 2009-07-20T08:02:00Z" in result.stdout
+
+
+def test_a_live_run_ends_when_every_query_has_failed(engine: FakeEngine) -> None:
+    engine.live_error = "the sum is too large"
+    result = run("cars.rq", "--follow", stream=f"{GATES}=drop")
+    assert (result.exit_code, result.stderr) == (1, "cars: the sum is too large\n")
+    assert engine.calls == ["start", "stop", "close"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ("http://s/?a=b=gates.nq", ("http://s/?a=b", "gates.nq")),
+        ("<http://s>=drop", ("http://s", "drop")),
+        ("gates=listen://127.0.0.1:7", ("urn:penstock:stream:gates", "listen://127.0.0.1:7")),
+        ("http://s=s3://bucket/x.nq", ("http://s", "s3://bucket/x.nq")),
+    ],
+)
+def test_stream_specs(engine: FakeEngine, spec: str, expected: tuple[str, str]) -> None:
+    assert stream_spec(spec) == StreamSpec(*expected)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--stream", "gates.nq"], "--stream gates.nq: write it as IRI=SOURCE"),
+        (["--stream", "=gates.nq"], "--stream =gates.nq: write it as IRI=SOURCE"),
+        (["--stream", "http://s=absent.nq"], "--stream http://s=absent.nq: absent.nq is not there"),
+        (["--stream", "http://s=gates.nq", "--lateness", "soon"], '--stream http://s: "soon" is no duration'),
+    ],
+)
+def test_streams_that_cannot_be(engine: FakeEngine, arguments: list[str], message: str) -> None:
+    result = run("cars.rq", *arguments, stream="")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith(message)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+PROGRESS = Progress(12_500, 2, 0, None, 3, timedelta(seconds=4))
+
+
+def clock(*times: float) -> Callable[[], float]:
+    return iter(times).__next__
+
+
+def test_progress_on_a_terminal() -> None:
+    screen = Terminal()
+    with live.ProgressLine(screen, clock(0, 10, 10, 10.05, 20, 20)) as line:
+        line.update(PROGRESS)
+        line.update(PROGRESS)  # too soon to draw again
+        line.update(replace(PROGRESS, answers=4))
+    first, second, gone = screen.getvalue().split("\r\x1b[2K")[1:]
+    assert first == "12,500 elements · 1,250/s · 4.0 s behind · 3 answers · 2 late"
+    assert second == "12,500 elements · 625/s · 4.0 s behind · 4 answers · 2 late"
+    assert gone == "2 late: kept aside (in DIR/dead with --checkpoint DIR)\n"
+
+
+def test_a_file_gets_no_progress_but_what_was_refused() -> None:
+    quiet, told = io.StringIO(), io.StringIO()
+    for screen, progress in ((quiet, replace(PROGRESS, late=0)), (told, replace(PROGRESS, malformed=1))):
+        with live.ProgressLine(screen) as line:
+            line.update(progress)
+    assert quiet.getvalue() == ""
+    assert told.getvalue().startswith("2 late, 1 malformed: kept aside")
+
+
+@pytest.mark.parametrize(
+    ("time", "text"),
+    [
+        (timedelta(milliseconds=250), "250 ms"),
+        (timedelta(seconds=90), "90.0 s"),
+        (timedelta(minutes=5), "5 min"),
+        (timedelta(hours=3), "3 h"),
+    ],
+)
+def test_durations(time: timedelta, text: str) -> None:
+    assert live.duration(time) == text
+
+
+class Broken(io.StringIO):
+    def write(self, _: str) -> int:
+        raise BrokenPipeError
+
+
+def test_a_pipe_that_breaks_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    printer = output.Printer(output.Format.ndjson, screen=live.ProgressLine(io.StringIO()))
+    monkeypatch.setattr("sys.stdout", Broken())
+    with pytest.raises(BrokenPipeError):
+        printer(Answer.ask(True))
+    assert isinstance(printer.error, BrokenPipeError)
+
+
+GOOD = "query\n  ASK {}\nexpect true\n"
+
+
+@pytest.fixture
+def tested(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    class Engine(FakeEngine):
+        spark = None
+
+        def __init__(self, **_: Any) -> None:
+            super().__init__()
+
+        def register(self, text: str, **_: Any) -> Any:
+            return SimpleNamespace(answers=lambda: iter([Answer.ask("ASK" in text)]))
+
+    monkeypatch.setattr(engines, "open_engine", lambda *_, **__: Engine())
+    monkeypatch.setattr(testing, "Engine", Engine)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "deep").mkdir()
+    for name, text in {
+        "good": GOOD,
+        "bad": GOOD.replace("true", "false"),
+        "ugly": "qery\n",
+        "deep/good": GOOD,
+    }.items():
+        (tmp_path / f"{name}.rsp").write_text(text)
+    return tmp_path
+
+
+def test_penstock_test(tested: Path) -> None:
+    result = CliRunner().invoke(cli.app, ["test", "good.rsp", "deep"])
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.splitlines() == ["ok      good.rsp", "ok      deep/good.rsp", "2 tests, all as expected"]
+
+
+def test_penstock_test_shows_what_differs(tested: Path) -> None:
+    result = CliRunner().invoke(cli.app, ["test", "."])
+    assert result.exit_code == 1
+    assert result.stdout.splitlines() == [
+        "FAILED  bad.rsp",
+        "        line 3: once: expected false, got",
+        "        true",
+        "ok      deep/good.rsp",
+        "ok      good.rsp",
+        "FAILED  ugly.rsp",
+        "        ugly.rsp, line 1: qery is none of prefix, options, stream, background, query, expect, final: "
+        "did you mean query?",
+        "4 tests, 2 failed",
+    ]
+
+
+def test_penstock_test_without_tests(tested: Path) -> None:
+    (tested / "empty").mkdir()
+    result = CliRunner().invoke(cli.app, ["test", "empty"])
+    assert (result.exit_code, result.stderr) == (1, "empty: there is no .rsp file in this folder\n")

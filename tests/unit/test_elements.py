@@ -1,0 +1,54 @@
+"""What people push becomes lines."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from pyoxigraph import BlankNode, Literal, NamedNode, Triple
+
+from penstock.errors import LoadError
+from penstock.io.nquads import parse, scope
+from penstock.stream.elements import Elements, lines
+
+A, P = NamedNode("http://e/a"), NamedNode("http://e/p")
+ONE, TWO = Triple(A, P, A), Triple(BlankNode("b"), P, Literal('x\n"\u2028', language="en"))
+
+
+@pytest.mark.parametrize(
+    ("elements", "time", "expected"),
+    [
+        ([ONE, TWO], None, [99, 99]),
+        ([ONE, TWO], 7, [7, 7]),
+        ([ONE], datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC), [1_000_000]),
+        ([(ONE, 3), TWO], 7, [3, 7]),
+        ([(ONE, datetime(1969, 12, 31, 23, 59, 59, tzinfo=UTC))], 7, [-1_000_000]),
+        (ONE, 5, [5]),
+        ((pair for pair in [(ONE, 1), (TWO, 2)]), None, [1, 2]),
+        ([], None, []),
+    ],
+)
+def test_triples(elements: Elements, time: int | None, expected: list[int]) -> None:
+    parsed = parse(lines(elements, time, 99), "s")
+    assert parsed.bad == []
+    assert parsed.elements.column("ts").to_pylist() == expected
+
+
+def test_terms_come_through() -> None:
+    parsed = parse(lines([TWO], 1, 0), "s")
+    assert parsed.elements.drop_columns(["ts"]).to_pylist() == [
+        {"s": f"_:{scope('s')}b", "p": "<http://e/p>", "o": '"x\n"\u2028"@en'}
+    ]
+
+
+def test_text_is_taken_as_it_is_with_its_last_line_ended() -> None:
+    assert lines("a\nb", None, 0) == b"a\nb\n"
+    assert lines(b"a\n", None, 0) == b"a\n"
+    assert lines("", None, 0) == b""
+    with pytest.raises(LoadError, match="Text brings its own times"):
+        lines("a", 5, 0)
+
+
+def test_what_is_no_triple_is_refused() -> None:
+    with pytest.raises(LoadError, match="takes triples, or pairs of a triple and a time, not NamedNode"):
+        lines([A], None, 0)  # type: ignore[list-item]

@@ -1,0 +1,118 @@
+"""The thread that does rounds: when it works, when it sleeps, and how it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Event, Thread
+
+import pytest
+
+from penstock.errors import PenstockError
+from penstock.stream.loop import Loop
+from penstock.testing import ManualClock
+
+
+def started(round: Callable[[], bool], clock: ManualClock | None = None, tick: int | None = None) -> Loop:
+    loop = Loop(round, clock or ManualClock(), lambda: tick)
+    loop.start()
+    return loop
+
+
+def test_settling_waits_until_a_round_finds_nothing_more() -> None:
+    left = [3]
+
+    def round() -> bool:
+        left[0] -= left[0] > 0
+        return left[0] > 0
+
+    loop = started(round)
+    loop.settle()
+    assert left == [0]
+    left[0] = 2
+    loop.settle()
+    assert left == [0]
+    loop.stop()
+
+
+def test_work_that_comes_while_a_round_goes_on_is_not_overlooked() -> None:
+    inside, go_on = Event(), Event()
+    rounds: list[bool] = []
+
+    def round() -> bool:
+        rounds.append(True)
+        inside.set()
+        go_on.wait()
+        return False
+
+    loop = started(round)
+    inside.wait()
+    waiting = Thread(target=loop.settle)
+    waiting.start()
+    loop.wake()
+    go_on.set()
+    waiting.join(timeout=60)
+    assert not waiting.is_alive()
+    assert len(rounds) >= 2
+    loop.stop()
+
+
+def test_time_alone_can_make_a_round() -> None:
+    clock, rounds, again = ManualClock(), [0], Event()
+
+    def round() -> bool:
+        rounds[0] += 1
+        if clock.now() >= 50:
+            again.set()
+        return False
+
+    loop = started(round, clock, tick=50)
+    loop.settle()
+    while not again.is_set():  # the thread may not have gone to sleep yet
+        clock.advance(50)
+    loop.stop()
+    assert rounds[0] >= 2
+
+
+def test_an_error_ends_it_and_is_told() -> None:
+    def round() -> bool:
+        raise KeyError("mine")
+
+    loop = started(round)
+    with pytest.raises(PenstockError, match="The evaluation has stopped: 'mine'"):
+        loop.settle()
+    loop.stop()
+
+
+def test_a_sink_cannot_wait_for_itself() -> None:
+    said: list[str] = []
+
+    def round() -> bool:
+        for call in (loop.settle, loop.stop):
+            try:
+                call()
+            except PenstockError as error:
+                said.append(str(error))
+        return False
+
+    loop = Loop(round, ManualClock(), lambda: None)
+    loop.start()
+    loop.settle()
+    loop.stop()
+    assert said[:2] == [
+        "A sink cannot wait for the answers: it would wait for itself.",
+        "A sink cannot stop the engine: it would wait for itself.",
+    ]
+
+
+def test_stopping_cancels_until_the_round_ends() -> None:
+    inside, cancelled = Event(), Event()
+
+    def round() -> bool:
+        inside.set()
+        cancelled.wait()
+        return False
+
+    loop = started(round)
+    inside.wait()
+    loop.stop(cancelled.set)
+    assert cancelled.is_set()

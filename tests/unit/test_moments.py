@@ -1,0 +1,52 @@
+"""Times and durations as people write them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+
+from penstock.stream.moments import Duration, Moment, microseconds, moment, to_datetime
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("10s", 10_000_000), ("500ms", 500_000), ("2 minutes", 120_000_000), ("1.5 h", 5_400_000_000),
+        ("3 days", 259_200_000_000), ("0s", 0), (" 7 US ", 7), ("0.5ms", 500),
+        (timedelta(milliseconds=3), 3_000), (42, 42),
+    ],
+)  # fmt: skip
+def test_durations(written: Duration, expected: int) -> None:
+    assert microseconds(written) == expected
+
+
+@pytest.mark.parametrize("written", ["", "10", "s", "10 parsecs", "-5s", "1,5s"])
+def test_what_is_no_duration_says_how_to_write_one(written: str) -> None:
+    with pytest.raises(ValueError, match=r'is no duration: write one as 10s, 500ms, 5m, 2h, 1d or "2 minutes"'):
+        microseconds(written)
+
+
+def test_no_duration_is_negative() -> None:
+    with pytest.raises(ValueError, match="less than nothing"):
+        microseconds(-1)
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        (datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC), 1_000_000),
+        (datetime(1970, 1, 1, 0, 0, 1), 1_000_000),
+        (datetime(1970, 1, 1, 1, 0, tzinfo=timezone(timedelta(hours=1))), 0),
+        (-5, -5),
+    ],
+)
+def test_moments(written: Moment, expected: int) -> None:
+    assert moment(written) == expected
+
+
+def test_datetimes_are_in_utc_and_never_overflow() -> None:
+    assert to_datetime(None) is None
+    assert to_datetime(1) == datetime(1970, 1, 1, 0, 0, 0, 1, tzinfo=UTC)
+    assert to_datetime(-(10**18)) == datetime.min.replace(tzinfo=UTC)
+    assert to_datetime(10**18) == datetime.max.replace(tzinfo=UTC)

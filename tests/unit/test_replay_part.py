@@ -1,0 +1,116 @@
+"""A task's own work, without Spark: a piece of a file becomes a Parquet file that is known without being read."""
+
+from __future__ import annotations
+
+import gzip
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, cast
+
+import pyarrow.parquet as pq
+import pytest
+from pyspark import cloudpickle
+from pyspark.sql import SparkSession
+
+from penstock.errors import LoadError
+from penstock.io import splits as splits_module
+from penstock.io.nquads import ELEMENTS
+from penstock.io.splits import Split, splits
+from penstock.spark import replay, replay_part
+from penstock.spark.replay_part import Part, write_part
+
+STREAM = "http://stream"
+
+
+def line(second: int, predicate: str = "a:p") -> str:
+    time = f"1970-01-01T00:{second // 60:02}:{second % 60:02}Z"
+    return f'<a:s{second}> <{predicate}> "o" "{time}"^^<http://www.w3.org/2001/XMLSchema#dateTime> .\n'
+
+
+def written(folder: Path, text: str, size: int = 1 << 20) -> list[Part]:
+    source = folder / "a.nq"
+    source.write_text(text)
+    return [write_part(p, STREAM, f"{folder}/{n}.parquet") for n, p in enumerate(splits(source, size))]
+
+
+def test_a_part(tmp_path: Path) -> None:
+    (part,) = written(tmp_path, line(3) + line(1, "a:q") + line(7) + line(4))
+    assert part == Part(f"{tmp_path}/0.parquet", 4, 1_000_000, 7_000_000, {"<a:p>": 3, "<a:q>": 1}, 3_000_000, 0, [])
+    table = pq.read_table(part.path)
+    assert table.schema.equals(ELEMENTS)
+    assert table["ts"].to_pylist() == [3_000_000, 1_000_000, 7_000_000, 4_000_000]
+
+
+@pytest.mark.parametrize("chunk", [1, 100, 250, 10_000])
+def test_what_is_known_does_not_depend_on_the_portions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int
+) -> None:
+    text = line(5) + line(9) + "bad\n" + line(6) + line(2) + "worse\n" + line(8)
+    monkeypatch.setattr(splits_module.chunks, "__defaults__", (chunk,))
+    (part,) = written(tmp_path, text)
+    assert (part.rows, part.first, part.last, part.disorder) == (5, 2_000_000, 9_000_000, 7_000_000)
+    assert [(bad.line, bad.text, bad.file) for bad in part.bad] == [
+        (3, "bad", f"{tmp_path}/a.nq"),
+        (6, "worse", f"{tmp_path}/a.nq"),
+    ]
+
+
+def test_bad_lines_have_their_number_in_the_file(tmp_path: Path) -> None:
+    parts = written(tmp_path, (line(1) + "bad\n" + line(2)) * 20, size=300)
+    assert len(parts) > 5
+    assert [bad.line for part in parts for bad in part.bad] == list(range(2, 61, 3))
+    assert sum(part.rows for part in parts) == 40
+
+
+def test_bad_lines_are_counted_beyond_those_that_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replay_part, "_TEXTS", 3)
+    monkeypatch.setattr(replay_part, "_LONGEST", 2)
+    (part,) = written(tmp_path, "bad\n" * 10)
+    assert (part.rows, part.malformed, [bad.text for bad in part.bad]) == (0, 10, ["ba", "ba", "ba"])
+    assert pq.read_table(part.path).num_rows == 0
+
+
+def test_times_before_1970_alone(tmp_path: Path) -> None:
+    (part,) = written(tmp_path, line(0).replace("1970", "1960"))
+    assert part.first == part.last < 0
+
+
+def test_again_replaces_and_leaves_nothing_else(tmp_path: Path) -> None:
+    written(tmp_path, line(1) + line(2))
+    (part,) = written(tmp_path, line(3))
+    assert pq.read_table(part.path)["ts"].to_pylist() == [3_000_000]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["0.parquet", "a.nq"]
+
+
+def test_a_failure_leaves_nothing(tmp_path: Path) -> None:
+    source = tmp_path / "a.nq.gz"
+    source.write_bytes(gzip.compress(line(1).encode() * 1000)[:-30])
+    with pytest.raises(LoadError, match=r"a\.nq\.gz"):
+        write_part(Split(str(source)), STREAM, f"{tmp_path}/0.parquet")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.nq.gz"]
+
+
+class Recorder:
+    """A session that keeps the function it is given for its tasks."""
+
+    def range(self, *_: int) -> Recorder:
+        return self
+
+    def mapInArrow(self, task: object, _columns: str) -> Recorder:
+        self.task = task
+        return self
+
+
+def test_the_code_needs_no_penstock_on_the_worker(tmp_path: Path) -> None:
+    (tmp_path / "a.nq").write_text((line(1) + " " + line(2) + "bad\n") * 50)
+    recorder = Recorder()
+    replay.elements(cast(SparkSession, recorder), splits(tmp_path / "a.nq"), STREAM)
+    (tmp_path / "task").write_bytes(cast(Any, cloudpickle).dumps(recorder.task))
+    script = (
+        "import sys, pickle, pyarrow as pa; sys.modules['penstock'] = None\n"
+        "task = pickle.load(open(sys.argv[1], 'rb'))\n"
+        "print(sum(batch.num_rows for batch in task([pa.RecordBatch.from_pydict({'id': [0]})])))"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path / "task")]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "100\n"

@@ -1,0 +1,201 @@
+"""Rounds with a stand-in for Spark: what is answered when, in which order, and what a failure leaves."""
+
+from __future__ import annotations
+
+from penstock.spark.timeline import Span
+from penstock.stream.rounds import Rounds
+from penstock.stream.task import Task
+from tests.unit.runtime import FakeInputs, FakePlan, ListSink, segment, task
+
+S, T, D, E = "http://e/s", "http://e/t", "http://e/d", "http://e/e"
+
+
+def times(one: Task) -> list[int]:
+    assert isinstance(one.sink, ListSink)
+    return one.sink.times
+
+
+def plan(one: Task) -> FakePlan:
+    assert isinstance(one.plan, FakePlan)
+    return one.plan
+
+
+def test_all_due_instants_are_one_evaluation() -> None:
+    q = task("q", S)
+    inputs = FakeInputs({S: [segment(3, 47)]}, {S: 46})
+    assert Rounds(inputs).live([q])
+    assert times(q) == [10, 20, 30, 40]
+    assert [span for _, span in plan(q).seen] == [Span(2, 46)]
+    assert (q.entry.progress, q.entry.batches, q.entry.position) == (46, 1, 4)
+
+
+def test_the_second_round_continues_and_a_round_without_news_does_nothing() -> None:
+    q = task("q", S)
+    inputs = FakeInputs({S: [segment(3, 47)]}, {S: 46})
+    rounds = Rounds(inputs)
+    rounds.live([q])
+    assert not rounds.live([q])
+    inputs.held[S].append(segment(48, 61))
+    inputs.ends[S] = 60
+    assert rounds.live([q])
+    assert times(q) == [10, 20, 30, 40, 50, 60]
+    assert len(plan(q).seen) == 2
+
+
+def test_an_instant_waits_for_the_slowest_stream() -> None:
+    q = task("q", S, T)
+    inputs = FakeInputs({S: [segment(1, 99)], T: [segment(5, 25)]}, {S: 98, T: 24})
+    Rounds(inputs).live([q])
+    assert times(q) == [10, 20]
+    inputs.ends[T] = None
+    assert not Rounds(inputs).live([q])
+
+
+def test_time_with_nothing_in_a_window_passes_without_a_job_and_without_being_saved() -> None:
+    q = task("q", S)
+    inputs = FakeInputs({S: [segment(3, 5)]}, {S: 12})
+    rounds = Rounds(inputs)
+    rounds.live([q])
+    inputs.ends[S] = 1000
+    assert not rounds.live([q])
+    assert (q.progress, q.entry.progress, times(q)) == (1000, 12, [10])
+
+
+def test_only_segments_that_can_be_seen_are_read() -> None:
+    q = task("q", S)
+    inputs = FakeInputs({S: [segment(1, 9), segment(11, 19), segment(21, 29), segment(31, 39)]}, {S: 30})
+    q.passed(20)
+    Rounds(inputs).live([q])
+    streams, span = plan(q).seen[0]
+    assert (streams[S].paths, span) == (("21-29",), Span(20, 30))
+    assert streams[S].predicates == frozenset({"<http://e/p>"})
+
+
+def test_a_derived_stream_is_consumed_in_the_same_round() -> None:
+    consumer, producer = task("consumer", D), task("producer", S, output=D)
+    inputs = FakeInputs({S: [segment(1, 25)]}, {S: 24})
+    Rounds(inputs).live([consumer, producer])
+    assert inputs.derived == [(D, 0, [10, 20])]
+    assert (times(producer), times(consumer)) == ([10, 20], [10, 20])
+
+
+def test_a_failure_stops_its_own_query_and_keeps_what_the_log_holds_for_it() -> None:
+    bad, good = task("bad", S, fails=True), task("good", S)
+    inputs = FakeInputs({S: [segment(1, 25)]}, {S: 24})
+    Rounds(inputs).live([bad, good])
+    assert (bad.state, bad.error, bad.entry.progress) == ("failed", "RuntimeError: boom", None)
+    assert times(good) == [10, 20]
+    assert inputs.discarded == []
+    plan(bad).fails = False
+    bad.resume()
+    Rounds(inputs).live([bad, good])
+    assert times(bad) == [10, 20]
+
+
+def test_a_sink_that_fails_half_way_is_rewound_before_the_batch_comes_again() -> None:
+    sink = ListSink()
+    q = task("q", S, sink=sink)
+    inputs = FakeInputs({S: [segment(1, 25)]}, {S: 14})
+    rounds = Rounds(inputs)
+    rounds.live([q])
+    inputs.ends[S], sink.fails = 34, True
+    rounds.live([q])
+    assert (q.error, sink.times, q.entry.position) == ("OSError: disk full", [10, 20], 1)
+    sink.fails = False
+    q.resume()
+    rounds.live([q])
+    assert (sink.times, sink.rewinds) == ([10, 20, 30], [0, 1])
+
+
+def test_what_a_failed_delivery_has_derived_is_taken_back() -> None:
+    sink = ListSink()
+    producer, consumer = task("producer", S, output=D, sink=sink), task("consumer", D)
+    inputs = FakeInputs({S: [segment(1, 25)]}, {S: 24})
+    sink.fails = True
+    Rounds(inputs).live([producer, consumer])
+    assert (inputs.undone, inputs.held[D], times(consumer)) == ([(D, 0)], [], [])
+    sink.fails = False
+    producer.resume()
+    Rounds(inputs).live([producer, consumer])
+    assert (sink.times, times(consumer)) == ([10, 20], [10, 20])
+
+
+def test_a_paused_query_stands_still_and_continues_without_a_gap() -> None:
+    q = task("q", S)
+    inputs = FakeInputs({S: [segment(1, 45)]}, {S: 14})
+    rounds = Rounds(inputs)
+    rounds.live([q])
+    q.pause()
+    inputs.ends[S] = 44
+    assert not rounds.live([q])
+    assert inputs.discarded[-1] == (S, 10, 0)
+    q.resume()
+    rounds.live([q])
+    assert times(q) == [10, 20, 30, 40]
+
+
+def test_a_query_dropped_by_its_own_sink_gets_nothing_more() -> None:
+    q = task("q", S)
+    inputs = FakeInputs({S: [segment(1, 25)]}, {S: 24})
+    q.drop()
+    assert not Rounds(inputs).live([q])
+    assert (q.state, times(q)) == ("dropped", [])
+
+
+def test_the_log_keeps_what_the_slowest_reader_can_see() -> None:
+    slow, fast = task("slow", S, range=100), task("fast", S)
+    inputs = FakeInputs({S: [segment(1, 245)]}, {S: 244})
+    Rounds(inputs).live([slow, fast])
+    assert inputs.discarded == [(S, 150, 0)]
+
+
+def test_windows_that_count_keep_elements_by_number() -> None:
+    q = task("q", S, counting=True)
+    inputs = FakeInputs({S: [segment(1, 15, rows=7), segment(11, 30, rows=5)]}, {S: 24})
+    Rounds(inputs).live([q])
+    assert inputs.discarded == [(S, 24, 3)]
+
+
+def test_a_counting_query_does_nothing_until_elements_come() -> None:
+    q = task("q", S, counting=True)
+    inputs = FakeInputs({S: [segment(1, 15)]}, {S: 24})
+    rounds = Rounds(inputs)
+    assert rounds.live([q])
+    inputs.ends[S] = 99
+    assert not rounds.live([q])
+    assert len(plan(q).seen) == 1
+
+
+def test_a_stream_that_nobody_reads_is_let_go() -> None:
+    inputs = FakeInputs({S: [segment(1, 15)], T: [segment(1, 15)]}, {S: 14, T: None})
+    Rounds(inputs).live([])
+    assert inputs.discarded == [(S, 14, 0)]
+
+
+def test_a_bounded_run_goes_to_the_instant_after_the_last_element() -> None:
+    q = task("q", S, T)
+    inputs = FakeInputs({S: [segment(3, 41)], T: [segment(2, 12)]})
+    Rounds(inputs).bounded([q])
+    assert times(q) == [10, 20, 30, 40, 50]
+    Rounds(inputs).bounded([q])
+    assert len(plan(q).seen) == 1
+
+
+def test_a_bounded_run_follows_derived_streams() -> None:
+    chain = [task("c", E), task("b", D, output=E), task("a", S, output=D)]
+    inputs = FakeInputs({S: [segment(3, 21)]})
+    Rounds(inputs).bounded(chain)
+    assert [times(one) for one in chain] == [[10, 20, 30]] * 3
+
+
+def test_who_reads_a_stream_of_a_failed_query_fails_in_a_bounded_run() -> None:
+    a, b = task("a", S, output=D, fails=True), task("b", D)
+    Rounds(FakeInputs({S: [segment(3, 21)]})).bounded([a, b])
+    assert (a.error, b.error) == ("RuntimeError: boom", "the query a, whose stream it reads, failed")
+
+
+def test_everybody_who_was_answered_is_reported() -> None:
+    told: list[str] = []
+    q = task("q", S)
+    Rounds(FakeInputs({S: [segment(1, 25)]}, {S: 24}), lambda done: told.append(done.name)).live([q])
+    assert told == ["q"]

@@ -1,0 +1,186 @@
+"""Receivers, on the loopback and by a clock that is moved by hand."""
+
+from __future__ import annotations
+
+import socket
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Condition
+
+import pytest
+
+from penstock.errors import PenstockError, PenstockWarning
+from penstock.stream import sources
+from penstock.stream.sources.iterable import IterableSource
+from penstock.stream.sources.lines import Lines
+from penstock.stream.sources.listen import ListenSource
+from penstock.stream.sources.receiver import Receiver, address_of
+from penstock.stream.sources.tcp import TcpSource
+from tests.unit.arrivals import HandClock
+
+
+class Taker:
+    """Accepts lines, and can be waited for."""
+
+    def __init__(self) -> None:
+        self.data = b""
+        self._changed = Condition()
+
+    def __call__(self, data: bytes) -> int:
+        assert data.endswith(b"\n")
+        with self._changed:
+            self.data += data
+            self._changed.notify_all()
+        return data.count(b"\n")
+
+    def expect(self, data: bytes) -> None:
+        with self._changed:
+            assert self._changed.wait_for(lambda: self.data == data, 20), self.data
+
+
+@contextmanager
+def started(source: Receiver, taker: Taker, clock: HandClock) -> Iterator[None]:
+    source.start(taker, clock)
+    try:
+        yield
+    finally:
+        source.stop()
+
+
+def test_lines_are_put_together() -> None:
+    lines = Lines()
+    assert [lines.add(piece) for piece in (b"on", b"e\ntw", b"o\nthree\nfo", b"ur")] == [
+        b"",
+        b"one\n",
+        b"two\nthree\n",
+        b"",
+    ]
+    assert lines.end() == b"four\n"
+    assert lines.end() == b""
+
+
+@pytest.mark.parametrize(
+    ("spec", "kind"),
+    [
+        ("tcp://localhost:80", TcpSource),
+        ("listen://localhost:0", ListenSource),
+        ([b"x"], IterableSource),
+        ("drops/", sources.Folder),
+        (Path("drops"), sources.Folder),
+        ("hdfs://host/drops", sources.Folder),
+    ],
+)
+def test_specifications(spec: object, kind: type) -> None:
+    assert isinstance(sources.open(spec), kind)
+
+
+def test_what_is_no_source() -> None:
+    with pytest.raises(PenstockError, match="3 is no source"):
+        sources.open(3)
+    with pytest.raises(PenstockError, match="HOST:PORT"):
+        sources.open("tcp://nowhere")
+    assert address_of("[::1]:80") == ("::1", 80)
+
+
+def test_an_iterable_is_asked_for_more_when_the_last_is_durable() -> None:
+    taker = Taker()
+    seen = []
+
+    def items() -> Iterator[str | bytes]:
+        for item in ("a\n", b"b", "c\nd\n"):
+            seen.append(taker.data)
+            yield item
+
+    with started(IterableSource(items()), taker, HandClock()):
+        taker.expect(b"a\nb\nc\nd\n")
+    assert seen == [b"", b"a\n", b"a\nb\n"]
+
+
+def test_a_source_that_fails_says_so() -> None:
+    def items() -> Iterator[str]:
+        raise RuntimeError("the sensor is on fire")
+        yield ""
+
+    source = IterableSource(items())
+    with started(source, Taker(), HandClock()):
+        pass
+    assert source.message == "The source failed: RuntimeError: the sensor is on fire"
+
+
+def test_a_lost_connection_is_made_again_and_nothing_is_lost() -> None:
+    taker, clock = Taker(), HandClock()
+    with socket.create_server(("127.0.0.1", 0)) as server, warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        source = TcpSource(f"127.0.0.1:{server.getsockname()[1]}")
+        with started(source, taker, clock):
+            first, _ = server.accept()
+            with first:
+                first.sendall(b"one\ntwo\nthr")
+            taker.expect(b"one\ntwo\nthr\n")  # whoever parses it will say what is wrong with the last
+            clock.await_waiters()
+            assert source.message is not None
+            assert "closed the connection; connecting again" in source.message
+            clock.move(100_000)
+            second, _ = server.accept()
+            with second:
+                second.sendall(b"four\n")
+                taker.expect(b"one\ntwo\nthr\nfour\n")
+                assert source.message is None
+    assert [item.category for item in told] == [PenstockWarning]
+
+
+def test_pauses_between_attempts_grow_and_one_sentence_is_said() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    clock = HandClock()
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        source = TcpSource(f"127.0.0.1:{port}")
+        with started(source, Taker(), clock):
+            for pause in (100_000, 200_000, 400_000):
+                clock.await_waiters()
+                clock.move(pause - 1)
+                clock.await_waiters()  # not yet
+                clock.move(1)
+            clock.await_waiters()
+    assert source.message == f"tcp://127.0.0.1:{port} cannot be reached (Connection refused); trying again."
+    assert len(told) == 1
+
+
+def test_a_producer_learns_how_many_of_its_lines_are_durable() -> None:
+    taker, source = Taker(), ListenSource("127.0.0.1:0")
+    with started(source, taker, HandClock()):
+        assert source.port is not None
+        with socket.create_connection(("127.0.0.1", source.port)) as producer, producer.makefile("rb") as answers:
+            producer.sendall(b"one\ntwo\n")
+            while (answer := answers.readline()) != b"ok 2\n":  # the first may have come on its own
+                assert answer == b"ok 1\n"
+            assert taker.data == b"one\ntwo\n"
+            producer.sendall(b"three")
+            producer.shutdown(socket.SHUT_WR)
+            assert answers.readline() == b"ok 3\n"
+        taker.expect(b"one\ntwo\nthree\n")
+
+
+def test_what_a_producer_has_sent_is_read_before_the_end() -> None:
+    taker, source = Taker(), ListenSource("127.0.0.1:0")
+    source.start(taker, HandClock())
+    assert source.port is not None
+    with socket.create_connection(("127.0.0.1", source.port)) as producer, producer.makefile("rb") as answers:
+        producer.sendall(b"one\n")
+        assert answers.readline() == b"ok 1\n"
+        producer.sendall(b"two\n")
+        source.stop()
+        assert answers.read() in (b"ok 2\n", b"")
+        assert taker.data in (b"one\ntwo\n", b"one\n")
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", source.port))
+
+
+def test_an_address_that_is_taken() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        with pytest.raises(PenstockError, match=f"Cannot listen on 127.0.0.1:{port}: Address already in use"):
+            ListenSource(f"127.0.0.1:{port}").start(Taker(), HandClock())

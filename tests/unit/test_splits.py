@@ -1,0 +1,101 @@
+"""Files cut into pieces: every line once, in order, whole, whatever the size of the pieces."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from penstock.errors import LoadError
+from penstock.io.splits import Split, chunks, line_of, splits
+
+
+def pieces(source: str | Path, size: int, chunk: int = 5) -> list[list[bytes]]:
+    return [list(chunks(split, chunk)) for split in splits(source, size)]
+
+
+@pytest.mark.parametrize("size", [1, 3, 4, 7, 100])
+def test_lines_stay_whole(tmp_path: Path, size: int) -> None:
+    file = tmp_path / "a.nq"
+    file.write_bytes(b"one\ntwo\n\nthree\nfour")
+    found = [b"".join(piece) for piece in pieces(file, size) if piece]
+    assert b"".join(found) == file.read_bytes()
+    assert all(piece.endswith(b"\n") for piece in found[:-1])
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None)
+@given(st.text("ab\n", max_size=30).map(str.encode), st.integers(1, 12), st.integers(1, 12))
+def test_every_line_once(tmp_path: Path, data: bytes, size: int, chunk: int) -> None:
+    file = tmp_path / "a.nq"
+    file.write_bytes(data)
+    found = pieces(file, size, chunk)
+    assert b"".join(b"".join(piece) for piece in found) == data
+    assert [line for piece in found for part in piece for line in part.split(b"\n") if line] == data.split()
+
+
+def test_a_line_belongs_to_the_piece_where_it_begins(tmp_path: Path) -> None:
+    #  |aa\nb|bbb\n|cc\n|    three pieces of 4 bytes; no line begins in the second
+    file = tmp_path / "a.nq"
+    file.write_bytes(b"aa\nbbbb\ncc\n")
+    assert pieces(file, 4, 100) == [[b"aa\nbbbb\n"], [], [b"cc\n"]]
+
+
+def test_the_number_of_the_first_line(tmp_path: Path) -> None:
+    file = tmp_path / "a.nq"
+    file.write_bytes(b"aa\nbbbb\ncc\ndd\n")
+    assert [line_of(split) for split in splits(file, 4)] == [1, 3, 3, 5]
+
+
+def test_gzip_is_one_piece_even_of_several_members(tmp_path: Path) -> None:
+    file = tmp_path / "a.nq.gz"
+    file.write_bytes(gzip.compress(b"one\ntw") + gzip.compress(b"o\nthree"))
+    assert splits(file, 1) == [Split(str(file))]
+    assert b"".join(pieces(file, 1)[0]) == b"one\ntwo\nthree"
+    assert line_of(splits(file)[0]) == 1
+
+
+def test_a_whole_file_is_unpacked_only_if_its_name_says_so(tmp_path: Path) -> None:
+    (tmp_path / "a.nq").write_bytes(b"one\ntwo")
+    (tmp_path / "a.NQ.GZ").write_bytes(gzip.compress(b"one\ntwo"))
+    assert [b"".join(chunks(Split(str(tmp_path / name)))) for name in ("a.nq", "a.NQ.GZ")] == [b"one\ntwo"] * 2
+
+
+def test_a_folder_by_the_names_of_its_files(tmp_path: Path) -> None:
+    for name in ("b.nq", "a.nq", "c.NQ", ".hidden.nq", "_part.nq", "notes.txt"):
+        (tmp_path / name).write_text(f"{name}\n")
+    (tmp_path / "d.NQ.GZ").write_bytes(gzip.compress(b"d\n"))
+    (tmp_path / "e.nq").mkdir()
+    assert pieces(tmp_path, 100, 100) == [[b"a.nq\n"], [b"b.nq\n"], [b"c.NQ\n"], [b"d\n"]]
+
+
+def test_by_uri(tmp_path: Path) -> None:
+    (tmp_path / "a b.nq").write_bytes(b"one\n")
+    assert pieces(tmp_path.as_uri(), 100) == [[b"one\n"]]
+    assert pieces((tmp_path / "a b.nq").as_uri(), 100) == [[b"one\n"]]
+
+
+def test_an_empty_file_has_no_pieces(tmp_path: Path) -> None:
+    (tmp_path / "a.nq").touch()
+    assert splits(tmp_path / "a.nq") == []
+
+
+def test_what_cannot_be_read_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(LoadError, match=r"gone\.nq: there is no such file"):
+        splits(tmp_path / "gone.nq")
+    with pytest.raises(LoadError, match="holds no file named"):
+        splits(tmp_path)
+    with pytest.raises(LoadError, match=r"no\.such://x"):
+        splits("no.such://x")
+    with pytest.raises(LoadError, match=r"gone\.nq"):
+        list(chunks(Split(str(tmp_path / "gone.nq"), 0, 4)))
+
+
+@pytest.mark.parametrize("data", [b"no gzip at all", gzip.compress(b"one\n" * 1000)[:-20]])
+def test_damaged_gzip(tmp_path: Path, data: bytes) -> None:
+    file = tmp_path / "a.nq.gz"
+    file.write_bytes(data)
+    with pytest.raises(LoadError, match=r"a\.nq\.gz: "):
+        list(chunks(Split(str(file))))
