@@ -17,10 +17,29 @@ import penstock
 from benchmarks.measure import Measured
 from benchmarks.run import DATA, start
 from benchmarks.streams import CASES, STREAM, Case, counted, passages, stream
+from penstock.io.sinks.sink import Batch, Position
 from penstock.spark import session
 
 RATIO = 1.5
 OVERLAP = Case("overlap", 10_000_000, "", passages, lambda: "", lambda spark, elements: elements)
+
+
+class Collected:
+    """A sink that keeps the rows as they come."""
+
+    def __init__(self) -> None:
+        self.tables: list[pa.Table] = []
+
+    def begin(self) -> None:
+        return None
+
+    def rewind(self, position: Position) -> None:
+        self.tables.clear()
+
+    def deliver(self, batch: Batch) -> None:
+        self.tables.append(batch.rows)
+
+    def close(self) -> None: ...
 
 
 def ours(spark: SparkSession, case: Case, path: Path, query: str | None = None) -> pa.Table:
@@ -29,9 +48,10 @@ def ours(spark: SparkSession, case: Case, path: Path, query: str | None = None) 
         if case.background():
             engine.load(case.background().encode(), format="nt")
         engine.stream(STREAM, str(path))
-        registered = engine.register(query or case.query)
+        sink = Collected()
+        engine.register(query or case.query, sink=sink)
         engine.run()
-        return pa.concat_tables(registered.tables())
+        return pa.concat_tables(sink.tables)
 
 
 def by_hand(spark: SparkSession, case: Case, path: Path) -> pa.Table:

@@ -2,9 +2,19 @@
 
 from penstock.answer import Answer
 from penstock.engine import Engine
-from penstock.errors import LoadError, PenstockError, QueryError, RefusedError, SetupError, StoreError
+from penstock.errors import (
+    LoadError,
+    PenstockError,
+    PenstockWarning,
+    QueryError,
+    RefusedError,
+    SetupError,
+    StoreError,
+)
+from penstock.query import Query
 
 __all__ = [
-    "Answer", "Engine", "LoadError", "PenstockError", "QueryError", "RefusedError", "SetupError", "StoreError",
+    "Answer", "Engine", "LoadError", "PenstockError", "PenstockWarning", "Query", "QueryError", "RefusedError",
+    "SetupError", "StoreError",
 ]  # fmt: skip
 __version__ = "0.1.0"

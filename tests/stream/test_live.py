@@ -10,6 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from penstock import Answer, Engine, PenstockError, QueryError
+from penstock.stream.spool import Spool
 from penstock.testing import ManualClock, TestSource
 from tests.stream.feeding import (
     BUSIEST,
@@ -199,3 +200,41 @@ def test_a_failure_is_one_querys_own_and_can_be_tried_again(spark: SparkSession)
         with pytest.raises(PenstockError, match="The engine is live already"):
             engine.run()
     assert bad.status.state == "running"
+
+
+def test_what_was_pushed_and_not_read_is_part_of_the_next_run(spark: SparkSession, tmp_path: Path) -> None:
+    """The engine is gone, as after a crash, when its last push has become durable."""
+    with Engine(spark=spark, checkpoint=tmp_path / "state") as engine:
+        engine.stream(STREAM)
+        engine.register(COUNT, name="count")
+    Spool(tmp_path / "state" / "spool").append(STREAM, lines(0, 120).encode())
+    with Engine(spark=spark, checkpoint=tmp_path / "state") as engine:
+        engine.run()
+        assert counted(engine["count"].answers()) == expected(0, 120, 0, 120)
+
+
+def test_a_folder_is_read_or_watched_but_not_both(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "0.nq").write_text(lines(0, 120))
+    with Engine(spark=spark) as engine:
+        engine.stream(STREAM, tmp_path)
+        engine.register(COUNT)
+        engine.run()
+        with pytest.raises(PenstockError, match=r"run\(\) has read .* as a whole: it cannot be watched as well"):
+            engine.start()
+        assert not engine.status.live
+
+
+def test_streams_may_be_added_while_the_engine_runs(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "old.nq").write_text(lines(0, 200))
+    with Engine(spark=spark) as engine:
+        engine.start()
+        engine.stream(STREAM, tmp_path / "old.nq")
+        engine.stream(OTHER)
+        with pytest.raises(PenstockError, match="is declared already: stop"):
+            engine.stream(OTHER)
+        query = engine.register(COUNT.replace(STREAM, OTHER))
+        engine.push(OTHER, lines(0, 200))
+        engine.flush()
+        assert engine.status.streams[STREAM].elements == len(lines(0, 200).splitlines())
+        engine.stop()
+        assert counted(query.answers()) == live(expected(0, 200, 0, 200), 196)

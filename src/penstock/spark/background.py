@@ -7,6 +7,8 @@ from pyspark.sql import SparkSession
 from penstock.algebra.ops import Dataset
 from penstock.knowledge.store import Store, check_dataset
 from penstock.optimise import PredicateCounts
+from penstock.spark import survey
+from penstock.spark.contents import Stream
 from penstock.spark.context import Tables
 from penstock.spark.store import SparkStore
 from penstock.spark.triples import MOST_PREDICATES, Triples
@@ -20,6 +22,7 @@ class Background:
         self._store = store
         self._copy: Triples | None = None
         self._copied: int | None = None
+        self._surveyed: dict[tuple[str, ...], frozenset[str] | None] = {}
 
     @property
     def version(self) -> int:
@@ -38,6 +41,14 @@ class Background:
         """The encoded predicates that occur in any graph; None if there are too many to know."""
         counts = self.statistics.predicates
         return None if len(counts) >= MOST_PREDICATES else frozenset(f"<{p}>" for p in counts)
+
+    def surveyed(self, stream: Stream) -> frozenset[str] | None:
+        """The predicates of a stream, looked for once where they are not known."""
+        if stream.predicates is not None:
+            return stream.predicates
+        if stream.paths not in self._surveyed:
+            self._surveyed = {stream.paths: survey.predicates(self.session, stream.paths)}
+        return self._surveyed[stream.paths]
 
     @property
     def triples(self) -> Triples:

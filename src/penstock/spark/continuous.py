@@ -117,7 +117,7 @@ class ContinuousQuery:
             text = contents.in_time(view, source.window, span)
         else:
             text = contents.in_number(view, source.window, span, stream.dropped)
-        return Content(encoding.encode(source.iri), source.named, text, stream.predicates, ends=ends)
+        return Content(encoding.encode(source.iri), source.named, text, self._background.surveyed(stream), ends=ends)
 
     def _view(self, stream: Stream, name: str, ordered: bool) -> str:
         """The stream's elements; `ordered` with the place where they lie, for the order of those of the same time."""

@@ -58,6 +58,11 @@ class Bounded:
             self._take_files(stream, declared, session)
         return []
 
+    def has_read(self, stream: str) -> bool:
+        """Whether the stream's file or folder has been read."""
+        path = self._streams[stream].path
+        return path is not None and self._log.holds(stream, _source(path), 0)
+
     def push(self, stream: str, data: bytes) -> int:
         """Bring lines into the log at once; how many elements that was."""
         before = self._log.counts(stream).elements
@@ -67,9 +72,9 @@ class Bounded:
 
     def _take_files(self, stream: str, declared: Declared, session: Callable[[], SparkSession]) -> None:
         path = str(declared.path)
-        batch = Batch(stream, f"file-{durable.folder_name(path)}", 0)
-        if self._log.holds(batch.stream, batch.source, batch.number):
+        if self.has_read(stream):
             return
+        batch = Batch(stream, _source(path), 0)
         before = self._log.counts(stream)
         if declared.is_parquet:
             self._intake.take(batch, _parquet_items(Path(path), stream, self._options[stream]))
@@ -102,6 +107,11 @@ class Bounded:
     def _free(self, stream: str, source: str) -> int:
         """The number of the source's next batch."""
         return next(number for number in count() if not self._log.holds(stream, source, number))
+
+
+def _source(path: str) -> str:
+    """What the log calls the batches of a file or folder."""
+    return f"file-{durable.folder_name(path)}"
 
 
 def _together(items: Iterable[bytes]) -> Iterator[bytes]:

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from penstock.stream.clock import Clock
 from penstock.stream.declared import Declared
+from penstock.stream.due import next_instant
 from penstock.stream.ingest import Ingest
 from penstock.stream.inputs import LogInputs
 from penstock.stream.log import StreamLog
 from penstock.stream.loop import Loop
+from penstock.stream.spool import numbers
+from penstock.stream.spool_source import consumed
+from penstock.stream.task import Task
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from penstock.stream.bounded import Bounded
 
-__all__ = ["Live"]
+__all__ = ["Live", "is_pending", "next_by_clock"]
 
 _numbers = count()
 _SOON = 20_000  # microseconds: time that moves by itself is looked at this often at most
@@ -37,12 +41,13 @@ class Live:
         log: StreamLog,
         inputs: LogInputs,
         round: Callable[[], bool],
-        next_by_clock: Callable[[], int | None] = lambda: None,
+        tasks: Iterable[Task],
     ) -> None:
         self._session = session
         self._clock = clock
         self._inputs = inputs
-        self._next_by_clock = next_by_clock
+        self._streams = streams
+        self._tasks = tasks
         options = {name: declared.live() for name, declared in streams.items()}
         self.ingest = Ingest(session, root, clock, options, log)
         self._tag = f"penstock-live-{next(_numbers)}"
@@ -62,6 +67,14 @@ class Live:
             self._loop.stop(None if finish else lambda: self._session.sparkContext.cancelJobsWithTag(self._tag))
             self.ingest.close()
             self._inputs.ingest = None
+
+    def catch_up(self) -> None:
+        """Bring what was pushed before into the log, and end."""
+        try:
+            self.ingest.start()
+            self.ingest.drain()
+        finally:
+            self.ingest.close()
 
     def flush(self) -> None:
         self.ingest.drain()
@@ -85,5 +98,23 @@ class Live:
 
     def _tick(self) -> int | None:
         """Time passes for streams that go with the clock, and for those that may fall idle."""
-        moments = [moment for moment in (self._next_by_clock(), self.ingest.next_change()) if moment is not None]
+        changes = (next_by_clock(self._tasks, self._streams), self.ingest.next_change())
+        moments = [moment for moment in changes if moment is not None]
         return max(_SOON, min(moments) - self._clock.now()) if moments else None
+
+
+def next_by_clock(tasks: Iterable[Task], streams: Mapping[str, Declared]) -> int | None:
+    """When, by the clock, an instant comes for a query whose streams go with the clock."""
+    moments = []
+    for task in tasks:
+        moving = [streams[name] for name in task.inputs if name in streams and streams[name].advance]
+        if moving and task.ready and task.plan is not None and task.progress is not None:
+            patience = max(declared.lateness or 0 for declared in moving)
+            moments.append(next_instant(task.plan, task.progress) + patience + 1)
+    return min(moments, default=None)
+
+
+def is_pending(root: Path) -> bool:
+    """Whether an engine that was live has left pushes that nobody has read yet."""
+    folder = root / "spool"
+    return folder.is_dir() and max(numbers(folder), default=-1) >= consumed(root / "ingest" / "spool")
