@@ -1,33 +1,30 @@
-"""`python -m benchmarks.nquads`: timestamped N-Quads, parsed and into the log, beside pyoxigraph line by line."""
+"""Timestamped N-Quads, parsed and into the log, beside pyoxigraph line by line."""
 
 from __future__ import annotations
 
 import random
 import shutil
 import statistics
-import time
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from itertools import islice
 from pathlib import Path
-from typing import Annotated
 
 import pyarrow as pa
-import typer
 from pyoxigraph import RdfFormat, parse
 from pyspark.sql import DataFrame, SparkSession
 from rich.console import Console
-from rich.table import Table
 
-from benchmarks.report import describe_machine
-from benchmarks.run import DATA, start
+from benchmarks.common import DATA, Effort, seconds
+from benchmarks.report import Section, at_least
 from penstock.io.nquads import ELEMENTS
 from penstock.io.splits import Split, chunks, splits
-from penstock.spark import replay, session
+from penstock.spark import replay
 from penstock.spark.encoding import encode
 
 STREAM = "http://example.org/city"
 XSD = "http://www.w3.org/2001/XMLSchema#"
+LINES, RUNS = 2_000_000, 3
 BARS = {"parsed": 1_000_000, "into the log": 500_000}  # elements a second
 
 
@@ -95,7 +92,7 @@ def measure(spark: SparkSession, path: Path, runs: int) -> dict[str, float]:
         "pyoxigraph, line by line": lambda: _throw_away(by_pyoxigraph(spark, pieces)),
     }
     elements = sum(part.rows for part in replay.write(spark, pieces, STREAM, log))
-    times = [{name: _seconds(work) for name, work in works.items()} for _ in range(runs + 1)][1:]
+    times = [{name: seconds(work) for name, work in works.items()} for _ in range(runs + 1)][1:]
     shutil.rmtree(log)
     return {name: elements / statistics.median(run[name] for run in times) for name in works}
 
@@ -104,34 +101,14 @@ def _throw_away(frame: DataFrame) -> None:
     frame.write.format("noop").mode("overwrite").save()
 
 
-def _seconds(work: Callable[[], object]) -> float:
-    begin = time.perf_counter()
-    work()
-    return time.perf_counter() - begin
-
-
-def main(
-    lines: Annotated[int, typer.Option(help="How many lines to generate.")] = 2_000_000,
-    runs: Annotated[int, typer.Option(help="How many runs to take the median of.")] = 3,
-) -> None:
+def section(spark: SparkSession, effort: Effort, console: Console) -> Section:
     """Elements a second from text: parsed, written into the log, and by pyoxigraph in the same way of reading."""
-    console, path = Console(), generate(lines, DATA)
-    spark = start()
-    try:
-        speeds, machine = measure(spark, path, runs), describe_machine(spark)
-    finally:
-        session.stop(spark)
-    bytes_each = path.stat().st_size / lines
-    table = Table("work", "elements/s", "ratio", title=f"{lines:,} lines of {bytes_each:.0f} bytes, median of {runs}")
+    lines, runs = effort.of(LINES), effort.runs(RUNS)
+    path = generate(lines, DATA)
+    console.print("measuring: N-Quads", style="dim")
+    speeds = measure(spark, path, runs)
     slowest = speeds["pyoxigraph, line by line"]
-    for name, speed in speeds.items():
-        table.add_row(name, f"{speed:,.0f}", f"{speed / slowest:.1f}")
-    console.print(table)
-    for name, bar in BARS.items():
-        console.print("[green]PASS[/]" if speeds[name] >= bar else "[red]MISS[/]", f"{name}: bar {bar:,}")
-    console.print(machine)
-    raise typer.Exit(0 if all(speeds[name] >= bar for name, bar in BARS.items()) else 1)
-
-
-if __name__ == "__main__":
-    typer.run(main)
+    rows = [(name, f"{speed:,.0f}", f"{speed / slowest:.1f}") for name, speed in speeds.items()]
+    title = f"{lines:,} lines of {path.stat().st_size / lines:.0f} bytes, median of {runs} runs"
+    bars = [at_least(f"{name}, elements a second", speeds[name], bar) for name, bar in BARS.items()]
+    return Section(title, ("work", "elements/s", "ratio"), rows, bars)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import statistics
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -14,13 +12,14 @@ from pyspark.sql import SparkSession
 from rich.console import Console
 
 import penstock
+from benchmarks.common import DATA, Effort, seconds, start
 from benchmarks.measure import Measured
-from benchmarks.run import DATA, start
+from benchmarks.report import HEADINGS, Section, at_most, cells
 from benchmarks.streams import CASES, STREAM, Case, counted, passages, stream
 from penstock.io.sinks.sink import Batch, Position
 from penstock.spark import session
 
-RATIO = 1.5
+RATIO, RUNS = 1.5, 3
 OVERLAP = Case("overlap", 10_000_000, "", passages, lambda: "", lambda spark, elements: elements)
 
 
@@ -68,12 +67,6 @@ def _value(cell: object) -> object:
     return int(cell.split('"')[1]) if isinstance(cell, str) and cell.startswith('"') else cell
 
 
-def seconds(work: Callable[[], pa.Table]) -> float:
-    began = time.perf_counter()
-    work()
-    return time.perf_counter() - began
-
-
 def measured(spark: SparkSession, case: Case, elements: int, runs: int, console: Console) -> Measured:
     console.print(f"measuring: {case.name}, {elements:,} elements", style="dim")
     path = stream(case, elements, DATA)
@@ -84,7 +77,9 @@ def measured(spark: SparkSession, case: Case, elements: int, runs: int, console:
         (seconds(lambda: ours(spark, case, path)), seconds(lambda: by_hand(spark, case, path))) for _ in range(runs)
     ]
     first, second = zip(*times, strict=True)
-    return Measured(case.name, mine.num_rows, statistics.median(first), statistics.median(second))
+    return Measured(
+        f"{case.name}, {elements:,} elements", mine.num_rows, statistics.median(first), statistics.median(second)
+    )
 
 
 def overlapping(spark: SparkSession, elements: int, runs: int, console: Console) -> Measured:
@@ -96,25 +91,35 @@ def overlapping(spark: SparkSession, elements: int, runs: int, console: Console)
     ours(spark, OVERLAP, path, tumbling)
     work = [lambda q=q: ours(spark, OVERLAP, path, q) for q in (sliding, tumbling)]
     first, second = zip(*[tuple(map(seconds, work)) for _ in range(runs)], strict=True)
-    return Measured("range/step = 60 beside tumbling", rows, statistics.median(first), statistics.median(second))
+    return Measured(
+        f"range/step = 60 (beside tumbling), {elements:,} elements",
+        rows,
+        statistics.median(first),
+        statistics.median(second),
+    )
+
+
+def section(spark: SparkSession, effort: Effort, console: Console, only: str = "", runs: int | None = None) -> Section:
+    runs = runs or effort.runs(RUNS)
+    found = [measured(spark, c, effort.of(c.elements), runs, console) for c in CASES if only in c.name]
+    if only in OVERLAP.name:
+        found.append(overlapping(spark, effort.of(OVERLAP.elements), runs, console))
+    title = f"replayed from Parquet into Arrow, median of {runs} runs"
+    bars = [at_most(f"{m.name}, ratio", m.ratio, RATIO) for m in found]
+    return Section(title, ("query", *HEADINGS), [cells(m) for m in found], bars)
 
 
 def main(
     scale: Annotated[float, typer.Option(help="Part of the full number of elements.")] = 1.0,
-    runs: int = 3,
+    runs: Annotated[int | None, typer.Option(help="How often each is timed.")] = None,
     only: Annotated[str, typer.Option(help="Only cases whose name contains this.")] = "",
 ) -> None:
-    """Times in seconds, and ratios, in one run."""
+    """Some of the cases, for tuning."""
     console, spark = Console(), start()
     try:
-        found = [measured(spark, c, int(c.elements * scale), runs, console) for c in CASES if only in c.name]
-        if only in "overlap":
-            found.append(overlapping(spark, int(10_000_000 * scale), runs, console))
+        section(spark, Effort(scale), console, only, runs).show(console)
     finally:
         session.stop(spark)
-    for m in found:
-        verdict = "[green]PASS[/]" if m.ratio <= RATIO else "[red]MISS[/]"
-        console.print(f"{verdict} {m.name}: {m.rows:,} rows, {m.penstock:.2f} s, {m.by_hand:.2f} s, {m.ratio:.2f}")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,10 @@
-"""The table, for the terminal and for `docs/benchmarks.md`, and whether the bars are met."""
+"""Tables, for the terminal and for `docs/benchmarks.md`, and whether the bars are met."""
 
 from __future__ import annotations
 
 import os
 import platform
 import re
-import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,48 +15,63 @@ from rich.table import Table
 
 from benchmarks.measure import Measured
 
-HIGHEST_RATIO, MEDIAN_RATIO, COMPILE_MILLISECONDS = 2.0, 1.5, 50.0
-BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
-HEADINGS = ("shape", "rows", "Penstock s", "by hand s", "ratio")
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """Something that was promised."""
+
+    text: str
+    met: bool
+
+    @property
+    def verdict(self) -> str:
+        return "PASS" if self.met else "MISS"
+
+
+def at_most(what: str, value: float, limit: float, digits: int = 2) -> Bar:
+    return Bar(f"{what} {value:.{digits}f}, bar {limit:g}", value <= limit)
+
+
+def at_least(what: str, value: float, limit: float) -> Bar:
+    return Bar(f"{what} {value:,.0f}, bar {limit:,.0f}", value >= limit)
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """All that was measured; no bar is met by what was not."""
+class Section:
+    """What one benchmark found. The first column is text, the others are numbers."""
 
-    triples: int
-    runs: int
-    shapes: Sequence[Measured]
-    compile_milliseconds: float
-    machine: str
-
-    def bars(self) -> dict[str, bool]:
-        ratios = [shape.ratio for shape in self.shapes] or [float("inf")]
-        highest, median, took = max(ratios), statistics.median(ratios), self.compile_milliseconds
-        return {
-            f"highest ratio {highest:.2f}, bar {HIGHEST_RATIO}": highest <= HIGHEST_RATIO,
-            f"median ratio {median:.2f}, bar {MEDIAN_RATIO}": median <= MEDIAN_RATIO,
-            f"ten patterns compiled in {took:.0f} ms, bar {COMPILE_MILLISECONDS:.0f}": took < COMPILE_MILLISECONDS,
-        }
-
-    def rows(self) -> list[tuple[str, ...]]:
-        return [(m.name, f"{m.rows:,}", f"{m.penstock:.2f}", f"{m.by_hand:.2f}", f"{m.ratio:.2f}") for m in self.shapes]
+    title: str
+    headings: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    bars: Sequence[Bar] = ()
+    picture: str | None = None  # a file beside the document
 
     def show(self, console: Console) -> None:
-        table = Table(*HEADINGS, title=f"{self.triples:,} triples, median of {self.runs}")
-        for row in self.rows():
+        first, *others = self.headings
+        table = Table(first, title=self.title, title_justify="left")
+        for heading in others:
+            table.add_column(heading, justify="right")
+        for row in self.rows:
             table.add_row(*row)
         console.print(table)
-        for bar, met in self.bars().items():
-            console.print("[green]PASS[/]" if met else "[red]MISS[/]", bar)
-        console.print(self.machine)
+        for bar in self.bars:
+            console.print(f"[{'green' if bar.met else 'red'}]{bar.verdict}[/] {bar.text}", highlight=False)
 
-    def markdown(self) -> str:
-        lines = [f"{self.triples:,} triples, median of {self.runs} runs, on {self.machine}.", ""]
-        lines += [f"| {' | '.join(HEADINGS)} |", "| --- | ---: | ---: | ---: | ---: |"]
-        lines += [f"| {' | '.join(row)} |" for row in self.rows()]
-        lines += ["", *(f"- {'PASS' if met else 'MISS'}: {bar}" for bar, met in self.bars().items())]
+    def markdown(self, machine: str) -> str:
+        lines = [f"{self.title}, on {machine}.", ""]
+        lines += [f"| {' | '.join(self.headings)} |", f"| --- {'| ---: ' * (len(self.headings) - 1)}|"]
+        lines += [f"| {' | '.join(row)} |" for row in self.rows]
+        lines += ["", *(f"- {bar.verdict}: {bar.text}" for bar in self.bars)] if self.bars else []
+        lines += ["", f"![{self.title}]({self.picture})"] if self.picture else []
         return "\n".join(lines)
+
+
+HEADINGS = ("rows", "Penstock s", "by hand s", "ratio")
+
+
+def cells(m: Measured) -> tuple[str, ...]:
+    """A row for a section with `HEADINGS`, after a word on what the rows are."""
+    return (m.name, f"{m.rows:,}", f"{m.penstock:.2f}", f"{m.by_hand:.2f}", f"{m.ratio:.2f}")
 
 
 def describe_machine(spark: SparkSession) -> str:
@@ -70,10 +84,11 @@ def describe_machine(spark: SparkSession) -> str:
     )
 
 
-def write_into(document: Path, markdown: str) -> None:
-    """Replace what stands between the markers."""
+def write_into(document: Path, part: str, markdown: str) -> None:
+    """Replace what stands between the part's markers."""
+    begin, end = (f"<!-- measured {part}: {word} -->" for word in ("begin", "end"))
     text = document.read_text("utf-8")
-    between = re.compile(f"{re.escape(BEGIN)}.*{re.escape(END)}", re.DOTALL)
+    between = re.compile(f"{re.escape(begin)}.*{re.escape(end)}", re.DOTALL)
     if not between.search(text):
-        raise ValueError(f"{document} lacks the markers {BEGIN} and {END}")
-    document.write_text(between.sub(lambda _: f"{BEGIN}\n{markdown}\n{END}", text), "utf-8")
+        raise ValueError(f"{document} lacks the markers {begin} and {end}")
+    document.write_text(between.sub(lambda _: f"{begin}\n{markdown}\n{end}", text), "utf-8")

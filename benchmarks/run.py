@@ -1,70 +1,59 @@
-"""`python -m benchmarks.run`: generate, measure, print, and write the table into `docs/benchmarks.md`."""
+"""`python -m benchmarks.run [PART…]`: generate, measure, print, and write the tables into `docs/benchmarks.md`."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable
-from functools import partial
-from pathlib import Path
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
 from pyspark.sql import SparkSession
 from rich.console import Console
 
-import penstock
-from benchmarks.generate import generate
-from benchmarks.measure import Measured, compile_milliseconds, measure
-from benchmarks.report import Report, describe_machine, write_into
-from benchmarks.shapes import PREFIX, SHAPES, Shape, ten_patterns
+from benchmarks import larkc, live, nquads, replay, stored
+from benchmarks.common import DOCS, Effort, seconds, start
+from benchmarks.report import Section, describe_machine, write_into
 from penstock.spark import session
 
-ROOT = Path(__file__).parents[1]
-DOCUMENT = ROOT / "docs" / "benchmarks.md"
-DATA = ROOT / "benchmarks" / "data"
+PARTS: dict[str, Callable[[SparkSession, Effort, Console], Section]] = {
+    "live": live.section,  # first, in a JVM that nothing else has filled
+    "larkc": larkc.section,
+    "stored": stored.section,
+    "nquads": nquads.section,
+    "replay": replay.section,
+}
+QUICK = 0.02
 
 
-def start() -> SparkSession:
-    """One session for both sides, with a partition a core, as either would be set up on this machine."""
-    cores = os.cpu_count() or 2
-    settings = {"spark.driver.memory": "4g", "spark.sql.shuffle.partitions": str(cores)}
-    return session.start(f"local[{cores}]", **settings)
-
-
-def run(spark: SparkSession, triples: int, shapes: Iterable[Shape], runs: int, console: Console) -> Report:
-    path = generate(spark, triples, DATA)
-    with penstock.Engine(background="spark", spark=spark) as engine:
-        engine.load(path)
-        measured = [_measure(engine, spark, path, shape, runs, console) for shape in shapes]
-        milliseconds = compile_milliseconds(lambda number: engine._dataframe(ten_patterns(number)))
-    return Report(triples, runs, measured, milliseconds, describe_machine(spark))
-
-
-def _measure(
-    engine: penstock.Engine, spark: SparkSession, path: Path, shape: Shape, runs: int, console: Console
-) -> Measured:
-    console.print(f"measuring: {shape.name}", style="dim")
-    ours = partial(engine._dataframe, PREFIX + shape.sparql)
-    return measure(shape, ours, lambda: shape.by_hand(spark.read.parquet(str(path))), runs)
+def run(part: str, effort: Effort, console: Console) -> Section:
+    """In a session of its own, so that no part sees what another has left."""
+    found: list[Section] = []
+    spark = start()
+    try:
+        took = seconds(lambda: found.append(PARTS[part](spark, effort, console)))
+        machine = describe_machine(spark)
+    finally:
+        session.stop(spark)
+    found[0].show(console)
+    console.print(f"{part}: {took / 60:.1f} minutes, on {machine}", style="dim")
+    if effort.scale == 1:
+        write_into(DOCS / "benchmarks.md", part, found[0].markdown(machine))
+    return found[0]
 
 
 def main(
-    triples: Annotated[int, typer.Option(help="How many triples to generate.")] = 5_000_000,
-    shapes: Annotated[str, typer.Option(help="Only shapes whose name contains one of these, by commas.")] = "",
-    quick: Annotated[bool, typer.Option(help="100,000 triples, one run; nothing is written.")] = False,
+    parts: Annotated[list[str] | None, typer.Argument(help=f"Some of {', '.join(PARTS)}; all by default.")] = None,
+    scale: Annotated[float, typer.Option(help="Part of the full sizes; unless it is 1, nothing is written.")] = 1.0,
+    quick: Annotated[bool, typer.Option(help=f"The same as --scale {QUICK}.")] = False,
 ) -> None:
-    """Penstock beside PySpark by hand: six query shapes, and the time to compile a query of ten patterns."""
-    console = Console()
-    chosen = [shape for shape in SHAPES if any(word.lower() in shape.name.lower() for word in shapes.split(","))]
-    spark = start()
-    try:
-        report = run(spark, 100_000 if quick else triples, chosen, 1 if quick else 5, console)
-    finally:
-        session.stop(spark)
-    report.show(console)
-    if not quick and len(chosen) == len(SHAPES):
-        write_into(DOCUMENT, report.markdown())
-    raise typer.Exit(0 if quick or all(report.bars().values()) else 1)
+    """Penstock beside the same work by hand, everything in one run."""
+    console, effort = Console(), Effort(QUICK if quick else scale)
+    chosen = parts or list(PARTS)
+    if unknown := set(chosen) - PARTS.keys():
+        raise typer.BadParameter(f"no such part: {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+    sections = [run(part, effort, console) for part in chosen]
+    missed = [bar.text for section in sections for bar in section.bars if not bar.met]
+    console.print(f"{len(missed)} bars missed" if missed else "all bars met")
+    raise typer.Exit(1 if missed and effort.scale == 1 else 0)
 
 
 if __name__ == "__main__":

@@ -41,6 +41,8 @@ class ProgressLine:
         self.clear()
         if self._last is not None and (refused := _refused(self._last)):
             self._out.write(f"{refused}: kept aside (in DIR/dead with --checkpoint DIR)\n")
+        if self._last is not None and self._last.answers == 0 and kind is None:
+            self._out.write(f"{_silence(self._last)}\n")
         self._started = None
 
     def update(self, progress: Progress) -> None:
@@ -76,6 +78,13 @@ def describe(progress: Progress, seconds: float) -> str:
         parts.append(f"{duration(progress.lag)} behind")
     parts.append(f"{progress.answers:,} answers")
     return " · ".join([*parts, *filter(None, [_refused(progress)])])
+
+
+def _silence(progress: Progress) -> str:
+    """Why there was no answer: silence alone would leave people wondering."""
+    if progress.elements == 0:
+        return "no element was read, so there is nothing to answer"
+    return "nothing to answer: instants that are complete were answered before (by a run with the same --checkpoint)"
 
 
 def _refused(progress: Progress) -> str:

@@ -15,14 +15,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from enum import Enum
-from threading import Condition, Lock
+from threading import Condition
 from typing import Final, TypeAlias
 
 from pyoxigraph import BlankNode, Triple
 
 from penstock.answer import Answer, Term
 from penstock.errors import PenstockError
-from penstock.logic.times import microseconds, write_time, xsd_time
+from penstock.logic.times import write_time
+from penstock.stream.elements import lines
+from penstock.stream.moments import moment
 
 __all__ = ["ABORT", "PAUSE", "Aborted", "ManualClock", "TestSource", "line", "snapshots"]
 
@@ -35,12 +37,12 @@ class ManualClock:
 
     def __init__(self, now: int = 0) -> None:
         self._now = now
-        self._lock = Lock()
-        self._waiting: list[Condition] = []
+        self._changed = Condition()
+        self._waiting: dict[object, Condition] = {}
 
     def now(self) -> int:
         """Microseconds since 1970."""
-        with self._lock:
+        with self._changed:
             return self._now
 
     def advance(self, by: int | timedelta) -> None:
@@ -48,24 +50,32 @@ class ManualClock:
         passed = by // timedelta(microseconds=1) if isinstance(by, timedelta) else by
         if passed < 0:
             raise ValueError("time does not go back")
-        with self._lock:
+        with self._changed:
             self._now += passed
-            waiting = list(self._waiting)
-        for condition in waiting:
+            waiting, self._waiting = self._waiting, {}
+        for condition in waiting.values():
             with condition:
                 condition.notify_all()
 
     def wait(self, condition: Condition, until: int | None) -> None:
         """Wait, holding the condition, until somebody notifies it or the moment has come (None: only the former)."""
-        with self._lock:
+        me = object()
+        with self._changed:
             if until is not None and self._now >= until:
                 return
-            self._waiting.append(condition)
+            self._waiting[me] = condition
+            self._changed.notify_all()
         try:
             condition.wait()
         finally:
-            with self._lock:
-                self._waiting.remove(condition)
+            with self._changed:
+                self._waiting.pop(me, None)
+
+    def await_waiter(self, timeout: float = 60) -> None:
+        """Return when somebody waits for this clock, so that there is a point in advancing it."""
+        with self._changed:
+            if not self._changed.wait_for(lambda: bool(self._waiting), timeout):
+                raise TimeoutError("nobody waits for the clock")
 
 
 class _Marker(Enum):
@@ -131,8 +141,7 @@ class TestSource:
 
 def line(seconds: float, triple: Triple) -> str:
     """A line of timestamped N-Quads, so many seconds after 1970 began."""
-    stamp = f'"{xsd_time(round(seconds * 1_000_000))}"^^<http://www.w3.org/2001/XMLSchema#dateTime>'
-    return f"{triple.subject} {triple.predicate} {triple.object} {stamp} .\n"
+    return lines([(triple, round(seconds * 1_000_000))], None, 0).decode()
 
 
 def snapshots(answers: Iterable[Answer]) -> dict[str, list[str]]:
@@ -141,7 +150,7 @@ def snapshots(answers: Iterable[Answer]) -> dict[str, list[str]]:
     Times are written as in logic tests (1:00 is a minute after 1970 began). Rows are terms as N-Triples has them, `-`
     for an unbound variable, `[]` for a blank node; sorted, since without ORDER BY their order says nothing.
     """
-    return {write_time(None if one.time is None else microseconds(one.time)): _lines(one) for one in answers}
+    return {write_time(None if one.time is None else moment(one.time)): _lines(one) for one in answers}
 
 
 def _lines(answer: Answer) -> list[str]:

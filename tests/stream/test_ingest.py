@@ -16,7 +16,8 @@ from penstock.spark import replay
 from penstock.stream import failpoints, files, spool, spool_source
 from penstock.stream.ingest import Ingest, StreamOptions
 from penstock.stream.log import Counts
-from tests.unit.arrivals import SECOND, STREAM, HandClock, text
+from penstock.testing import ManualClock
+from tests.unit.arrivals import SECOND, STREAM, text
 from tests.unit.test_log import times
 
 Opener = Callable[..., Ingest]
@@ -31,9 +32,9 @@ def open_ingest(spark: SparkSession, tmp_path: Path) -> Iterator[Opener]:
     """Ingest on one checkpoint, closed when the test is over."""
     opened: list[Ingest] = []
 
-    def opener(source: object = None, clock: HandClock | None = None, **options: object) -> Ingest:
+    def opener(source: object = None, clock: ManualClock | None = None, **options: object) -> Ingest:
         streams = {STREAM: StreamOptions(source, **options)}  # type: ignore[arg-type]
-        opened.append(Ingest(spark, tmp_path / "checkpoint", clock or HandClock(), streams))
+        opened.append(Ingest(spark, tmp_path / "checkpoint", clock or ManualClock(), streams))
         return opened[-1]
 
     yield opener
@@ -151,10 +152,10 @@ def test_advancing_comes_after_what_was_pushed_before(open_ingest: Opener) -> No
 
 
 def test_the_clock_does_not_overtake_a_push(open_ingest: Opener) -> None:
-    clock = HandClock(10)
+    clock = ManualClock(10)
     ingest = open_ingest(clock=clock, advance=True)
     ingest.push(STREAM, text([10]))
-    clock.move(90)
+    clock.advance(90)
     assert ingest.complete([STREAM]) == 9
     ingest.start()
     ingest.drain()
@@ -163,10 +164,10 @@ def test_the_clock_does_not_overtake_a_push(open_ingest: Opener) -> None:
 
 
 def test_lines_get_the_time_of_their_arrival(open_ingest: Opener) -> None:
-    clock = HandClock(7)
+    clock = ManualClock(7)
     ingest = open_ingest(clock=clock, format="nt")
     ingest.push(STREAM, b"<http://e/s> <http://e/p> <http://e/o> .\n")
-    clock.move(5)
+    clock.advance(5)
     ingest.start()
     ingest.drain()
     assert times(ingest.log) == [7]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from decimal import Decimal
 
 from pyoxigraph import Literal, NamedNode
 
@@ -19,6 +20,9 @@ from penstock.algebra.ops import Op
 Solution = dict[Var, Term]
 Triple = tuple[Term, Term, Term]
 Graph = frozenset[Triple]
+
+
+XSD = "http://www.w3.org/2001/XMLSchema#"
 
 
 class Error(Exception):
@@ -164,15 +168,34 @@ def _aggregated(var: Var, aggregate: Aggregate, members: list[Solution], world: 
         try:
             values.append(value(aggregate.argument, member, world))
         except Error:
-            if aggregate.name != "COUNT":
+            if aggregate.name in ("SUM", "AVG"):
                 return {}
     chosen = list(dict.fromkeys(values)) if aggregate.distinct else values
     if aggregate.name == "COUNT":
         return {var: Literal(len(chosen))}
     try:
-        return {var: Literal(sum(map(_integer, chosen)))}  # SUM, the only other one that is generated
+        return {var: _AGGREGATES[aggregate.name](list(map(_integer, chosen)))}
     except Error:
         return {}
+
+
+def _average(values: list[int]) -> Literal:
+    mean = str(Decimal(sum(values)) / len(values)) if values else "0"
+    return Literal(mean, datatype=NamedNode(f"{XSD}{'decimal' if values else 'integer'}"))
+
+
+def _one(choose: Callable[[list[int]], int], values: list[int]) -> Literal:
+    if not values:
+        raise Error
+    return Literal(choose(values))
+
+
+_AGGREGATES: dict[str, Callable[[list[int]], Literal]] = {  # of integers, which are all that is generated
+    "SUM": lambda values: Literal(sum(values)),
+    "AVG": _average,
+    "MIN": lambda values: _one(min, values),
+    "MAX": lambda values: _one(max, values),
+}
 
 
 def _project(op: ops.Project, world: World) -> list[Solution]:

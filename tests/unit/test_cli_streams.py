@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from threading import current_thread, main_thread
 from types import SimpleNamespace
 from typing import Any
 
@@ -204,6 +205,26 @@ def test_live_until_ctrl_c(
     assert "cars at 2009-07-20T08:02:00Z" in result.stdout
 
 
+def test_a_second_ctrl_c_ends_at_once_and_never_meets_us_inside_the_jvm(
+    engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On the main thread, py4j would print a stack trace and lose its place."""
+    places: list[bool] = []
+
+    def start() -> None:
+        places.append(current_thread() is main_thread())
+
+    def stop() -> None:
+        start()
+        raise KeyboardInterrupt  # as if it came while this works
+
+    monkeypatch.setattr(streaming, "_look_again", interrupt)
+    monkeypatch.setattr(engine, "start", start)
+    monkeypatch.setattr(engine, "stop", stop)
+    result = run("cars.rq", stream=f"{GATES}=tcp://localhost:7")
+    assert (result.exit_code, result.stderr, places) == (130, "", [False, False])
+
+
 def test_a_live_run_ends_when_every_query_has_failed(engine: FakeEngine) -> None:
     engine.live_error = "the sum is too large"
     result = run("cars.rq", "--follow", stream=f"{GATES}=drop")
@@ -270,6 +291,17 @@ def test_a_file_gets_no_progress_but_what_was_refused() -> None:
             line.update(progress)
     assert quiet.getvalue() == ""
     assert told.getvalue().startswith("2 late, 1 malformed: kept aside")
+
+
+@pytest.mark.parametrize(
+    ("elements", "reason"), [(0, "no element was read"), (5, "nothing to answer: instants that are complete were")]
+)
+def test_a_run_without_answers_says_why(elements: int, reason: str) -> None:
+    screen = io.StringIO()
+    with live.ProgressLine(screen) as line:
+        line.update(Progress(elements, 0, 0, None, 0, None))
+    assert screen.getvalue().startswith(reason)
+    assert screen.getvalue().count("\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -352,3 +384,17 @@ def test_penstock_test_without_tests(tested: Path) -> None:
     (tested / "empty").mkdir()
     result = CliRunner().invoke(cli.app, ["test", "empty"])
     assert (result.exit_code, result.stderr) == (1, "empty: there is no .rsp file in this folder\n")
+
+
+def test_a_source_that_has_trouble_says_so_each_time_in_a_sentence(
+    engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def trouble() -> None:
+        for _ in range(2):
+            warnings.warn("tcp://h:7 closed the connection; connecting again.", PenstockWarning, stacklevel=1)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(streaming, "_look_again", trouble)
+    result = run("cars.rq", stream=f"{GATES}=tcp://h:7")
+    assert result.exit_code == 0
+    assert result.stderr == "warning: tcp://h:7 closed the connection; connecting again.\n" * 2

@@ -73,18 +73,19 @@ cased = st.sampled_from(WORDS).flatmap(lambda word: st.sampled_from((word, word.
 
 @given(variable=cased, prefix=cased, local=cased, stream=cased, label=cased)
 def test_no_word_is_reserved(variable: str, prefix: str, local: str, stream: str, label: str) -> None:
+    new = "new" if variable.lower() == "true" else f"new-{variable}"  # in brackets ?x-true is a difference
     text = f"""REGISTER STREAM {stream} COMPUTED EVERY 5m AS PREFIX {prefix}: <http://e/>
         CONSTRUCT {{ _:{label} {prefix}:{local} ?{variable} }} FROM STREAM {stream} [RANGE 10m STEP 1 m]
         FROM NAMED STREAM {prefix}:{local} [TRIPLES 5]
         WHERE {{ ${variable} {prefix}:{local} 10 . ?{variable} {prefix}: {prefix}:{local} FILTER(?{variable}>5) }}
-        AGGREGATE {{ (?new-{variable}, COUNT, {{?{variable}}}) FILTER(?new-{variable} > 5) }}"""
+        AGGREGATE {{ (?{new}, COUNT, {{?{variable}}}) FILTER(?{new} > 5) }}"""
     made = translate(text)
     assert made.registration == ops.Registration(stream, 300_000_000, NamedNode(f"urn:penstock:stream:{stream}"))
     assert [s.iri.value for s in made.streams] == [f"urn:penstock:stream:{stream}", f"http://e/{local}"]
     assert isinstance(made.pattern, ops.Filter)
     assert isinstance(made.pattern.pattern, ops.Annotate)
     annotate = made.pattern.pattern
-    assert (annotate.var, annotate.keys) == (Var(f"new-{variable}"), (Var(variable),))
+    assert (annotate.var, annotate.keys) == (Var(new), (Var(variable),))
 
 
 @given(name=cased, query=st.sampled_from(("ASK {}", "PREFIX : <http://e/> ASK {}", "SELECT * {}")))

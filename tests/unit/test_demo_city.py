@@ -16,6 +16,7 @@ from rich.console import Console
 from penstock.algebra.build import translate
 from penstock.answer import Answer, Row
 from penstock.demo import city
+from penstock.demo.board import Board
 from penstock.demo.chart import chart
 from penstock.demo.traffic import CAMERAS, GATES, START, morning
 from penstock.errors import PenstockError
@@ -172,3 +173,21 @@ def test_a_chart() -> None:
 
 def test_a_chart_of_nothing() -> None:
     assert chart("Title", [], {}).plain.startswith("Title\n")
+
+
+@pytest.mark.parametrize("width", [110, 80, 50, 30])
+def test_a_chart_is_never_wider_than_the_terminal(width: int) -> None:
+    labels = [f"{8 + minute // 60:02}:{minute % 60:02}" for minute in range(90)]
+    drawn = chart("Title", labels, {"gate": [float(minute) for minute in range(90)]}, height=4, width=width).plain
+    assert max(map(len, drawn.splitlines())) <= width
+    assert drawn.count("●") > 10
+    assert "08:00" in drawn
+
+
+def test_three_tables_fit_beside_each_other_into_80_columns() -> None:
+    out = StringIO()
+    board = Board(Console(width=80, file=out))
+    for query in ("one", "two", "three"):
+        board.announce(query, query)
+    board.__exit__(None, None, None)
+    assert any("one" in line and "two" in line and "three" in line for line in out.getvalue().splitlines())

@@ -24,13 +24,14 @@ from penstock.stream.sifting import Advance, Reading
 from penstock.stream.sources.folder import Dropped
 from penstock.stream.sources.reading import of_blocks, of_file
 from penstock.stream.spool import Block
-from tests.unit.arrivals import SECOND, STREAM, HandClock, elements, text
+from penstock.testing import ManualClock
+from tests.unit.arrivals import SECOND, STREAM, elements, text
 from tests.unit.test_log import times
 
 
-def intake(root: Path, clock: HandClock | None = None, **options: object) -> Intake:
+def intake(root: Path, clock: ManualClock | None = None, **options: object) -> Intake:
     streams = {STREAM: StreamOptions(**options)}  # type: ignore[arg-type]
-    return Intake(StreamLog(root / "log"), DeadLetters(root / "dead"), clock or HandClock(), streams)
+    return Intake(StreamLog(root / "log"), DeadLetters(root / "dead"), clock or ManualClock(), streams)
 
 
 def push(taking: Intake, number: int, *blocks: Block) -> None:
@@ -139,13 +140,13 @@ def test_what_was_called_complete_stays_so(tmp_path: Path) -> None:
 
 
 def test_a_silent_stream_holds_nobody_back_and_is_moved_along(tmp_path: Path) -> None:
-    clock = HandClock()
+    clock = ManualClock()
     streams = {"a": StreamOptions(), "b": StreamOptions(idle=10 * SECOND)}
     taking = Intake(log(tmp_path), DeadLetters(tmp_path / "dead"), clock, streams)
     taking.take(Batch("a", "spool", 0), [Reading(elements([100]))])
     taking.take(Batch("b", "spool", 0), [Reading(elements([50]))])
     assert complete(taking, "a", "b", now=clock.now()) == 49
-    clock.move(10 * SECOND)
+    clock.advance(10 * SECOND)
     assert complete(taking, "a", "b", now=clock.now()) == 99
     taking.take(Batch("b", "spool", 1), [Reading(elements([99, 100]))])
     assert times(log(tmp_path), "b") == [50, 100]
@@ -173,7 +174,7 @@ def parts_of(folder: Path, pieces: Iterable[bytes]) -> list[replay_part.Part]:
 
 def test_parts_are_looked_into_only_where_something_may_be_late(tmp_path: Path) -> None:
     shared, batch = log(tmp_path), Batch(STREAM, "folder", 0)
-    taking = Intake(shared, DeadLetters(tmp_path / "dead"), HandClock(), {STREAM: StreamOptions(lateness=5)})
+    taking = Intake(shared, DeadLetters(tmp_path / "dead"), ManualClock(), {STREAM: StreamOptions(lateness=5)})
     folder = shared.begin(STREAM, "folder", 0)
     parts = parts_of(folder, [text([10, 20]), text([16, 14, 30]), text([31, 20, 27, 32]), b"bad\n", text([40])])
     untouched = [Path(parts[at].path).stat().st_mtime_ns for at in (0, 4)]

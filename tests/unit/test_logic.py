@@ -141,7 +141,6 @@ def test_times(text: str, expected: int) -> None:
 @given(st.integers(-(10**14), 4 * 10**15))
 def test_times_are_read_as_written(time: int) -> None:
     assert times.read_time(times.write_time(time)) == time
-    assert times.read_time(times.xsd_time(time)) == time
 
 
 def rows(text: str) -> list[Cells]:
@@ -268,6 +267,8 @@ def test_an_error_is_expected_or_not(at_run: bool) -> None:
         'line 3: expected the error "range", got\nthe step is zero'
     ]
     assert judged("expect 1:00\n  1", error=error, at_run=at_run) == ["line 1: the step is zero"]
+    placed = QueryError("what is this", text="SELECT ?x {}", line=2, column=3)
+    assert judged("expect 1:00\n  1", error=placed, at_run=at_run) == ["line 2: column 3: what is this"]
 
 
 def test_streams_and_options_reach_the_engine() -> None:

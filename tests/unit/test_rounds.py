@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import pytest
+
+from penstock.io.sinks import Batch, Position
 from penstock.spark.timeline import Span
+from penstock.stream import due
 from penstock.stream.rounds import Rounds
 from penstock.stream.task import Task
 from tests.unit.runtime import FakeInputs, FakePlan, ListSink, segment, task
@@ -199,3 +205,49 @@ def test_everybody_who_was_answered_is_reported() -> None:
     q = task("q", S)
     Rounds(FakeInputs({S: [segment(1, 25)]}, {S: 24}), lambda done: told.append(done.name)).live([q])
     assert told == ["q"]
+
+
+class Interrupting(ListSink):
+    """Pauses its query when it has been delivered to."""
+
+    query: Task
+
+    def deliver(self, batch: Batch) -> Position:
+        position = super().deliver(batch)
+        self.query.pause()
+        return position
+
+
+def test_a_query_that_is_paused_between_the_pieces_of_a_span_continues_without_a_gap(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(due, "_INSTANTS", 1)
+    monkeypatch.setattr(due, "_ELEMENTS", 1)
+    sink = Interrupting()
+    q = sink.query = task("q", S, sink=sink)
+    inputs = FakeInputs({S: [segment(1, 19, rows=20), segment(121, 129, rows=20)]}, {S: 140})
+    rounds = Rounds(inputs)
+    for _ in range(4):
+        rounds.live([q])
+        q.resume()
+    assert sink.times == [10, 20, 130]
+
+
+def test_who_registers_while_a_round_goes_on_finds_what_comes_after_its_beginning() -> None:
+    """The round knows one query when it begins, and two when it comes to let go of elements."""
+    first, second = task("first", S), task("second", S)
+    second.progress = 24
+    inputs = FakeInputs({S: [segment(1, 45)]}, {S: 44})
+    Rounds(inputs).live(Growing([first], [first, second]))
+    assert inputs.discarded == [(S, 20, 0)]
+
+
+class Growing:
+    """Gives the first list once, and then the second."""
+
+    def __init__(self, now: list[Task], later: list[Task]) -> None:
+        self._now, self._later = now, later
+
+    def __iter__(self) -> Iterator[Task]:
+        found, self._now = self._now, self._later
+        return iter(found)

@@ -18,7 +18,7 @@ from penstock.stream.sources.lines import Lines
 from penstock.stream.sources.listen import ListenSource
 from penstock.stream.sources.receiver import Receiver, address_of
 from penstock.stream.sources.tcp import TcpSource
-from tests.unit.arrivals import HandClock
+from penstock.testing import ManualClock
 
 
 class Taker:
@@ -41,7 +41,7 @@ class Taker:
 
 
 @contextmanager
-def started(source: Receiver, taker: Taker, clock: HandClock) -> Iterator[None]:
+def started(source: Receiver, taker: Taker, clock: ManualClock) -> Iterator[None]:
     source.start(taker, clock)
     try:
         yield
@@ -93,7 +93,7 @@ def test_an_iterable_is_asked_for_more_when_the_last_is_durable() -> None:
             seen.append(taker.data)
             yield item
 
-    with started(IterableSource(items()), taker, HandClock()):
+    with started(IterableSource(items()), taker, ManualClock()):
         taker.expect(b"a\nb\nc\nd\n")
     assert seen == [b"", b"a\n", b"a\nb\n"]
 
@@ -104,13 +104,13 @@ def test_a_source_that_fails_says_so() -> None:
         yield ""
 
     source = IterableSource(items())
-    with started(source, Taker(), HandClock()):
+    with started(source, Taker(), ManualClock()):
         pass
     assert source.message == "The source failed: RuntimeError: the sensor is on fire"
 
 
 def test_a_lost_connection_is_made_again_and_nothing_is_lost() -> None:
-    taker, clock = Taker(), HandClock()
+    taker, clock = Taker(), ManualClock()
     with socket.create_server(("127.0.0.1", 0)) as server, warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         source = TcpSource(f"127.0.0.1:{server.getsockname()[1]}")
@@ -119,10 +119,10 @@ def test_a_lost_connection_is_made_again_and_nothing_is_lost() -> None:
             with first:
                 first.sendall(b"one\ntwo\nthr")
             taker.expect(b"one\ntwo\nthr\n")  # whoever parses it will say what is wrong with the last
-            clock.await_waiters()
+            clock.await_waiter()
             assert source.message is not None
             assert "closed the connection; connecting again" in source.message
-            clock.move(100_000)
+            clock.advance(100_000)
             second, _ = server.accept()
             with second:
                 second.sendall(b"four\n")
@@ -134,24 +134,24 @@ def test_a_lost_connection_is_made_again_and_nothing_is_lost() -> None:
 def test_pauses_between_attempts_grow_and_one_sentence_is_said() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-    clock = HandClock()
+    clock = ManualClock()
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         source = TcpSource(f"127.0.0.1:{port}")
         with started(source, Taker(), clock):
             for pause in (100_000, 200_000, 400_000):
-                clock.await_waiters()
-                clock.move(pause - 1)
-                clock.await_waiters()  # not yet
-                clock.move(1)
-            clock.await_waiters()
+                clock.await_waiter()
+                clock.advance(pause - 1)
+                clock.await_waiter()  # not yet
+                clock.advance(1)
+            clock.await_waiter()
     assert source.message == f"tcp://127.0.0.1:{port} cannot be reached (Connection refused); trying again."
     assert len(told) == 1
 
 
 def test_a_producer_learns_how_many_of_its_lines_are_durable() -> None:
     taker, source = Taker(), ListenSource("127.0.0.1:0")
-    with started(source, taker, HandClock()):
+    with started(source, taker, ManualClock()):
         assert source.port is not None
         with socket.create_connection(("127.0.0.1", source.port)) as producer, producer.makefile("rb") as answers:
             producer.sendall(b"one\ntwo\n")
@@ -166,7 +166,7 @@ def test_a_producer_learns_how_many_of_its_lines_are_durable() -> None:
 
 def test_what_a_producer_has_sent_is_read_before_the_end() -> None:
     taker, source = Taker(), ListenSource("127.0.0.1:0")
-    source.start(taker, HandClock())
+    source.start(taker, ManualClock())
     assert source.port is not None
     with socket.create_connection(("127.0.0.1", source.port)) as producer, producer.makefile("rb") as answers:
         producer.sendall(b"one\n")
@@ -183,4 +183,4 @@ def test_an_address_that_is_taken() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         with pytest.raises(PenstockError, match=f"Cannot listen on 127.0.0.1:{port}: Address already in use"):
-            ListenSource(f"127.0.0.1:{port}").start(Taker(), HandClock())
+            ListenSource(f"127.0.0.1:{port}").start(Taker(), ManualClock())

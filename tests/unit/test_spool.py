@@ -13,7 +13,7 @@ from penstock.stream import durable, spool
 from penstock.stream.inflight import InFlight
 from penstock.stream.spool import Block, Spool
 from penstock.stream.spool_source import SpoolReader, consumed, files_of
-from tests.unit.arrivals import HandClock
+from penstock.testing import ManualClock
 
 
 def blocks(folder: Path) -> list[Block]:
@@ -126,21 +126,21 @@ def test_offsets_are_read_as_spark_writes_them(tmp_path: Path) -> None:
 
 
 def test_time_does_not_overtake_what_is_on_its_way() -> None:
-    clock = HandClock(100)
+    clock = ManualClock(100)
     flight = InFlight(clock, read=0, written=0)
     assert flight.now() == 100
     with flight.accepting() as noted:
-        clock.move(10)
+        clock.advance(10)
         assert flight.now() == 100
         noted(0)
-    clock.move(10)
+    clock.advance(10)
     assert flight.now() == 100
     flight.read(1)
     assert flight.now() == 120
 
 
 def test_a_file_that_was_read_before_its_number_was_known() -> None:
-    flight = InFlight(HandClock(5), read=0, written=0)
+    flight = InFlight(ManualClock(5), read=0, written=0)
     with flight.accepting() as noted:
         flight.read(1)
         noted(0)
@@ -149,7 +149,7 @@ def test_a_file_that_was_read_before_its_number_was_known() -> None:
 
 
 def test_waiting_for_what_was_left_of_an_earlier_run() -> None:
-    flight = InFlight(HandClock(), read=3, written=5)
+    flight = InFlight(ManualClock(), read=3, written=5)
     waiter = Thread(target=flight.wait, args=(lambda: False,))
     waiter.start()
     flight.read(4)
@@ -160,5 +160,5 @@ def test_waiting_for_what_was_left_of_an_earlier_run() -> None:
 
 
 def test_waiting_ends_when_there_is_no_hope() -> None:
-    flight = InFlight(HandClock(), read=0, written=1)
+    flight = InFlight(ManualClock(), read=0, written=1)
     flight.wait(lambda: True)

@@ -36,7 +36,7 @@ or listen://HOST:PORT to let producers connect. Files run to their end; sockets,
 Ctrl-C.
 
 \b
-Exit code: 0 all queries ran, 1 something could not be read or started, 2 a query or this command line is wrong.
+Exit code: 0 all queries ran, 2 a query or the name of an option is wrong, 1 anything else went wrong.
 """
 
 

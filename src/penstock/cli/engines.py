@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from penstock.errors import PenstockError
+from penstock.threads import beside
 
 if TYPE_CHECKING:
     from penstock.engine import Engine
@@ -44,8 +45,10 @@ def open_engine(
             engine = Engine(background=store, master=master, **others)
         except ValueError as error:
             raise PenstockError(f"--set: {error}") from None
-        with engine:
+        try:
             yield engine
+        finally:
+            beside(engine.close)  # so that one more Ctrl-C does not meet us inside the JVM
 
 
 def _engine_option(name: str) -> Callable[[str], Any]:

@@ -15,6 +15,7 @@ from penstock.cli.base import BAD_QUERY, FAILED, complain
 from penstock.cli.inputs import QueryFile, StreamSpec
 from penstock.errors import PenstockError, PenstockWarning, QueryError
 from penstock.live import ProgressLine
+from penstock.threads import beside
 
 if TYPE_CHECKING:
     from penstock.engine import Engine
@@ -84,7 +85,7 @@ class Streaming:
     def _go(self, engine: Engine, printer: output.Printer) -> int:
         """Run to the end, or until Ctrl-C, which is how one ends what has no end."""
         try:
-            with self.progress:
+            with self.progress, _told(self.progress):
                 self._follow(engine) if self.live else engine.run()
         except PenstockError as error:
             if printer.error is None:
@@ -95,14 +96,15 @@ class Streaming:
         return self._failures(engine) if self.live else 0
 
     def _follow(self, engine: Engine) -> None:
-        engine.start()
+        """The main thread only waits: Ctrl-C, and another one while the first is obeyed, never meets it inside the JVM."""
+        beside(engine.start)
         try:
             with _terminated_as_interrupted():
                 while any(query.status.state not in _OVER for query in engine.queries):
                     _look_again()
         except KeyboardInterrupt:
             self.progress.clear()
-        engine.stop()
+        beside(engine.stop)
 
     def _failures(self, engine: Engine) -> int:
         """What went wrong with queries while they were live, in a sentence each."""
@@ -126,6 +128,25 @@ def _warnings_of(query: QueryFile) -> Iterator[None]:
     for warning in caught:
         if issubclass(warning.category, PenstockWarning):
             complain(f"{query.place}: warning: {warning.message}")
+
+
+@contextmanager
+def _told(screen: ProgressLine) -> Iterator[None]:
+    """Penstock's warnings while it runs, such as a socket that closes: a sentence each, from whatever thread."""
+    before = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *others: Any, **more: Any) -> None:
+        if not issubclass(category, PenstockWarning):
+            before(message, category, *others, **more)
+            return
+        screen.clear()
+        complain(f"warning: {message}")
+        screen.draw()
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", PenstockWarning)
+        warnings.showwarning = show
+        yield
 
 
 @contextmanager

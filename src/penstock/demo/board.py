@@ -81,7 +81,12 @@ class Board:
             times = sorted(self._history)
             gates = sorted({gate for counts in self._history.values() for gate in counts})
             series = {gate: [self._history[time].get(gate) for time in times] for gate in gates}
-        return chart("Cars in the last 10 minutes, by gate", [f"{time:%H:%M}" for time in times], series)
+        return chart(
+            "Cars in the last 10 minutes, by gate",
+            [f"{time:%H:%M}" for time in times],
+            series,
+            width=self._console.width,
+        )
 
     def _tables(self) -> Group:
         with self._lock:
@@ -95,7 +100,7 @@ class Board:
         return Panel(body, subtitle=when, subtitle_align="right", width=self._width())
 
     def _width(self) -> int:
-        return max(30, self._console.width // max(1, len(self._titles)) - 1)
+        return max(24, self._console.width // max(1, len(self._titles)) - 1)
 
 
 def _rows(answer: Answer) -> Text:

@@ -10,17 +10,31 @@ __all__ = ["chart"]
 
 _MARKS = "●■▲◆○□△◇"
 _COLOURS = ("cyan", "magenta", "yellow", "green", "red", "blue", "white", "bright_black")
-_STRETCH = 2  # columns between two points
+_MARGIN = 7  # columns before the first point
+_STRETCH = 2  # columns between two points, where there is room
 
 
-def chart(title: str, labels: Sequence[str], series: Mapping[str, Sequence[float | None]], height: int = 14) -> Text:
-    """Each series with a mark and a colour of its own over shared labels, and below a legend. None leaves a gap."""
+def chart(
+    title: str,
+    labels: Sequence[str],
+    series: Mapping[str, Sequence[float | None]],
+    height: int = 14,
+    width: int = 110,
+) -> Text:
+    """Each series with a mark and a colour of its own over shared labels, and below a legend. None leaves a gap.
+
+    Where not all points fit into the width, every second one is left out, or two of three, and so on.
+    """
+    room = max(1, width - _MARGIN)
+    every = max(1, -(-len(labels) // room))
+    labels, series = labels[::every], {name: values[::every] for name, values in series.items()}
+    stretch = _STRETCH if len(labels) * _STRETCH <= room else 1
     top = max((value for values in series.values() for value in values if value is not None), default=0) or 1
-    grid = [[" "] * (len(labels) * _STRETCH) for _ in range(height)]
+    grid = [[" "] * (len(labels) * stretch) for _ in range(height)]
     for mark, values in zip(_MARKS * len(series), series.values(), strict=False):
         for place, value in enumerate(values):
             if value is not None:
-                grid[height - 1 - round(value / top * (height - 1))][place * _STRETCH] = mark
+                grid[height - 1 - round(value / top * (height - 1))][place * stretch] = mark
     text = Text(f"{title}\n", style="bold")
     for row, cells in enumerate(grid):
         scale = round(top * (height - 1 - row) / (height - 1))
@@ -28,7 +42,7 @@ def chart(title: str, labels: Sequence[str], series: Mapping[str, Sequence[float
         for cell in cells:
             text.append(cell, style=f"{_colour(cell)} not bold")
         text.append("\n")
-    text.append(_axis(labels), style="default not bold")
+    text.append(_axis(labels, stretch, room), style="default not bold")
     return text.append_text(_legend(series))
 
 
@@ -36,14 +50,15 @@ def _colour(mark: str) -> str:
     return _COLOURS[_MARKS.index(mark)] if mark in _MARKS else "default"
 
 
-def _axis(labels: Sequence[str]) -> str:
+def _axis(labels: Sequence[str], stretch: int, room: int) -> str:
     """A line, and below it as many labels as fit."""
-    line = "      └" + "─" * (len(labels) * _STRETCH) + "\n"
-    below = [" "] * (7 + len(labels) * _STRETCH + 8)
-    room = max(1, -(-8 // _STRETCH)) if labels else 1
-    for place in range(0, len(labels), max(room, 5)):
-        below[7 + place * _STRETCH : 7 + place * _STRETCH + len(labels[place])] = labels[place]
-    return line + "".join(below).rstrip() + "\n"
+    line = "      └" + "─" * (len(labels) * stretch) + "\n"
+    below = [" "] * room
+    for place in range(0, len(labels), 10 // stretch):
+        start, end = place * stretch, place * stretch + len(labels[place])
+        if end <= room:
+            below[start:end] = labels[place]
+    return line + (" " * _MARGIN + "".join(below)).rstrip() + "\n"
 
 
 def _legend(series: Mapping[str, object]) -> Text:

@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyoxigraph import Triple
-
 from penstock.algebra import ops
 from penstock.algebra.build import translate
 from penstock.answer import Answer
 from penstock.errors import PenstockError, QueryError
 from penstock.logic import compare
 from penstock.logic.model import Expectation, Kind, LogicTest, QueryBlock
-from penstock.logic.times import microseconds, write_time, xsd_time
+from penstock.logic.times import write_time
+from penstock.stream.elements import lines
+from penstock.stream.moments import moment
 
 if TYPE_CHECKING:
     from penstock.engine import Engine
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Mismatch", "run"]
 
-_DATETIME = "http://www.w3.org/2001/XMLSchema#dateTime"
 _OF_QUERIES = {"duplicates"}  # options of engine.register; the others are those of engine.stream
 _OF_STREAMS = {"lateness"}
 
@@ -77,12 +76,8 @@ def _open_streams(test: LogicTest, engine: Engine, folder: Path) -> None:
     options: dict[str, Any] = {name: value for name, value in test.options.items() if name in _OF_STREAMS}
     for place, stream in enumerate(test.streams):
         file = folder / f"{place}.nq"
-        file.write_text("".join(_line(time, triple) for time, triple in stream.elements), "utf-8")
+        file.write_bytes(lines([(triple, time) for time, triple in stream.elements], None, 0))
         engine.stream(stream.iri, str(file), **options)
-
-
-def _line(time: int, triple: Triple) -> str:
-    return f'{triple.subject} {triple.predicate} {triple.object} "{xsd_time(time)}"^^<{_DATETIME}> .\n'
 
 
 def _register(engine: Engine, block: QueryBlock, options: Mapping[str, Any]) -> _Outcome:
@@ -125,16 +120,22 @@ def _is_ordered(text: str) -> bool:
 def _judge(test: LogicTest, place: int, outcome: _Outcome) -> Iterator[Mismatch]:
     expected = test.expected_of(place)
     if outcome.error and not any(one.kind is Kind.error for one in expected):
-        where = "" if isinstance(outcome.error, QueryError) else "the query failed: "
-        yield Mismatch(outcome.block.line, f"{where}{outcome.error}")
+        yield _failure(outcome.block, outcome.error)
         return
-    by_time = {None if one.time is None else microseconds(one.time): one for one in outcome.answers}
+    by_time = {None if one.time is None else moment(one.time): one for one in outcome.answers}
     for one in expected:
         message = _JUDGES[one.kind](one, outcome, by_time.get(one.time))
         if message:
             yield Mismatch(one.line, message)
     if test.final:
         yield from _unlisted(outcome, by_time, {one.time for one in expected})
+
+
+def _failure(block: QueryBlock, error: PenstockError) -> Mismatch:
+    """A mistake in a query knows its line in the file."""
+    if not isinstance(error, QueryError):
+        return Mismatch(block.line, f"the query failed: {error}")
+    return Mismatch(error.line or block.line, str(error).removeprefix(f"line {error.line}, "))
 
 
 def _unlisted(outcome: _Outcome, answers: Mapping[int | None, Answer], listed: set[int | None]) -> Iterator[Mismatch]:
@@ -189,5 +190,5 @@ _JUDGES = {
 
 
 def _times(outcome: _Outcome) -> str:
-    times = [None if answer.time is None else microseconds(answer.time) for answer in outcome.answers]
+    times = [None if answer.time is None else moment(answer.time) for answer in outcome.answers]
     return ", ".join(map(write_time, times)) or "no instant at all"

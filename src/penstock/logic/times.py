@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 
-__all__ = ["is_time", "microseconds", "read_time", "write_time", "xsd_time"]
+from penstock.io.results import time_text
+from penstock.stream.moments import moment, to_datetime
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+__all__ = ["is_time", "read_time", "write_time"]
+
 _OFFSET = re.compile(r"(?:(?:(\d+):)?(\d+):)?(\d+(?:\.\d{1,6})?)")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\S+")
 _DAY = 86_400_000_000
@@ -26,18 +28,7 @@ def read_time(text: str) -> int:
         return ((int(hours or 0) * 60 + int(minutes or 0)) * 60 + int(whole)) * 1_000_000 + int(fraction.ljust(6, "0"))
     if not _MOMENT.fullmatch(text):
         raise ValueError(f"{text} is no time: write m:ss, h:mm:ss, seconds, or a full dateTime")
-    moment = datetime.fromisoformat(text)
-    return microseconds(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
-
-
-def microseconds(moment: datetime) -> int:
-    """Since 1970, exactly."""
-    return (moment - EPOCH) // timedelta(microseconds=1)
-
-
-def xsd_time(time: int) -> str:
-    """The lexical form of an xsd:dateTime."""
-    return (EPOCH + timedelta(microseconds=time)).isoformat().replace("+00:00", "Z")
+    return moment(datetime.fromisoformat(text))
 
 
 def write_time(time: int | None) -> str:
@@ -45,7 +36,7 @@ def write_time(time: int | None) -> str:
     if time is None:
         return "once"
     if not 0 <= time < 10 * _DAY:
-        return xsd_time(time)
+        return time_text(to_datetime(time))
     seconds, fraction = divmod(time, 1_000_000)
     minutes, seconds = divmod(seconds, 60)
     hours, minutes = divmod(minutes, 60)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pyspark.sql import SparkSession
 
-from penstock.algebra.ops import Dataset
+from penstock.algebra.ops import Dataset, Query
+from penstock.answer import Answer
 from penstock.knowledge.store import Store, check_dataset
 from penstock.optimise import PredicateCounts
 from penstock.spark import survey
@@ -32,6 +33,15 @@ class Background:
         if dataset is not None:
             check_dataset(dataset, self.triples.graph_names)
         return self.triples.tables(dataset)
+
+    @property
+    def is_spark(self) -> bool:
+        """Whether the store is in Spark itself."""
+        return isinstance(self._store, SparkStore)
+
+    def answer(self, query: Query, text: str) -> Answer:
+        """The store's own answer."""
+        return self._store.answer(query, text)
 
     @property
     def statistics(self) -> PredicateCounts:

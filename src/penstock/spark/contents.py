@@ -18,12 +18,13 @@ class Stream:
     """A stream as it lies in Parquet: `paths` in the order of arrival, with columns s, p, o and ts.
 
     `predicates` are the encoded ones that occur, None if that is not known; `dropped` says how many elements stood
-    before these and are in the log no longer.
+    before these and are in the log no longer; `rows` is about how many these are.
     """
 
     paths: tuple[str, ...]
     predicates: frozenset[str] | None = None
     dropped: int = 0
+    rows: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,7 @@ class Content:
     predicates: frozenset[str] | None
     when: tuple[str, ...] = (FROM, TO)
     ends: bool = True  # whether elements leave by themselves as time goes on
+    rows: int = 0  # about how many
 
 
 def in_time(view: str, window: TimeWindow, span: Span) -> str:
@@ -85,9 +87,10 @@ def _numbered(elements: str, dropped: int) -> str:
 def merged(content: str) -> str:
     """Equal triples as one: each is visible until the next equal one comes, which then stands for both.
 
-    Within one window what comes later leaves later, so nothing ends too early.
+    Within one window what comes later leaves later, so nothing ends too early; of those that come at once, the one
+    stands for all that leaves last.
     """
-    following = f"lead(`{FROM}`) OVER (PARTITION BY s, p, o ORDER BY `{FROM}`, ts)"
+    following = f"lead(`{FROM}`) OVER (PARTITION BY s, p, o ORDER BY `{FROM}`, ts, `{TO}`)"
     ending = f"SELECT s, p, o, ts, `{FROM}`, least(`{TO}`, coalesce({following}, `{TO}`)) AS `{TO}` FROM ({content})"
     return f"SELECT * FROM ({ending}) t WHERE `{FROM}` < `{TO}`"
 
@@ -100,7 +103,7 @@ def as_one(found: Sequence[Content], timeline: Timeline) -> Content:
     text = f"SELECT s, p, o, max(ts) AS ts, `{INSTANT}` FROM ({union}) GROUP BY s, p, o, `{INSTANT}`"
     known = [c.predicates for c in found if c.predicates is not None]
     predicates = frozenset().union(*known) if len(known) == len(found) else None
-    return Content("", False, text, predicates, (INSTANT,))
+    return Content("", False, text, predicates, (INSTANT,), rows=sum(c.rows for c in found))
 
 
 def absent_from(content: str, graph: str) -> str:

@@ -29,7 +29,7 @@ class Streaming:
     """What makes a query continuous: its instants, its windows, and the variables whose timestamps it asks for.
 
     `background` are the predicates of the background, None if they are not known. `settled` computes a SELECT on
-    the background once for all evaluations, and gives the item of FROM that has its rows.
+    the background once for all evaluations, or asks for it in SPARQL, and gives the item of FROM that has its rows.
     """
 
     timeline: Timeline
@@ -38,7 +38,7 @@ class Streaming:
     background: frozenset[str] | None
     stamped: dict[str, bool]  # whether also stream by stream
     calls: int  # of TIMESTAMP in the whole query
-    settled: Callable[[str], str]
+    settled: Callable[[Relation, str | None], str]
 
 
 @dataclass(slots=True)
@@ -121,6 +121,10 @@ class Context:
         behind = (f"SELECT {sql.text(s)} AS g, s, p, o FROM {tables.default}" for s in streams)
         others = f"SELECT g, s, p, o FROM {tables.named} WHERE g NOT IN ({sql.texts(streams)})"
         return f"({' UNION ALL '.join([others, *behind])})", self.graph
+
+    def is_whole_default(self) -> bool:
+        """Whether the background that patterns read is the store's own default graph."""
+        return self.source() == (self.plan.tables.default, None) and not self.plan.tables.default.startswith("(")
 
     def contents(self) -> tuple[Content, ...]:
         """The windows that triple patterns read."""

@@ -1,8 +1,6 @@
 """Continuous queries: the same plan at every instant, all due instants in one Spark job.
 
-An evaluation is a pure function of the stream's elements, the background and the span of instants. Its rows are those
-of the answers, each with its instant, and one more row for every instant at which some window holds something, so
-that an empty answer can be told from none.
+An evaluation is a pure function of the streams' elements, the background and the span of instants.
 """
 
 from __future__ import annotations
@@ -17,17 +15,18 @@ from pyspark.sql import DataFrame
 from penstock.algebra import ops
 from penstock.algebra.windows import CountWindow, TimeWindow, ceiling, floor
 from penstock.optimise import optimise
-from penstock.spark import contents, encoding, instants, stamps
+from penstock.spark import arrival, contents, encoding, instants, stamps
 from penstock.spark.background import Background
 from penstock.spark.contents import Content, Stream
 from penstock.spark.context import Context, Plan, Streaming, Tables, Universe
+from penstock.spark.evaluated import Evaluated
 from penstock.spark.jobs import Jobs
 from penstock.spark.lets import naming
 from penstock.spark.relation import FROM, INSTANT, TO
 from penstock.spark.settled import Settled
 from penstock.spark.timeline import Changes, Lattice, Span, Timeline
 
-__all__ = ["Background", "ContinuousQuery", "Span", "Stream"]
+__all__ = ["Background", "ContinuousQuery", "Evaluated", "Span", "Stream"]
 
 _numbers = count()
 _SCHEMA = "s STRING, p STRING, o STRING, ts BIGINT"
@@ -54,10 +53,21 @@ class ContinuousQuery:
         self._jobs = Jobs(background.session)
         self._number = next(_numbers)
 
-    def evaluate(self, streams: Mapping[str, Stream], span: Span) -> DataFrame:
+    def evaluate(self, streams: Mapping[str, Stream], span: Span) -> Evaluated:
         """The answers at the instants of the span; `streams` has those that the query names, by IRI."""
+        self._jobs.partition(sum(stream.rows for stream in streams.values()))
         with naming(), self._planned(streams, span) as (query, context):
-            return self._jobs.session.sql(instants.answers(query, context))
+            frame = self._jobs.session.sql(instants.answers(query, context))
+            streaming = context.plan.streaming
+            assert streaming is not None
+            if isinstance(streaming.timeline, Lattice):
+                return Evaluated(frame, list(streaming.timeline), lambda some: self._occupied(streams, some))
+            times = self._jobs.session.sql(context.universes[0].sql)
+            return Evaluated(frame, None, lambda _: times)
+
+    def _occupied(self, streams: Mapping[str, Stream], span: Span) -> DataFrame:
+        found = [self._content(s, i, streams, span) for i, s in enumerate(self._query.streams)]
+        return self._jobs.session.sql(_occupied(Lattice(self._steps, span), found))
 
     def instants(self, after: int, through: int) -> bool:
         """Whether there can be an instant t with after < t <= through."""
@@ -75,7 +85,9 @@ class ContinuousQuery:
         return min(ends) if len(ends) == len(windows) and ends else None
 
     def _end(self, window: TimeWindow, progress: int) -> int:
-        following = min((ceiling(progress + 1, step) for step in self._steps), default=progress + 1)
+        """Windows that count may have an instant at any time, and see what this one still holds then."""
+        steps = () if self._counts() else self._steps
+        following = min((ceiling(progress + 1, step) for step in steps), default=progress + 1)
         return floor(following, window.step) - window.range
 
     def tail(self, stream: str) -> int:
@@ -104,8 +116,7 @@ class ContinuousQuery:
             timeline = self._timeline(found, span, plan)
             plan.streaming = self._streaming(query, self._seen(found, query, timeline, tables), timeline)
             plan.tables = Tables(tables.default, tables.named, tables.graphs | {c.graph for c in found})
-            occupied = timeline.occupied([c.sql for c in found if c.ends], [c.sql for c in found if not c.ends])
-            yield query, Context(plan).with_universe(Universe((INSTANT,), occupied))
+            yield query, Context(plan).with_universe(Universe((INSTANT,), _occupied(timeline, found)))
         finally:
             self._jobs.drop(plan.views)
 
@@ -117,7 +128,8 @@ class ContinuousQuery:
             text = contents.in_time(view, source.window, span)
         else:
             text = contents.in_number(view, source.window, span, stream.dropped)
-        return Content(encoding.encode(source.iri), source.named, text, self._background.surveyed(stream), ends=ends)
+        known = self._background.surveyed(stream)
+        return Content(encoding.encode(source.iri), source.named, text, known, ends=ends, rows=stream.rows)
 
     def _view(self, stream: Stream, name: str, ordered: bool) -> str:
         """The stream's elements; `ordered` with the place where they lie, for the order of those of the same time."""
@@ -127,18 +139,17 @@ class ContinuousQuery:
         else:
             frame = session.read.schema(_SCHEMA).parquet(*stream.paths)
         if ordered and stream.paths:
-            frame = frame.selectExpr("*", "_metadata.file_path AS file", "_metadata.row_index AS row")
+            place = arrival.place(frame.inputFiles(), stream.paths)
+            frame = frame.selectExpr("*", f"{place} AS file", "_metadata.row_index AS row")
         frame.createOrReplaceTempView(name)
         return name
 
     def _timeline(self, found: list[Content], span: Span, plan: Plan) -> Timeline:
         if not self._counts():
             return Lattice(self._steps, span)
-        lasting, ending = ([c.sql for c in found if c.ends is ends] for ends in (False, True))
-        due, others = list(map(_bounds, lasting)), list(map(_bounds, ending))
+        due, others = ([_bounds(c.sql) for c in found if c.ends is ends] for ends in (False, True))
         if self._steps:
-            occupied = Lattice(self._steps, span).occupied(ending, lasting)
-            due.append(f"SELECT `{INSTANT}` AS t FROM ({occupied})")
+            due.append(f"SELECT `{INSTANT}` AS t FROM ({_occupied(Lattice(self._steps, span), found)})")
         return Changes(plan.keep(Changes.numbered(due, others, span))[0], span)
 
     def _seen(self, found: list[Content], query: ops.Query, timeline: Timeline, tables: Tables) -> tuple[Content, ...]:
@@ -158,6 +169,11 @@ class ContinuousQuery:
         if self._merge and len(default) > 1:
             default = (contents.as_one(default, timeline),)
         return Streaming(timeline, found, default, self._background.predicates(), asked, calls, self._settled)
+
+
+def _occupied(timeline: Timeline, found: list[Content]) -> str:
+    """The instants at which some window holds something."""
+    return timeline.occupied([c.sql for c in found if c.ends], [c.sql for c in found if not c.ends])
 
 
 def _bounds(content: str) -> str:

@@ -106,7 +106,8 @@ def _running(parts: Parts, pane: Relation, rows: str) -> Relation:
     counts = [sql.name(c) for c in parts.columns.values()]
     begin = _struct(f"`{FROM}` AS `.t`", *counts)
     end = _struct(f"`{TO}` AS `.t`", *(f"- {c} AS {c}" for c in counts))
-    changes = f"SELECT {', '.join([*keys, f'inline(array({begin}, {end}))'])} FROM ({pane.sql})"
+    spread = f" DISTRIBUTE BY {', '.join(keys)}" if keys else ""  # once, for the sums and for their order
+    changes = f"SELECT {', '.join([*keys, f'inline(array({begin}, {end}))'])} FROM ({pane.sql}{spread})"
     by = ", ".join([*keys, "`.t`"])
     summed = f"SELECT {by}, {', '.join(f'sum({c}) AS {c}' for c in counts)} FROM ({changes}) GROUP BY {by}"
     over = f"PARTITION BY {', '.join(keys)} ORDER BY `.t`" if keys else "ORDER BY `.t`"

@@ -1,7 +1,6 @@
 """Query forms with time: the answers at all instants of a span in one SELECT.
 
-Every SELECT has a column `time`, those of the form, and `.row`: true for a row of an answer, false for the one row
-that says that there is an answer at that instant, if only an empty one. With ORDER BY, `.order` is a row's place.
+Every SELECT has a column `time`, those of the form, and with ORDER BY `.order`, a row's place.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from penstock.spark.context import Context
 from penstock.spark.operators import compile_op, identified
 from penstock.spark.relation import FROM, INSTANT, Relation, nothing
 
-ROW, ORDER, TIME = ".row", ".order", "time"
+ORDER, TIME = ".order", "time"
 _AT = frozenset((INSTANT,))
 
 
@@ -33,20 +32,12 @@ def answers(query: ops.Query, context: Context) -> str:
 
 
 def _reported(columns: Sequence[str], text: str, context: Context) -> str:
-    """The rows, and one for every instant that has an answer.
-
-    Rows that hold always, from the background alone, were copied to all instants; those without any data have none.
-    """
-    (universe,) = context.universes
-    occupied = universe.sql
+    """The rows. Those that hold always, from the background alone, were copied to all instants; only the ones at which
+    some window holds something have answers."""
     if nothing(FROM) in text:
-        occupied = f"SELECT * FROM {context.plan.keep(occupied)[0]}"
+        occupied = context.universes[0].sql
         text = f"SELECT l.* FROM ({text}) l LEFT SEMI JOIN ({occupied}) r ON l.`{INSTANT}` = r.`{INSTANT}`"
-    names = [sql.name(c) for c in columns]
-    nulls = [sql.alias("CAST(NULL AS BIGINT)" if c == ORDER else sql.NULL, c) for c in columns]
-    rows = ", ".join([f"`{INSTANT}` AS {TIME}", *names, f"true AS `{ROW}`"])
-    marks = ", ".join([f"`{INSTANT}` AS {TIME}", *nulls, f"false AS `{ROW}`"])
-    return f"SELECT {rows} FROM ({text}) UNION ALL SELECT {marks} FROM ({occupied})"
+    return f"SELECT {', '.join([f'`{INSTANT}` AS {TIME}', *map(sql.name, columns)])} FROM ({text})"
 
 
 def _pattern(query: ops.Query, context: Context) -> Relation:

@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 
 from penstock.spark.context import Rows
 
+_ROWS = 1_000_000  # of a hash join that a task can hold with ease
 _CONSTRAINTS = "spark.sql.constraintPropagation.enabled"
 
 
@@ -17,6 +18,11 @@ class Jobs:
 
     def __init__(self, session: SparkSession) -> None:
         self.session = session
+
+    def partition(self, rows: int) -> None:
+        """Cut what is shuffled so that a task's part of so many rows fits into memory, at least one part a core."""
+        cores = self.session.sparkContext.defaultParallelism
+        self.session.conf.set("spark.sql.shuffle.partitions", str(max(cores, -(-rows // _ROWS))))
 
     def compute(self, text: str, name: str) -> int:
         """Checkpointed rows remember constraints of the plan they came from, on columns that a later UNION of them does

@@ -55,15 +55,16 @@ def merged(left: Relation, right: Relation) -> dict[str, str]:
     return columns
 
 
-def _joined(kind: str, left: Relation, right: Relation, on: str, certain: frozenset[str]) -> Relation:
+def _joined(kind: str, left: Relation, right: Relation, on: str, certain: frozenset[str], hint: str = "") -> Relation:
     columns = merged(left, right)
     items = items_or_one(sql.alias(expression, var) for var, expression in columns.items())
-    text = f"SELECT {items} FROM ({left.sql}) l {kind} ({right.sql}) r ON {on}"
+    text = f"SELECT {hint}{items} FROM ({left.sql}) l {kind} ({right.sql}) r ON {on}"
     return Relation(text, tuple(columns), certain & set(columns))
 
 
-def join(left: Relation, right: Relation) -> Relation:
-    return _joined("JOIN", left, right, compatible(left, right), left.certain | right.certain)
+def join(left: Relation, right: Relation, hint: str = "") -> Relation:
+    """`hint` names Spark's way to do it, where more is known of the sides than Spark can see."""
+    return _joined("JOIN", left, right, compatible(left, right), left.certain | right.certain, hint)
 
 
 def left_join(left: Relation, right: Relation, condition: str | None) -> Relation:

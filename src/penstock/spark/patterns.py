@@ -19,6 +19,8 @@ from penstock.spark.contents import Content
 from penstock.spark.context import Context
 from penstock.spark.relation import Relation, items_or_one, unit
 
+_MANY = 200_000  # elements of a window from which Spark is told how to join them
+
 
 def compile_bgp(op: ops.Bgp, context: Context) -> Relation:
     if not op.patterns:
@@ -26,9 +28,8 @@ def compile_bgp(op: ops.Bgp, context: Context) -> Relation:
     if not context.contents():
         return _static(op.patterns, context)
     still = [p for p in op.patterns if not streams_of(p, context)]
-    parts = [_settled(group, context) for group in _connected(still)]
-    parts += [_leaf(p, context) for p in op.patterns if p not in still]
-    return _joined(parts)
+    settled = [_settled(group, context) for group in _connected(still)]
+    return _joined(settled, [_leaf(p, context) for p in op.patterns if p not in still], context)
 
 
 def _static(patterns: Sequence[ops.TriplePattern], context: Context) -> Relation:
@@ -76,7 +77,15 @@ def _settled(patterns: Sequence[ops.TriplePattern], context: Context) -> Relatio
     streaming = context.plan.streaming
     assert streaming is not None
     items = items_or_one(map(sql.name, relation.vars))
-    return Relation(f"SELECT {items} FROM {streaming.settled(relation.sql)}", relation.vars, relation.certain)
+    plain = _sparql(patterns, relation.vars) if context.is_whole_default() else None
+    return Relation(f"SELECT {items} FROM {streaming.settled(relation, plain)}", relation.vars, relation.certain)
+
+
+def _sparql(patterns: Sequence[ops.TriplePattern], vars: tuple[str, ...]) -> str:
+    """The patterns as a query. Names are numbers, since not every variable here has one that SPARQL can say."""
+    names = {Var(v): f"?v{i}" for i, v in enumerate(vars)}
+    lines = (" ".join(names[t] if isinstance(t, Var) else str(t) for t in _terms(p)) for p in patterns)
+    return f"SELECT {' '.join(names.values()) or '*'} {{ {' . '.join(lines)} }}"
 
 
 def _leaf(pattern: ops.TriplePattern, context: Context) -> Relation:
@@ -122,11 +131,18 @@ def _variables(pattern: ops.TriplePattern) -> set[Var]:
     return set(ops.variables_of(*_terms(pattern)))
 
 
-def _joined(parts: list[Relation]) -> Relation:
-    """One after the other, next one that shares a variable if there is any."""
-    result, *rest = parts
+def _joined(settled: list[Relation], leaves: list[Relation], context: Context) -> Relation:
+    """One after the other, next one that shares a variable if there is any.
+
+    What is settled is a small table, or kept with its size, and Spark finds the way itself; as for few elements. Of
+    many it would guess from the size of compressed files, and broadcast what is many times as large: a hash join of
+    shuffled rows needs no sorting, and the partitions are cut so that they fit (`Jobs.partition`).
+    """
+    many = sum(c.rows for c in context.contents()) >= _MANY
+    result, *rest = [*settled, *leaves]
     while rest:
         following = next((part for part in rest if set(part.solution) & set(result.solution)), rest[0])
         rest.remove(following)
-        result = joins.join(result, following)
+        hashed = many and not (result in settled or following in settled) and joins.shared(result, following)
+        result = joins.join(result, following, "/*+ SHUFFLE_HASH(r) */ " if hashed else "")
     return result

@@ -7,7 +7,7 @@ are instants themselves, are looked up there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from math import gcd
 
@@ -42,6 +42,11 @@ class Lattice:
     @property
     def last(self) -> int:
         return max(floor(self.span.through, step) for step in self.steps)
+
+    def __iter__(self) -> Iterator[int]:
+        """The instants themselves."""
+        lattice = range(self.first, self.last + 1, self.step)
+        return (t for t in lattice if any(t % step == 0 for step in self.steps))
 
     def at_instants(self, relation: Relation) -> Relation:
         kept = [v for v in relation.vars if v not in (FROM, TO)]

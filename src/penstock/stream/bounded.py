@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +21,8 @@ from penstock.stream.declared import Declared
 from penstock.stream.intake import Batch, Intake
 from penstock.stream.log import Segment, StreamLog
 from penstock.stream.options import StreamOptions
-from penstock.stream.sifting import Reading
+from penstock.stream.reread import Sizes
+from penstock.stream.sifting import Reading, Sifting
 from penstock.stream.sources.folder import Dropped
 from penstock.stream.sources.reading import of_blocks, of_file
 from penstock.stream.spool import Block
@@ -44,6 +45,7 @@ class Bounded:
         self._streams = streams
         self._options = {name: declared.bounded() for name, declared in streams.items()}
         self._intake = Intake(log, dead, clock, self._options)
+        self._sizes = Sizes(log.root)
 
     def read(self, stream: str, session: Callable[[], SparkSession], *, in_place: bool) -> list[Segment]:
         """Bring a stream's source into the log, and give what is read where it lies instead."""
@@ -72,28 +74,33 @@ class Bounded:
 
     def _take_files(self, stream: str, declared: Declared, session: Callable[[], SparkSession]) -> None:
         path = str(declared.path)
-        if self.has_read(stream):
-            return
         batch = Batch(stream, _source(path), 0)
-        before = self._log.counts(stream)
+        if self.has_read(stream):
+            self._sizes.compare(stream, batch.source, path)
+            return
+        self._sizes.note(stream, batch.source, path)
         if declared.is_parquet:
             self._intake.take(batch, _parquet_items(Path(path), stream, self._options[stream]))
         else:
-            self._take_nquads(batch, splits(path), session)
-        after = self._log.counts(stream)
-        if after.elements == before.elements and after.malformed > before.malformed:
-            raise LoadError(f"{path}: none of its {after.malformed - before.malformed:,} lines is timestamped N-Quads")
+            self._take_nquads(batch, path, session)
 
-    def _take_nquads(self, batch: Batch, pieces: Sequence[Split], session: Callable[[], SparkSession]) -> None:
+    def _take_nquads(self, batch: Batch, path: str, session: Callable[[], SparkSession]) -> None:
         """Small files are read here, large ones by a Spark job."""
+        pieces = splits(path)
+
+        def check(sifting: Sifting) -> None:
+            """The wrong file is not taken for read: somebody will put the right one there."""
+            if sifting.refused and not sifting.parts and not sifting.late.num_rows:
+                raise LoadError(f"{path}: none of its {sifting.refused:,} lines is timestamped N-Quads")
+
         stamp = self._clock.now() if self._options[batch.stream].stamped_on_arrival else None
         if sum(_size(piece) for piece in pieces) <= _SMALL:
-            self._intake.take(batch, _items(pieces, batch.stream, stamp))
+            self._intake.take(batch, _items(pieces, batch.stream, stamp), check)
             return
         from penstock.spark import replay
 
         folder = self._log.begin(batch.stream, batch.source, batch.number)
-        self._intake.take_parts(batch, folder, replay.write(session(), pieces, batch.stream, str(folder), stamp))
+        self._intake.take_parts(batch, folder, replay.write(session(), pieces, batch.stream, str(folder), stamp), check)
 
     def _take_lines(self, stream: str, items: Iterable[bytes]) -> None:
         """After a restart an iterable begins anew, and what the log holds of it is passed over; one that can be resumed

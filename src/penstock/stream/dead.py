@@ -11,17 +11,15 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pyarrow as pa
 
-from penstock.spark.encoding import XSD, decode
+from penstock.spark.encoding import decode
 from penstock.stream import durable
+from penstock.stream.moments import stamp
 
 __all__ = ["DeadLetters", "Malformed", "line_of"]
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,5 +51,4 @@ class DeadLetters:
 
 def line_of(s: str, p: str, o: str, ts: int) -> str:
     """An element as a line of timestamped N-Quads."""
-    time = (_EPOCH + timedelta(microseconds=ts)).isoformat().replace("+00:00", "Z")
-    return f'{decode(s)} {decode(p)} {decode(o)} "{time}"^^<{XSD}dateTime> .\n'
+    return f"{decode(s)} {decode(p)} {decode(o)} {stamp(ts)} .\n"

@@ -14,6 +14,7 @@ from penstock.errors import LoadError, PenstockError
 from penstock.stream.elements import Elements, lines
 from penstock.stream.moments import Duration, Moment, microseconds
 from penstock.stream.options import StreamOptions
+from penstock.stream.sources.receiver import address_of
 
 __all__ = ["Declared", "SourceSpec", "declare"]
 
@@ -76,6 +77,8 @@ def declare(
     """What the user said, checked."""
     if isinstance(source, str | os.PathLike):
         text = os.fspath(source)
+        if text.startswith(_ENDLESS):
+            address_of(text.partition("://")[2])
         source = text if "://" in text else str(Path(text).absolute())
     elif source is not None:
         if not isinstance(source, Iterable):

@@ -66,7 +66,8 @@ def view(plan: Plan, due: Span, segments: Segments, dropped: Callable[[str], int
 def _stream(parts: Sequence[Segment], dropped: int) -> Stream:
     known = all(part.predicates for part in parts)
     predicates = frozenset(predicate for part in parts for predicate in part.predicates) if known else None
-    return Stream(tuple(path for part in parts for path in part.paths), predicates, dropped)
+    paths = tuple(path for part in parts for path in part.paths)
+    return Stream(paths, predicates, dropped, sum(part.rows for part in parts))
 
 
 def chunks(query: Query, due: Span, elements: int) -> Iterator[Span]:

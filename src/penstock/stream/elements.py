@@ -8,15 +8,12 @@ from typing import TypeAlias, cast
 from pyoxigraph import Quad, RdfFormat, Triple, serialize
 
 from penstock.errors import LoadError
-from penstock.io.results import time_text
-from penstock.stream.moments import Moment, moment, to_datetime
+from penstock.stream.moments import Moment, moment, stamp
 
 __all__ = ["Elements", "lines"]
 
 Element: TypeAlias = Triple | tuple[Triple, Moment]
 Elements: TypeAlias = str | bytes | Triple | Iterable[Element]
-
-_XSD_DATETIME = "http://www.w3.org/2001/XMLSchema#dateTime"
 
 
 def lines(elements: Elements, time: Moment | None, now: int) -> bytes:
@@ -30,7 +27,7 @@ def lines(elements: Elements, time: Moment | None, now: int) -> bytes:
     pairs = [_pair(item, default) for item in ([elements] if isinstance(elements, Triple) else elements)]
     written = cast(bytes, serialize([triple for triple, _ in pairs], format=RdfFormat.N_TRIPLES)).decode()
     timed = zip(written.split("\n")[:-1], (time for _, time in pairs), strict=True)
-    return "".join(f"{line.removesuffix(' .')} {_literal(time)} .\n" for line, time in timed).encode()
+    return "".join(f"{line.removesuffix(' .')} {stamp(time)} .\n" for line, time in timed).encode()
 
 
 def _pair(item: Element, default: int) -> tuple[Triple, int]:
@@ -40,9 +37,3 @@ def _pair(item: Element, default: int) -> tuple[Triple, int]:
     if not isinstance(triple, Triple):
         raise LoadError(f"A stream takes triples, or pairs of a triple and a time, not {type(triple).__name__}.")
     return triple, time
-
-
-def _literal(time: int) -> str:
-    at = to_datetime(time)
-    assert at is not None
-    return f'"{time_text(at)}"^^<{_XSD_DATETIME}>'

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -60,7 +60,12 @@ class Shape:
 class Frame(Protocol):
     """What the compiler gives: rows that Spark will compute."""
 
-    def toArrow(self) -> pa.Table: ...
+    @property
+    def frame(self) -> DataFrame:
+        """The rows of the answers."""
+
+    def toArrow(self) -> pa.Table:
+        """The rows, and one more for each instant whose answer is empty."""
 
 
 class Results:
@@ -75,17 +80,24 @@ class Results:
         self._frame: Frame | None = frame
 
     @cached_property
-    def table(self) -> pa.Table:
-        """All rows by instant; within one in the query's order, or sorted where it has none."""
+    def _unsorted(self) -> pa.Table:
         assert self._frame is not None
         arranged = _arranged(self._frame.toArrow(), len(self.shape.columns))
         self._frame = None
         return arranged
 
+    @cached_property
+    def table(self) -> pa.Table:
+        """All rows by instant; within one in the query's order, or sorted where it has none."""
+        keys = [
+            name for name in ("t", "order", *_names(len(self.shape.columns))) if name in self._unsorted.column_names
+        ]
+        return self._unsorted.take(pc.sort_indices(self._unsorted, [(key, "ascending") for key in keys]))
+
     @property
     def instants(self) -> int:
         """See `Batch.instants`."""
-        return pc.count_distinct(self.table.column("t")).as_py() if self.fetched else 0
+        return pc.count_distinct(self._unsorted.column("t")).as_py() if self.fetched else 0
 
     @property
     def answers(self) -> Iterator[Answer]:
@@ -104,8 +116,8 @@ class Results:
         if self.shape.kind == "boolean":
             groups = self.table.group_by("t", use_threads=False).aggregate([("row", "any")])
             return pa.table([groups.column("t").cast(_INSTANT), groups.column("row_any")], names=["time", "boolean"])
-        real = self.table.filter(self.table.column("row"))
-        own = [real.column(f"c{n}") for n in range(len(self.shape.columns))]
+        real = self._unsorted.filter(self._unsorted.column("row"))
+        own = [real.column(name) for name in _names(len(self.shape.columns))]
         return pa.table([real.column("t").cast(_INSTANT), *own], names=[self.shape.time, *self.shape.columns])
 
     @property
@@ -118,25 +130,26 @@ class Results:
         if self._frame is None or self.shape.kind == "boolean":
             _write(self.rows, Path(folder))
         else:
-            frame = cast("DataFrame", self._frame)
-            _written_by_spark(frame, self.shape).write.mode("overwrite").parquet(folder)
+            _written_by_spark(self._frame.frame, self.shape).write.mode("overwrite").parquet(folder)
 
     def _answer(self, time: int, part: pa.Table, term: Callable[[str], Any]) -> Answer:
         """The answer at one instant, from its rows."""
         real = part.filter(part.column("row"))
-        own = (real.column(f"c{number}").to_pylist() for number in range(len(self.shape.columns)))
+        own = (real.column(name).to_pylist() for name in _names(len(self.shape.columns)))
         cells = [[None if cell is None else term(cell) for cell in column] for column in own]
         return _answer(self.shape, real.num_rows, cells, to_datetime(time))
 
 
 def _arranged(fetched: pa.Table, own: int) -> pa.Table:
     """Columns `t`, `c0`, `c1` and so on, perhaps `order`, and `row`: Arrow takes a dot in a name for a path."""
-    names = [f"c{number}" for number in range(own)]
+    names = _names(own)
     extra = [name for name in (".order", ".row") if name in fetched.column_names]
     places = [*range(own + 1), *(fetched.column_names.index(name) for name in extra)]
-    table = fetched.select(places).rename_columns(["t", *names, *(name.removeprefix(".") for name in extra)])
-    keys = ["t", *(["order"] if ".order" in extra else []), *names]
-    return table.take(pc.sort_indices(table, [(key, "ascending") for key in keys]))
+    return fetched.select(places).rename_columns(["t", *names, *(name.removeprefix(".") for name in extra)])
+
+
+def _names(own: int) -> list[str]:
+    return [f"c{number}" for number in range(own)]
 
 
 def _answer(shape: Shape, count: int, cells: list[list[Any]], time: Any) -> Answer:
@@ -152,7 +165,7 @@ def _answer(shape: Shape, count: int, cells: list[list[Any]], time: Any) -> Answ
 
 def _written_by_spark(frame: DataFrame, shape: Shape) -> DataFrame:
     names = [shape.time, *shape.columns, *frame.columns[1 + len(shape.columns) :]]
-    kept = frame.toDF(*names).where("`.row`")
+    kept = frame.toDF(*names)
     instant = f"timestamp_micros(`{shape.time}`) AS `{shape.time}`"
     return kept.selectExpr(instant, *(f"`{name}`" for name in shape.columns))
 

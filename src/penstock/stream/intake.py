@@ -5,10 +5,11 @@ Everything that decides where a stream stands happens here, under one lock.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock
+from typing import TypeAlias
 
 from penstock.spark.replay_part import Part
 from penstock.stream import frontier
@@ -35,6 +36,13 @@ class Batch:
         return f"{self.source}-{self.number}"
 
 
+Check: TypeAlias = Callable[[Sifting], None]
+"""Raises an error for a batch that shall not be taken."""
+
+
+def _anything(_: Sifting) -> None: ...
+
+
 class Intake:
     """Brings batches into the log, and knows through when streams are complete. For any thread."""
 
@@ -47,8 +55,8 @@ class Intake:
         self._began = clock.now()
         self._lock = RLock()
 
-    def take(self, batch: Batch, items: Iterable[Item]) -> None:
-        """Bring arrivals in, unless the log has this batch of them already."""
+    def take(self, batch: Batch, items: Iterable[Item], check: Check = _anything) -> None:
+        """Bring arrivals in, unless the log has this batch of them already; what `check` refuses leaves no trace."""
         with self._lock:
             if self._log.holds(batch.stream, batch.source, batch.number):
                 self._repeat(batch.stream, items)
@@ -56,14 +64,16 @@ class Intake:
             folder = self._log.begin(batch.stream, batch.source, batch.number)
             sifting = Sifting(self.position(batch.stream), folder)
             sifting.take(items)
+            check(sifting)
             self._commit(batch, sifting)
 
-    def take_parts(self, batch: Batch, folder: Path, parts: Iterable[Part]) -> None:
+    def take_parts(self, batch: Batch, folder: Path, parts: Iterable[Part], check: Check = _anything) -> None:
         """Bring in parts that lie in the log's folder for the batch, in the order of arrival."""
         with self._lock:
             sifting = Sifting(self.position(batch.stream), folder)
             for part in parts:
                 sifting.take_part(part)
+            check(sifting)
             self._commit(batch, sifting)
 
     def hear(self, stream: str) -> None:
@@ -101,7 +111,7 @@ class Intake:
     def _commit(self, batch: Batch, sifting: Sifting) -> None:
         self.hear(batch.stream)
         self._dead.write(batch.stream, batch.name, sifting.late, sifting.malformed)
-        counts = {"late": sifting.late.num_rows, "malformed": len(sifting.malformed) + sifting.untold}
+        counts = {"late": sifting.late.num_rows, "malformed": sifting.refused}
         if sifting.parts or any(counts.values()):
             self._log.commit(batch.stream, batch.source, batch.number, sifting.parts, **counts)
         if sifting.position.said is not None:

@@ -8,6 +8,7 @@ Batches of a source have growing numbers. A batch that runs again writes the sam
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -126,6 +127,12 @@ class StreamLog:
         folder = self.begin(stream, source, batch)
         parts = [write_part(table, folder / "part-00000.parquet")] if table.num_rows else []
         self.commit(stream, source, batch, parts, late=late, malformed=malformed)
+
+    def forget(self, stream: str) -> None:
+        """Let go of a whole stream, as if it had never been: another one of that name begins anew."""
+        with self._lock:
+            shutil.rmtree(self._shelf(stream).folder)
+            del self._shelves[stream]
 
     def discard(self, stream: str, horizon: int, keep_last: int = 0) -> int:
         """Drop whole segments that nobody will see again; how many elements that was.

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
-from typing import TypeAlias
+from typing import TypeAlias, overload
 
 from penstock.algebra.windows import UNITS
+from penstock.io.results import time_literal
+from penstock.syntax.units import UNITS as WORDS
 
-__all__ = ["Duration", "Moment", "microseconds", "moment", "to_datetime"]
+__all__ = ["Duration", "Moment", "microseconds", "moment", "stamp", "to_datetime"]
 
 Duration: TypeAlias = str | int | timedelta
 Moment: TypeAlias = datetime | int
@@ -18,16 +20,8 @@ _MICROSECOND = timedelta(microseconds=1)
 _FIRST = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
 _LAST = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
 
-_WORDS = {
-    "us": ("us", "µs", "microsecond"),
-    "ms": ("ms", "msec", "millisecond"),
-    "s": ("s", "sec", "second"),
-    "m": ("m", "min", "minute"),
-    "h": ("h", "hour"),
-    "d": ("d", "day"),
-}
-_UNIT_OF = {word: UNITS[unit] for unit, words in _WORDS.items() for word in words}
-_UNIT_OF |= {f"{word}s": unit for word, unit in _UNIT_OF.items() if len(word) > 2}
+_FINER = dict.fromkeys(("us", "µs", "microsecond", "microseconds"), "us")  # finer than a query can be
+_UNIT_OF = {word: UNITS[unit] for word, unit in (WORDS | _FINER).items()}
 _DURATION = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-zµ]+)\s*", re.IGNORECASE)
 
 
@@ -58,6 +52,15 @@ def moment(time: Moment) -> int:
     return int(time)
 
 
+@overload
+def to_datetime(time: int) -> datetime: ...
+@overload
+def to_datetime(time: int | None) -> datetime | None: ...
 def to_datetime(time: int | None) -> datetime | None:
     """The moment for people, in UTC; what lies outside Python's calendar becomes its first or last moment."""
     return None if time is None else _EPOCH + timedelta(microseconds=min(max(time, _FIRST), _LAST))
+
+
+def stamp(time: int) -> str:
+    """The moment as the fourth term of timestamped N-Quads."""
+    return time_literal(to_datetime(time))

@@ -57,7 +57,7 @@ class Rounds:
         """All that is due now; whether anything was."""
         ordered = in_order(tasks)
         busy = [self._attempt(task, lambda task=task: self._due(task, ordered)) for task in ordered]  # type: ignore[misc]
-        self._retain(ordered)
+        self._retain(tasks)
         return any(busy)
 
     def bounded(self, tasks: Iterable[Task]) -> None:
@@ -100,12 +100,14 @@ class Rounds:
         return {name: self._inputs.segments(name) for name in task.inputs}
 
     def _answer(self, task: Task, span: Span) -> bool:
-        """Whether something was delivered."""
+        """Whether something was delivered. A piece that is not wanted any more is the last: resumed, it comes again."""
         segments = self._segments(task)
         elements = sum(part.rows for parts in segments.values() for part in parts)
         delivered = False
         for piece in due.chunks(task.query, span, elements):
             delivered |= self._piece(task, piece, segments)
+            if task.progress != piece.through:
+                break
         return delivered
 
     def _piece(self, task: Task, span: Span, segments: due.Segments) -> bool:
@@ -122,14 +124,19 @@ class Rounds:
         self._answered(task)
         return delivered
 
-    def _retain(self, tasks: Sequence[Task]) -> None:
-        """Let the log drop what no query can see any more. A query that stands still keeps what it will need."""
-        ends = {task.output: task.progress for task in tasks if task.output is not None}
-        for stream in {*self._inputs.streams, *ends}:
-            readers = [(task.plan, task.progress) for task in tasks if stream in task.inputs]
+    def _retain(self, tasks: Iterable[Task]) -> None:
+        """Let the log drop what no query can see any more. A query that stands still keeps what it will need.
+
+        How far streams are is asked first, and then who reads them: a query that is registered while the round goes on
+        is among those, or it begins after all that may go.
+        """
+        ends = {stream: self._inputs.ripe(stream) for stream in self._inputs.streams}
+        ends |= {task.output: task.progress for task in tasks if task.output is not None}
+        everybody = list(tasks)
+        for stream, complete in ends.items():
+            readers = [(task.plan, task.progress) for task in everybody if stream in task.inputs]
             if any(plan is None for plan, _ in readers):
                 continue
-            complete = ends[stream] if stream in ends else self._inputs.ripe(stream)
             known = [(plan, progress) for plan, progress in readers if plan is not None]
             if (kept := due.keep(known, stream, complete)) is not None:
                 self._inputs.tidy(stream, *kept)

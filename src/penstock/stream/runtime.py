@@ -88,13 +88,17 @@ class Runtime:
             live = self._live is not None
             if live:
                 self._check_inputs(entry.name, query)
-            task = self.catalogue.register(
-                entry, query, sink, self._streams, lambda new: beginning(new, self.catalogue, self._inputs, live=live)
-            )
+            task = self.catalogue.register(entry, query, sink, self._streams, lambda new: self._begin(new, live))
             if live:
                 self._opening.open(task, live=True)
                 self.wake()
             return task
+
+    def _begin(self, task: Task, live: bool) -> int | None:
+        """Where a new query begins. The stream that it derives has nothing of a query that was dropped."""
+        if task.output is not None:
+            self._log.forget(task.output)
+        return beginning(task, self.catalogue, self._inputs, live=live)
 
     def _check_inputs(self, name: str, query: Query) -> None:
         known = {*self._streams, *(task.output for task in self.catalogue if task.output is not None)}
@@ -108,6 +112,8 @@ class Runtime:
 
     def drop(self, task: Task) -> None:
         self.catalogue.drop(task)
+        if task.output is not None:
+            self._log.forget(task.output)
 
     def answers(self, task: Task) -> Iterator[Answer]:
         memory = memory_of(task.sink)

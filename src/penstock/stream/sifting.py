@@ -75,6 +75,11 @@ class Sifting:
         elif (kept := self._sift(pq.read_table(part.path, partitioning=None))).num_rows:
             self.parts.append(write_part(kept, Path(part.path)))
 
+    @property
+    def refused(self) -> int:
+        """How many lines held no element."""
+        return len(self.malformed) + self.untold
+
     def _advance(self, through: int) -> None:
         said = self.position.said
         self.position = replace(self.position, said=through if said is None else max(said, through))

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.io.results.json import json_object
 from penstock.io.results.rdf import to_ntriples
+from penstock.io.results.vocabulary import XSD_DATETIME
 
 if TYPE_CHECKING:
     from penstock.answer import Answer
 
-__all__ = ["time_text", "to_ndjson"]
+__all__ = ["time_literal", "time_text", "to_ndjson"]
 
 
 def to_ndjson(answer: Answer) -> str:
@@ -33,3 +34,8 @@ def time_text(time: datetime) -> str:
     """An instant as xsd:dateTime, in UTC: a fraction only where there is one, and years of four digits."""
     fraction = f".{time.microsecond:06d}".rstrip("0") if time.microsecond else ""
     return f"{time.year:04d}-{time:%m-%dT%H:%M:%S}{fraction}Z"
+
+
+def time_literal(time: datetime) -> str:
+    """The same as N-Triples has it: what stands in the fourth place of timestamped N-Quads."""
+    return f'"{time_text(time)}"^^<{XSD_DATETIME.value}>'

@@ -11,12 +11,11 @@ from typing import IO
 
 from penstock.answer import Answer
 from penstock.errors import StoreError
-from penstock.io.results import cell_value, time_text
+from penstock.io.results import cell_value, time_literal, time_text
 from penstock.io.sinks.sink import Batch, Position
 
 __all__ = ["FileSink", "csv_text", "ndjson_text", "nquads_text"]
 
-_XSD_DATETIME = "http://www.w3.org/2001/XMLSchema#dateTime"
 _CHUNK = 1_000  # answers between two writes
 
 Writer = Callable[[Iterable[Answer], bool], Iterator[str]]
@@ -87,7 +86,7 @@ def csv_text(answers: Iterable[Answer], fresh: bool = True) -> Iterator[str]:
 def nquads_text(answers: Iterable[Answer], _fresh: bool = True) -> Iterator[str]:
     """A line a triple with the instant as its fourth part, so that a derived stream can be read as a stream again."""
     for answer in answers:
-        stamp = "" if answer.time is None else f' "{time_text(answer.time)}"^^<{_XSD_DATETIME}>'
+        stamp = "" if answer.time is None else f" {time_literal(answer.time)}"
         lines = answer.to_ntriples().split("\n")[:-1]
         yield "".join(f"{line.removesuffix(' .')}{stamp} .\n" for line in lines)
 
