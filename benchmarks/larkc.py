@@ -142,6 +142,7 @@ def _stamp(moment: float) -> str:
 
 def section(spark: SparkSession, effort: Effort, console: Console) -> Section:
     sizes = [size for size in SIZES if size <= effort.of(SIZES[-1])]
+    _measured(spark, sizes[0], console)  # Java has to get warm
     found = [_measured(spark, size, console) for size in sizes]
     lines = [
         Line(name, [(size, row[name]) for size, row in zip(sizes, found, strict=True) if name in row])

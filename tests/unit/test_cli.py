@@ -41,6 +41,9 @@ class FakeEngine:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
         self.closed = True
 
     def load(self, path: str, graph: str | None = None) -> None:

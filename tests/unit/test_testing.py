@@ -116,7 +116,7 @@ def test_what_nobody_confirmed_is_given_again() -> None:
 
 def test_a_line() -> None:
     written = line(90.5, Triple(A, V, Literal('say "hi"')))
-    stamp = '"1970-01-01T00:01:30.500000Z"^^<http://www.w3.org/2001/XMLSchema#dateTime>'
+    stamp = '"1970-01-01T00:01:30.5Z"^^<http://www.w3.org/2001/XMLSchema#dateTime>'
     assert written == f'<http://e/a> <http://e/v> "say \\"hi\\"" {stamp} .\n'
 
 

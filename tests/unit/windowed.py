@@ -28,7 +28,7 @@ class Elements:
 
     @classmethod
     def read(cls, stream: Stream) -> Elements:
-        tables = [pq.read_table(path, partitioning=None) for path in stream.paths]
+        tables = [pq.ParquetFile(path).read(use_threads=False) for path in stream.paths]
         rows = [(row["ts"], row["o"]) for table in tables for row in table.to_pylist()]
         return cls(sorted(rows, key=lambda row: row[0]), stream.dropped)
 

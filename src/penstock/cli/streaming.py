@@ -96,7 +96,7 @@ class Streaming:
         return self._failures(engine) if self.live else 0
 
     def _follow(self, engine: Engine) -> None:
-        """The main thread only waits: Ctrl-C, and another one while the first is obeyed, never meets it inside the JVM."""
+        """The main thread only waits: Ctrl-C, and another while the first is obeyed, never meets it inside the JVM."""
         beside(engine.start)
         try:
             with _terminated_as_interrupted():

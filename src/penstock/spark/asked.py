@@ -52,6 +52,7 @@ class Asked:
     def _running(self, query: ops.Query) -> Iterator[tuple[ops.Query, Context]]:
         if query.dataset is not None:
             check_dataset(query.dataset, self._triples.graph_names)
+        self._jobs.partition(None)
         planned = optimise(query, self._triples.statistics, self._rules).query
         tables, now = self._triples.tables(query.dataset), now_term(datetime.now(UTC))
         plan = Plan(tables, self._jobs.compute, query.base, now, self._jobs.fetch, self._jobs.share)

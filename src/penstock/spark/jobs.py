@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 from penstock.spark.context import Rows
 
 _ROWS = 1_000_000  # of a hash join that a task can hold with ease
+_FEW = 50_000
 _CONSTRAINTS = "spark.sql.constraintPropagation.enabled"
 
 
@@ -19,10 +20,16 @@ class Jobs:
     def __init__(self, session: SparkSession) -> None:
         self.session = session
 
-    def partition(self, rows: int) -> None:
-        """Cut what is shuffled so that a task's part of so many rows fits into memory, at least one part a core."""
+    def partition(self, rows: int | None) -> None:
+        """Cut what is shuffled so that a task's part of so many rows fits into memory, at least one part a core.
+
+        A few rows are one part, and looking at them between the stages of a job would take longer than the stages.
+        Nobody knows how many (None): a part a core.
+        """
         cores = self.session.sparkContext.defaultParallelism
-        self.session.conf.set("spark.sql.shuffle.partitions", str(max(cores, -(-rows // _ROWS))))
+        few = rows is not None and rows < _FEW
+        self.session.conf.set("spark.sql.adaptive.enabled", "false" if few else "true")
+        self.session.conf.set("spark.sql.shuffle.partitions", str(1 if few else max(cores, -(-(rows or 0) // _ROWS))))
 
     def compute(self, text: str, name: str) -> int:
         """Checkpointed rows remember constraints of the plan they came from, on columns that a later UNION of them does
