@@ -57,11 +57,19 @@ def case(tape: bytes) -> tuple[Streamed, str]:
 
 
 def annotated(draw: Tape) -> str:
-    names = [f"?v{number}" for number in range(draw.count(1, 3))]
-    annotations = " ".join(f"({name}, {aggregate(draw)}, {{{keys(draw)}}})" for name in names)
-    test = f" FILTER({draw.pick(names)} {draw.pick(('>', '<', '='))} {draw.count(0, 3)})" if draw.chance(3) else ""
-    select = draw.pick((f"?a ?b ?n {' '.join(names)}", f"DISTINCT ?a {' '.join(names)}", f"DISTINCT {names[0]}"))
-    return f"{PREFIXES}SELECT {select} WHERE {draw.pick(PATTERNS)} AGGREGATE {{ {annotations}{test} }}"
+    made = {f"?v{number}": aggregate(draw) for number in range(draw.count(1, 3))}
+    annotations = " ".join(f"({name}, {how}, {{{keys(draw)}}})" for name, how in made.items())
+    names = " ".join(made)
+    select = draw.pick((f"?a ?b ?n {names}", f"DISTINCT ?a {names}", "DISTINCT ?v0"))
+    return f"{PREFIXES}SELECT {select} WHERE {draw.pick(PATTERNS)} AGGREGATE {{ {annotations}{condition(draw, made)} }}"
+
+
+def condition(draw: Tape, made: dict[str, str]) -> str:
+    """A filter on what was made. The reference knows integers alone, so none on averages."""
+    known = [name for name, how in made.items() if not how.startswith("AVG")]
+    if not known or not draw.chance(3):
+        return ""
+    return f" FILTER({draw.pick(known)} {draw.pick(('>', '<', '='))} {draw.count(0, 3)})"
 
 
 def grouped(draw: Tape) -> str:
@@ -80,7 +88,7 @@ def keys(draw: Tape) -> str:
 
 
 @given(case=cases())
-@thorough(80)
+@thorough(40)
 def test_every_element_counts(case: tuple[Streamed, str], session: Any, tmp_path_factory: Any) -> None:
     streamed, text = case
     query = Generated(text, text)

@@ -119,7 +119,7 @@ def session(spark: Any) -> Any:
 
 
 @given(case=cases())
-@thorough(80)
+@thorough(40)
 def test_the_latest_of_the_triples_that_bound_it(
     case: tuple[Streamed, Asked], session: Any, tmp_path_factory: Any
 ) -> None:

@@ -25,9 +25,9 @@ S = "http://e/s"
         (None, 50, 7, Span(6, 50)),  # from the first element on
         (20, 30, 7, Span(20, 30)),
         (30, 30, 7, None),  # all answered
-        (None, 6, 7, None),  # complete through before the first element
+        (None, 6, 7, Span(5, 6)),  # complete through before the first element
         (20, None, 7, None),  # nothing known of a stream
-        (None, 50, None, None),  # no element yet
+        (None, 50, None, Span(49, 50)),  # no element yet
         (20, 50, None, Span(20, 50)),  # none any more
     ],
 )

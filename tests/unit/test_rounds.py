@@ -207,6 +207,14 @@ def test_everybody_who_was_answered_is_reported() -> None:
     assert told == ["q"]
 
 
+def test_who_derives_from_a_silent_stream_holds_nobody_up() -> None:
+    """Nothing has come on T, but somebody has said that nothing will."""
+    producer, consumer = task("producer", T, output=D), task("consumer", D, S)
+    inputs = FakeInputs({S: [segment(3, 25)]}, {S: 24, T: 30})
+    Rounds(inputs).live([producer, consumer])
+    assert (producer.progress, plan(producer).seen, times(consumer)) == (30, [], [10, 20])
+
+
 class Interrupting(ListSink):
     """Pauses its query when it has been delivered to."""
 

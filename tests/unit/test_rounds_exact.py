@@ -155,7 +155,8 @@ class Engine:
         came = {S: self.came[S], T: self.came[T], D: self.derived()}
         elements = {stream: Elements(sorted(came[stream], key=lambda row: row[0])) for stream in names}
         first = min((rows.rows[0][0] for rows in elements.values() if rows.rows), default=0)
-        return list(DefinedPlan(query).answers(elements, Span(first - 1, through or first)).items())
+        assert through is not None, "time has gone on for everybody"
+        return list(DefinedPlan(query).answers(elements, Span(first - 1, through)).items())
 
     def derived(self) -> list[tuple[int, str]]:
         return [(time, o) for time, content in self.sinks["q0"].answers for o in content]

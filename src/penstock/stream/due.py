@@ -34,10 +34,13 @@ def span(progress: int | None, through: int | None, segments: Segments) -> Span 
     """The time that can be answered now: after what has been, as far as the streams are complete.
 
     A query that has not been answered yet begins with the first element that there is: before it, nothing is visible.
+    Also without one its time goes on, since others may wait for what it derives.
     """
+    if through is None:
+        return None
     firsts = [segment.first for parts in segments.values() for segment in parts]
-    after = progress if progress is not None else min(firsts) - 1 if firsts else None
-    return Span(after, through) if after is not None and through is not None and after < through else None
+    after = progress if progress is not None else min([*firsts, through]) - 1
+    return Span(after, through) if after < through else None
 
 
 def has_news(query: Query, plan: Plan, due: Span, segments: Segments) -> bool:
