@@ -101,13 +101,14 @@ def streamed(data: Data, draw: Tape) -> Streamed:
     """Blank nodes stay in the background: a stream has its own."""
     quads = data.quads()
     movable = [q for q in quads if isinstance(q.graph_name, DefaultGraph) and "_:" not in str(q)]
+    elsewhere = {q.triple for q in quads if not isinstance(q.graph_name, DefaultGraph)}  # FROM may bring them in
     windows = tuple(one_window(draw, iri) for iri in STREAMS[: draw.count(1, 2)])
     every = draw.pick((None, None, 3 * SECOND, 10 * SECOND))
     merge = draw.chance(2)
     elements: dict[NamedNode, list[Element]] = {w.iri: [] for w in windows}
     moved = set()
     for quad in movable:
-        if str(quad.predicate) != f"<{NS}i>" and not draw.chance(3):
+        if str(quad.predicate) != f"<{NS}i>" and (merge or quad.triple not in elsewhere) and not draw.chance(3):
             moved.add(quad)
             for _ in range(draw.pick((1, 1, 2)) if merge else 1):
                 source = draw.pick(windows).iri
