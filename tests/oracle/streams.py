@@ -7,14 +7,14 @@ windows, and given to pyoxigraph as plain data.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from hypothesis import strategies as st
 from pyoxigraph import DefaultGraph, NamedNode, Quad, Triple
 
 from penstock.algebra.ops import StreamWindow
-from penstock.algebra.windows import CountWindow, TimeWindow
+from penstock.algebra.windows import CountWindow, TimeWindow, Window
 
 from .data import NS, Data, dataset
 from .strategies import DATA_BYTES, QUERY_BYTES, Generated, query
@@ -87,22 +87,33 @@ class Streamed:
             yield from (Quad(q.subject, q.predicate, q.object, source.iri) for q in background)
 
 
-def streamed_cases() -> st.SearchStrategy[tuple[Streamed, Generated]]:
+# How to draw windows of each kind, given a step.
+WINDOWS: dict[str, Callable[[Tape, int], Window]] = {
+    "sliding": lambda draw, step: TimeWindow(step * draw.count(1, 4), step),
+    "uneven": lambda draw, step: TimeWindow(step * draw.count(1, 3) + SECOND // 2, step),
+    "tumbling": lambda draw, step: TimeWindow(step, step),
+    "counting": lambda draw, step: CountWindow(draw.count(1, 6)),
+    "stepping": lambda draw, step: CountWindow(draw.count(2, 6), draw.count(1, 2)),
+}
+
+
+def streamed_cases(*kinds: str) -> st.SearchStrategy[tuple[Streamed, Generated]]:
+    """Cases with windows of these kinds, or of all."""
     size = DATA_BYTES + QUERY_BYTES + STREAM_BYTES
-    return st.binary(min_size=size, max_size=size).map(streamed_case)
+    return st.binary(min_size=size, max_size=size).map(lambda tape: streamed_case(tape, kinds or tuple(WINDOWS)))
 
 
-def streamed_case(tape: bytes) -> tuple[Streamed, Generated]:
+def streamed_case(tape: bytes, kinds: Sequence[str] = tuple(WINDOWS)) -> tuple[Streamed, Generated]:
     data, asked = tape[:DATA_BYTES], tape[DATA_BYTES : DATA_BYTES + QUERY_BYTES]
-    return streamed(dataset(Tape(data)), Tape(tape[DATA_BYTES + QUERY_BYTES :])), query(Tape(asked))
+    return streamed(dataset(Tape(data)), Tape(tape[DATA_BYTES + QUERY_BYTES :]), kinds), query(Tape(asked))
 
 
-def streamed(data: Data, draw: Tape) -> Streamed:
+def streamed(data: Data, draw: Tape, kinds: Sequence[str] = tuple(WINDOWS)) -> Streamed:
     """Blank nodes stay in the background: a stream has its own."""
     quads = data.quads()
     movable = [q for q in quads if isinstance(q.graph_name, DefaultGraph) and "_:" not in str(q)]
     elsewhere = {q.triple for q in quads if not isinstance(q.graph_name, DefaultGraph)}  # FROM may bring them in
-    windows = tuple(one_window(draw, iri) for iri in STREAMS[: draw.count(1, 2)])
+    windows = tuple(one_window(draw, iri, kinds) for iri in STREAMS[: draw.count(1, 2)])
     every = draw.pick((None, None, 3 * SECOND, 10 * SECOND))
     merge = draw.chance(2)
     elements: dict[NamedNode, list[Element]] = {w.iri: [] for w in windows}
@@ -127,15 +138,6 @@ def streamed(data: Data, draw: Tape) -> Streamed:
     )
 
 
-def one_window(draw: Tape, iri: NamedNode) -> StreamWindow:
+def one_window(draw: Tape, iri: NamedNode, kinds: Sequence[str] = tuple(WINDOWS)) -> StreamWindow:
     step = draw.pick((1, 2, 5)) * SECOND
-    window = draw.pick(
-        (
-            TimeWindow(step * draw.count(1, 4), step),
-            TimeWindow(step * draw.count(1, 3) + SECOND // 2, step),
-            TimeWindow(step, step),
-            CountWindow(draw.count(1, 6)),
-            CountWindow(draw.count(2, 6), draw.count(1, 2)),
-        )
-    )
-    return StreamWindow(iri, window, named=draw.chance(6))
+    return StreamWindow(iri, WINDOWS[draw.pick(tuple(kinds))](draw, step), named=draw.chance(6))

@@ -40,11 +40,36 @@ def session(spark: Any) -> Any:
     return private(spark)
 
 
+Case = tuple[Streamed, Generated]
+
+
+@given(case=streamed_cases("sliding", "uneven"))
+@thorough(60)
+def test_sliding_windows(case: Case, session: Any, tmp_path_factory: Any) -> None:
+    check(*case, session, tmp_path_factory.mktemp("stream"))
+
+
+@given(case=streamed_cases("tumbling"))
+@thorough(40)
+def test_tumbling_windows(case: Case, session: Any, tmp_path_factory: Any) -> None:
+    check(*case, session, tmp_path_factory.mktemp("stream"))
+
+
+@given(case=streamed_cases("counting", "stepping"))
+@thorough(50)
+def test_windows_that_count(case: Case, session: Any, tmp_path_factory: Any) -> None:
+    check(*case, session, tmp_path_factory.mktemp("stream"))
+
+
 @given(case=streamed_cases())
-@thorough(220)
-def test_every_instant_is_plain_sparql(case: tuple[Streamed, Generated], session: Any, tmp_path_factory: Any) -> None:
-    streamed, query = case
-    answers = evaluated(streamed, query, session, tmp_path_factory.mktemp("stream"))
+@thorough(60)
+def test_all_kinds_of_windows(case: Case, session: Any, tmp_path_factory: Any) -> None:
+    check(*case, session, tmp_path_factory.mktemp("stream"))
+
+
+def check(streamed: Streamed, query: Generated, session: Any, folder: Path) -> None:
+    """At every instant the answer is what plain SPARQL gives on the snapshot, and there are no other instants."""
+    answers = evaluated(streamed, query, session, folder)
     assert sorted(answers) == streamed.instants(), explained(streamed, query)
     for instant, answer in answers.items():
         found = difference(answer, replace(query, source=None), snapshot(streamed, query, instant))

@@ -13,8 +13,9 @@ from itertools import count
 from pyspark.sql import DataFrame
 
 from penstock.algebra import ops
+from penstock.algebra.scope import exists_in, expressions_of
 from penstock.algebra.windows import CountWindow, TimeWindow, ceiling, floor
-from penstock.optimise import optimise
+from penstock.optimise import optimise, walk
 from penstock.spark import arrival, contents, encoding, instants, stamps
 from penstock.spark.background import Background
 from penstock.spark.contents import Content, Stream
@@ -49,13 +50,14 @@ class ContinuousQuery:
         self._merge = duplicates == "merge"
         self._query, self._rules = query, rules
         self._steps = _steps(query)
+        self._joins = _joins(query)
         self._settled = Settled(background)
         self._jobs = Jobs(background.session)
         self._number = next(_numbers)
 
     def evaluate(self, streams: Mapping[str, Stream], span: Span) -> Evaluated:
         """The answers at the instants of the span; `streams` has those that the query names, by IRI."""
-        self._jobs.partition(sum(stream.rows for stream in streams.values()))
+        self._jobs.partition(sum(stream.rows for stream in streams.values()), self._joins)
         with naming(), self._planned(streams, span) as (query, context):
             frame = self._jobs.session.sql(instants.answers(query, context))
             streaming = context.plan.streaming
@@ -178,6 +180,14 @@ def _occupied(timeline: Timeline, found: list[Content]) -> str:
 
 def _bounds(content: str) -> str:
     return f"SELECT explode(array(`{FROM}`, `{TO}`)) AS t FROM ({content})"
+
+
+def _joins(query: ops.Query) -> bool:
+    """Whether rows meet other rows at all: not in a query of one pattern on windows of time."""
+    found = list(walk.nodes(query.pattern))
+    sources = [pattern for op in found if isinstance(op, ops.Bgp) for pattern in op.patterns]
+    other = any(isinstance(op, ops.Path | ops.Table) or any(map(exists_in, expressions_of(op))) for op in found)
+    return len(sources) > 1 or other or any(isinstance(s.window, CountWindow) for s in query.streams)
 
 
 def _steps(query: ops.Query) -> tuple[int, ...]:

@@ -11,6 +11,7 @@ from penstock.spark.context import Rows
 
 _ROWS = 1_000_000  # of a hash join that a task can hold with ease
 _FEW = 50_000
+_GROUPS = "spark.sql.codegen.aggregate.fastHashMap.capacityBit"  # those beyond 2^n take a slower way
 _CONSTRAINTS = "spark.sql.constraintPropagation.enabled"
 
 
@@ -20,16 +21,19 @@ class Jobs:
     def __init__(self, session: SparkSession) -> None:
         self.session = session
 
-    def partition(self, rows: int | None) -> None:
+    def partition(self, rows: int | None, joins: bool = True) -> None:
         """Cut what is shuffled so that a task's part of so many rows fits into memory, at least one part a core.
 
         A few rows are one part, and looking at them between the stages of a job would take longer than the stages.
-        Nobody knows how many (None): a part a core.
+        Groups and sorted rows may be of any size, so without joins there is nothing to look at either. Nobody knows
+        how many rows there are (None): a part a core.
         """
         cores = self.session.sparkContext.defaultParallelism
         few = rows is not None and rows < _FEW
-        self.session.conf.set("spark.sql.adaptive.enabled", "false" if few else "true")
-        self.session.conf.set("spark.sql.shuffle.partitions", str(1 if few else max(cores, -(-(rows or 0) // _ROWS))))
+        parts = 1 if few else max(cores, -(-(rows or 0) // _ROWS) if joins else 0)
+        self.session.conf.set("spark.sql.adaptive.enabled", str(joins and not few).lower())
+        self.session.conf.set("spark.sql.shuffle.partitions", str(parts))
+        self.session.conf.set(_GROUPS, "16" if few else "18")
 
     def compute(self, text: str, name: str) -> int:
         """Checkpointed rows remember constraints of the plan they came from, on columns that a later UNION of them does

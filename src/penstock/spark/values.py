@@ -66,7 +66,7 @@ class Number:
     kind: int | str
     exact: str | None
     real: str | None
-    term: str | None = None  # the encoded term that it was read from
+    term: str | None = None  # the encoded term, where that is known without writing the number
 
     @property
     def constant(self) -> bool:

@@ -95,6 +95,11 @@ class Results:
         return self._unsorted.take(pc.sort_indices(self._unsorted, [(key, "ascending") for key in keys]))
 
     @property
+    def is_empty(self) -> bool:
+        """Whether there is no answer at any instant."""
+        return self._unsorted.num_rows == 0
+
+    @property
     def instants(self) -> int:
         """See `Batch.instants`."""
         return pc.count_distinct(self._unsorted.column("t")).as_py() if self.fetched else 0

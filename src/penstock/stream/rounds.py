@@ -117,7 +117,7 @@ class Rounds:
             return False
         streams = due.view(plan, span, segments, self._inputs.dropped)
         batch = Results(task.shape, task.entry.batches, plan.evaluate(streams, span))
-        if task.fetches and batch.table.num_rows == 0:
+        if task.fetches and batch.is_empty:
             task.passed(span.through)
             return False
         delivered = task.deliver(batch, span.through, lambda made: self._inputs.derive(task.output or "", made))

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from penstock.spark import sql
+from penstock.spark import encoding, sql
 from penstock.spark.lets import let
 from penstock.spark.values import DECIMAL, DOUBLE, EXACT, FLOAT, INTEGER, Number, Value, number, single
 
 
 def integer(expression: str) -> Number:
     """An xsd:integer from a SQL integer."""
-    return Number(INTEGER, f"CAST({expression} AS {EXACT})", None)
+    written = encoding.typed(f"CAST({expression} AS STRING)", "integer")
+    return Number(INTEGER, f"CAST({expression} AS {EXACT})", None, written)
 
 
 def promoted(*numbers: Number) -> int | str:
