@@ -35,6 +35,7 @@ _LONGEST = len("2009-07-20T22:48:52.123456")
 _AS_STRING = b"^^<http://www.w3.org/2001/XMLSchema#string>"
 _NOT_ALONE = tuple(b"<http://www.w3.org/1999/02/22-rdf-syntax-ns#%s>" % n for n in (b"langString", b"dirLangString"))
 _CAPITAL = "@[A-Za-z0-9-]*[A-Z][A-Za-z0-9-]*$"
+_HARD = rf'\\[^"]|{_CAPITAL}'
 _ESCAPE = re.compile(r"\\(?:u(.{4})|U(.{8})|(.))")
 _CONTROLS = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
 
@@ -87,7 +88,7 @@ def read_block(block: Block, pattern: str, scope: str, *, timed: bool) -> Column
     matching = pc.match_substring_regex(block.lines, pattern).to_numpy(zero_copy_only=False)
     cuts = _cut(block, np.flatnonzero(matching), timed=timed)
     s, p, o = (_column(block, *bounds) for bounds in (cuts.s, cuts.p, cuts.o))
-    o = _rewritten(o, _needs_rewriting(block, cuts, o))
+    o = _rewritten(o, _needs_rewriting(block, cuts))
     s, o = (_scoped(term, block.bytes[bounds[0]], scope) for term, bounds in ((s, cuts.s), (o, cuts.o)))
     return Columns(cuts.lines, s, p, o, _times(block, *cuts.time) if timed else None)
 
@@ -100,10 +101,11 @@ def _cut(block: Block, lines: Indices, *, timed: bool) -> _Cuts:
     stops = dots - ((raw[dots - 1] == _SPACE) | (raw[dots - 1] == _TAB))
     time_gaps = gaps[np.searchsorted(gaps, stops) - 1] if timed else stops
     s_ends, p_ends = gaps[first], gaps[first + 1]
-    refused = _ends_with(raw, time_gaps, *_NOT_ALONE)
+    likely = np.flatnonzero((raw[time_gaps - 1] == _CLOSE) & (raw[time_gaps - 2] == ord("g")))  # end in string>
+    refused = _ends_with(raw, time_gaps, likely, *_NOT_ALONE)
     if refused.any():
         return _cut(block, lines[~refused], timed=timed)
-    o_ends = time_gaps - len(_AS_STRING) * _ends_with(raw, time_gaps, _AS_STRING)
+    o_ends = time_gaps - len(_AS_STRING) * _ends_with(raw, time_gaps, likely, _AS_STRING)
     time = time_gaps + 2, _time_ends(raw, stops) if timed else stops
     return _Cuts(lines, (starts, s_ends), (s_ends + 1, p_ends), (p_ends + 1, o_ends), time)
 
@@ -120,14 +122,13 @@ def _positions(raw: Bytes, *values: int) -> Positions:
     return np.concatenate(found).astype(np.int32)
 
 
-def _ends_with(raw: Bytes, ends: Positions, *suffixes: bytes) -> Mask:
-    """Which of the terms that end there end in one of the suffixes. Two bytes rule out nearly all of them."""
+def _ends_with(raw: Bytes, ends: Positions, likely: Indices, *suffixes: bytes) -> Mask:
+    """Which of the terms that end there, and of those only likely ones, end in one of the suffixes."""
     found = np.zeros(len(ends), np.bool_)
-    for suffix in suffixes:
-        likely = np.flatnonzero((raw[ends - 1] == suffix[-1]) & (raw[ends - 2] == suffix[-2]) & (ends >= len(suffix)))
-        if len(likely):
-            windows = np.lib.stride_tricks.sliding_window_view(raw, len(suffix))[ends[likely] - len(suffix)]
-            found[likely] |= (windows == np.frombuffer(suffix, np.uint8)).all(axis=1)
+    for suffix in suffixes if len(likely) else ():
+        some = likely[ends[likely] >= len(suffix)]
+        windows = np.lib.stride_tricks.sliding_window_view(raw, len(suffix))[ends[some] - len(suffix)]
+        found[some] |= (windows == np.frombuffer(suffix, np.uint8)).all(axis=1)
     return found
 
 
@@ -161,7 +162,7 @@ def _offsets(raw: Bytes, ends: Positions) -> Times:
     return np.where(raw[ends - 6] == ord("-"), -1, 1) * (hours * 60 + minutes) * 60_000_000
 
 
-def _needs_rewriting(block: Block, cuts: _Cuts, o: pa.StringArray) -> Mask:
+def _needs_rewriting(block: Block, cuts: _Cuts) -> Mask:
     """Literals with escapes, or with capitals in their language tag."""
     starts, ends = cuts.o
     mask = np.zeros(len(starts), np.bool_)
@@ -169,17 +170,35 @@ def _needs_rewriting(block: Block, cuts: _Cuts, o: pa.StringArray) -> Mask:
         mask |= np.searchsorted(escapes, starts) < np.searchsorted(escapes, ends)
     last = block.bytes[ends - 1]
     tagged = np.flatnonzero((block.bytes[starts] == _QUOTE) & (last != _QUOTE) & (last != _CLOSE))
-    if len(tagged):
-        mask[tagged] |= pc.match_substring_regex(o.take(tagged), _CAPITAL).to_numpy(zero_copy_only=False)
+    mask[tagged] |= _has_capitals(block.bytes, ends[tagged])
     return mask
+
+
+def _has_capitals(raw: Bytes, ends: Positions) -> Mask:
+    """Which of the language tags that end there have one. Going back from the end, each stops at its @."""
+    found, at, open_ = np.zeros(len(ends), np.bool_), ends - 1, np.arange(len(ends))
+    while len(open_):
+        last = raw[at[open_]]
+        found[open_] |= (last >= ord("A")) & (last <= ord("Z"))
+        open_ = open_[last != ord("@")]
+        at[open_] -= 1
+    return found
 
 
 def _rewritten(o: pa.StringArray, mask: Mask) -> pa.StringArray:
     if not mask.any():
         return o
-    rows = np.flatnonzero(mask)
-    new = [_canonical(str(text)) for text in o.take(rows).to_pylist()]
-    return _replaced(o, mask, pa.array(new, pa.string()))
+    return _replaced(o, mask, _canonical_all(o.take(np.flatnonzero(mask))))
+
+
+def _canonical_all(literals: pa.StringArray) -> pa.StringArray:
+    """Most have no other escape than that of a quotation mark, which Arrow replaces; the others go one by one."""
+    simple: pa.StringArray = pc.replace_substring(literals, '\\"', '"')
+    hard = pc.match_substring_regex(literals, _HARD).to_numpy(zero_copy_only=False)
+    if not hard.any():
+        return simple
+    new = [_canonical(str(text)) for text in literals.take(np.flatnonzero(hard)).to_pylist()]
+    return _replaced(simple, hard, pa.array(new, pa.string()))
 
 
 def _canonical(literal: str) -> str:

@@ -21,7 +21,7 @@ from penstock.errors import LoadError
 
 __all__ = ["Split", "absolute", "chunks", "filesystem", "line_of", "splits"]
 
-SIZE = 24 << 20
+SIZE = 48 << 20  # bytes of a piece: half a second of parsing, several times what a task costs
 _CHUNK = 8 << 20
 _SUFFIXES = (".nq", ".nquads", ".nq.gz", ".nquads.gz")
 
