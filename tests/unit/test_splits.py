@@ -37,16 +37,26 @@ def test_every_line_once(tmp_path: Path, data: bytes, size: int, chunk: int) -> 
 
 
 def test_a_line_belongs_to_the_piece_where_it_begins(tmp_path: Path) -> None:
-    #  |aa\nb|bbb\n|cc\n|    three pieces of 4 bytes; no line begins in the second
+    #  |aa|\nbb|bb\n|cc\n|    four pieces of at most 4 bytes; no line begins in the third
     file = tmp_path / "a.nq"
     file.write_bytes(b"aa\nbbbb\ncc\n")
-    assert pieces(file, 4, 100) == [[b"aa\nbbbb\n"], [], [b"cc\n"]]
+    assert pieces(file, 4, 100) == [[b"aa\n"], [b"bbbb\n"], [], [b"cc\n"]]
+
+
+@pytest.mark.parametrize(("size", "count"), [(100, 1), (14, 1), (13, 2), (7, 2), (6, 4), (1, 14)])
+def test_pieces_are_even_in_number_and_alike_in_length(tmp_path: Path, size: int, count: int) -> None:
+    file = tmp_path / "a.nq"
+    file.write_bytes(b"aa\nbbbb\ncc\ndd\n")
+    lengths = [(split.end or 0) - split.start for split in splits(file, size)]
+    assert (len(lengths), sum(lengths)) == (count, 14)
+    assert max(lengths) <= min(size, min(lengths) + 1)
 
 
 def test_the_number_of_the_first_line(tmp_path: Path) -> None:
     file = tmp_path / "a.nq"
     file.write_bytes(b"aa\nbbbb\ncc\ndd\n")
-    assert [line_of(split) for split in splits(file, 4)] == [1, 3, 3, 5]
+    #  |aa|\nb|bbb|\nc|c\n|dd\n|
+    assert [line_of(split) for split in splits(file, 3)] == [1, 2, 3, 3, 4, 4]
 
 
 def test_gzip_is_one_piece_even_of_several_members(tmp_path: Path) -> None:

@@ -95,9 +95,12 @@ def _uri(name: str, path: str, file: str) -> str:
 
 
 def _cut(path: str, length: int, size: int) -> list[Split]:
+    """Pieces of one length and no longer than that; an even number of them, as cores mostly are, so that none idles."""
     if _is_gzip(path):
         return [Split(path)]
-    return [Split(path, start, min(start + size, length)) for start in range(0, length, size)]
+    count = -(-length // size)
+    count += count % 2 if count > 1 else 0
+    return [Split(path, length * i // count, length * (i + 1) // count) for i in range(count)]
 
 
 def _is_gzip(path: str) -> bool:
