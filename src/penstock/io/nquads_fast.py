@@ -101,7 +101,7 @@ def _cut(block: Block, lines: Indices, *, timed: bool) -> _Cuts:
     stops = dots - ((raw[dots - 1] == _SPACE) | (raw[dots - 1] == _TAB))
     time_gaps = gaps[np.searchsorted(gaps, stops) - 1] if timed else stops
     s_ends, p_ends = gaps[first], gaps[first + 1]
-    likely = np.flatnonzero((raw[time_gaps - 1] == _CLOSE) & (raw[time_gaps - 2] == ord("g")))  # end in string>
+    likely = np.flatnonzero((raw[time_gaps - 1] == _CLOSE) & (raw[time_gaps - 2] == ord("g")))  # as all three suffixes
     refused = _ends_with(raw, time_gaps, likely, *_NOT_ALONE)
     if refused.any():
         return _cut(block, lines[~refused], timed=timed)
@@ -125,10 +125,11 @@ def _positions(raw: Bytes, *values: int) -> Positions:
 def _ends_with(raw: Bytes, ends: Positions, likely: Indices, *suffixes: bytes) -> Mask:
     """Which of the terms that end there, and of those only likely ones, end in one of the suffixes."""
     found = np.zeros(len(ends), np.bool_)
-    for suffix in suffixes if len(likely) else ():
+    for suffix in suffixes:
         some = likely[ends[likely] >= len(suffix)]
-        windows = np.lib.stride_tricks.sliding_window_view(raw, len(suffix))[ends[some] - len(suffix)]
-        found[some] |= (windows == np.frombuffer(suffix, np.uint8)).all(axis=1)
+        if len(some):
+            windows = np.lib.stride_tricks.sliding_window_view(raw, len(suffix))[ends[some] - len(suffix)]
+            found[some] |= (windows == np.frombuffer(suffix, np.uint8)).all(axis=1)
     return found
 
 
