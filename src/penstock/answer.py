@@ -28,7 +28,8 @@ class Answer:
     SELECT has `variables` and `rows`, ASK has `boolean`, CONSTRUCT and DESCRIBE have `triples`. Iteration and `len` go
     over the rows, or over the triples where there are some; an answer is true if it has any, ASK's if it is.
 
-    A continuous query gives an answer an instant: `time` (in UTC) and `query`, its name, tell them apart.
+    A continuous query gives an answer an instant: `time` (in UTC) and `query`, its name, tell them apart. Where it
+    reports intervals, an answer has what was true from `valid_from` until `valid_to` (None: it still is) instead.
     """
 
     variables: tuple[str, ...] = ()
@@ -37,6 +38,8 @@ class Answer:
     triples: list[Triple] | None = None
     time: datetime | None = None
     query: str | None = None
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
 
     @classmethod
     def solutions(cls, variables: Iterable[str], rows: Iterable[Row]) -> Answer:

@@ -153,9 +153,15 @@ def test_formats_are_checked_before_anything_starts(engine: FakeEngine, query: s
 
 
 def test_options_reach_the_engine(engine: FakeEngine) -> None:
-    result = run("cars.rq", "--lateness", "10s", "--idle", "5s", "--checkpoint", "state", "--set", "duplicates=merge")
+    graphs = ("--stream-format", "jsonld", "--time-property", "http://e/at")
+    result = run(
+        "cars.rq", *graphs, "--lateness", "10s", "--idle", "5s", "--checkpoint", "state", "--set", "duplicates=merge"
+    )
     assert result.exit_code == 0
-    assert engine.declared[GATES] == ("gates.nq", {"lateness": "10s", "idle": "5s"})
+    assert engine.declared[GATES] == (
+        "gates.nq",
+        {"lateness": "10s", "idle": "5s", "format": "jsonld", "time_property": "http://e/at"},
+    )
     assert engine.registered["cars"]["duplicates"] == "merge"
     opened = engine.opened  # type: ignore[attr-defined]
     assert (opened["streams"], opened["checkpoint"], opened["options"]) == (True, "state", {})

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Mismatch", "run"]
 
-_OF_QUERIES = {"duplicates"}  # options of engine.register; the others are those of engine.stream
+_OF_QUERIES = {"duplicates", "emit"}  # options of engine.register; the others are those of engine.stream
 _OF_STREAMS = {"lateness"}
 
 

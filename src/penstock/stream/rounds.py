@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Protocol
 
 from penstock.errors import PenstockError
 from penstock.io.sinks import Batch
+from penstock.spark.contents import Stream
 from penstock.spark.timeline import Span
 from penstock.stream import due
+from penstock.stream.carried import Carried
 from penstock.stream.evaluate import Results
 from penstock.stream.log import Segment
 from penstock.stream.order import in_order
@@ -49,8 +53,11 @@ class Inputs(Protocol):
 class Rounds:
     """Answers what is due. `answered` is told of each task that has been."""
 
-    def __init__(self, inputs: Inputs, answered: Callable[[Task], None] = lambda _: None) -> None:
+    def __init__(
+        self, inputs: Inputs, carried: Carried | None = None, answered: Callable[[Task], None] = lambda _: None
+    ) -> None:
         self._inputs = inputs
+        self._carried = carried or Carried(Path(tempfile.mkdtemp()))
         self._answered = answered
 
     def live(self, tasks: Iterable[Task]) -> bool:
@@ -112,14 +119,31 @@ class Rounds:
 
     def _piece(self, task: Task, span: Span, segments: due.Segments) -> bool:
         plan = task.plan
-        if plan is None or not due.has_news(task.query, plan, span, segments):
+        ends = task.entry.open > 0 and plan is not None and plan.instants(span.after, span.through)
+        if plan is None or not (ends or due.has_news(task.query, plan, span, segments)):
             task.passed(span.through)
             return False
         streams = due.view(plan, span, segments, self._inputs.dropped)
+        if plan.emit != "rstream":
+            return self._changes(task, plan, span, streams)
         batch = Results(task.shape, task.entry.batches, plan.evaluate(streams, span))
         if task.fetches and batch.is_empty:
             task.passed(span.through)
             return False
+        return self._delivered(task, span, batch)
+
+    def _changes(self, task: Task, plan: due.Plan, span: Span, streams: Mapping[str, Stream]) -> bool:
+        """What came and went since the last evaluation; also if that is nothing, what goes on is written down."""
+        batches = task.entry.batches
+        frame = plan.evaluate(streams, span, self._carried.path(task.name, batches))
+        batch = Results(task.shape, batches, frame)
+        task.opened(self._carried.keep(task.name, batches + 1, frame))
+        if task.fetches and batch.is_empty:
+            task.skipped(span.through)
+            return False
+        return self._delivered(task, span, batch)
+
+    def _delivered(self, task: Task, span: Span, batch: Results) -> bool:
         delivered = task.deliver(batch, span.through, lambda made: self._inputs.derive(task.output or "", made))
         self._answered(task)
         return delivered

@@ -21,8 +21,14 @@ def to_ndjson(answer: Answer) -> str:
     graph = answer.triples is not None
     body: dict[str, Any] = {"triples": _lines(answer)} if graph else json_object(answer)
     named = {} if answer.query is None else {"query": answer.query}
-    timed = {} if answer.time is None else {"time": time_text(answer.time)}
-    return json.dumps({**named, **timed, **body}, ensure_ascii=False)
+    return json.dumps({**named, **_times(answer), **body}, ensure_ascii=False)
+
+
+def _times(answer: Answer) -> dict[str, str | None]:
+    if answer.valid_from is not None:
+        end = None if answer.valid_to is None else time_text(answer.valid_to)
+        return {"valid_from": time_text(answer.valid_from), "valid_to": end}
+    return {} if answer.time is None else {"time": time_text(answer.time)}
 
 
 def _lines(answer: Answer) -> list[str]:
