@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Protocol
 
 from penstock.errors import PenstockError
@@ -54,10 +52,10 @@ class Rounds:
     """Answers what is due. `answered` is told of each task that has been."""
 
     def __init__(
-        self, inputs: Inputs, carried: Carried | None = None, answered: Callable[[Task], None] = lambda _: None
+        self, inputs: Inputs, answered: Callable[[Task], None] = lambda _: None, carried: Carried | None = None
     ) -> None:
         self._inputs = inputs
-        self._carried = carried or Carried(Path(tempfile.mkdtemp()))
+        self._carried = carried
         self._answered = answered
 
     def live(self, tasks: Iterable[Task]) -> bool:
@@ -134,6 +132,7 @@ class Rounds:
 
     def _changes(self, task: Task, plan: due.Plan, span: Span, streams: Mapping[str, Stream]) -> bool:
         """What came and went since the last evaluation; also if that is nothing, what goes on is written down."""
+        assert self._carried is not None
         batches = task.entry.batches
         frame = plan.evaluate(streams, span, self._carried.path(task.name, batches))
         batch = Results(task.shape, batches, frame)

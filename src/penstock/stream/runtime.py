@@ -65,7 +65,7 @@ class Runtime:
         self.plans = Plans(store, session, rules)
         self._opening = Opening(self.plans, self._inputs)
         self._carried = Carried(self._root / "carried")
-        self._rounds = Rounds(self._inputs, self._carried, self._report)
+        self._rounds = Rounds(self._inputs, self._report, self._carried)
         self._live: Live | None = None
         self._lock = RLock()
         self.catalogue = Catalogue(self._registry)
