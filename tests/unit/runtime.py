@@ -46,7 +46,9 @@ class FakePlan:
     emit: str = "rstream"
     seen: list[tuple[dict[str, Stream], Span]] = field(default_factory=list)
 
-    def evaluate(self, streams: Mapping[str, Stream], span: Span, before: str | None = None) -> Frame:
+    def evaluate(
+        self, streams: Mapping[str, Stream], span: Span, before: str | None = None, final: bool = False
+    ) -> Frame:
         self.seen.append((dict(streams), span))
         if self.fails:
             raise RuntimeError("boom\nat line 1")

@@ -59,7 +59,9 @@ class DefinedPlan:
         self.instants, self.last_instant = real.instants, real.last_instant
         self.horizon, self.tail = real.horizon, real.tail
 
-    def evaluate(self, streams: Mapping[str, Stream], span: Span, before: str | None = None) -> Frame:
+    def evaluate(
+        self, streams: Mapping[str, Stream], span: Span, before: str | None = None, final: bool = False
+    ) -> Frame:
         found = self.answers({name: Elements.read(stream) for name, stream in streams.items()}, span)
         rows = [(time, row) for time, content in found.items() for row in content]
         marks = [(time, None) for time in found]

@@ -57,15 +57,18 @@ class ContinuousQuery:
         self._jobs = Jobs(background.session)
         self._number = next(_numbers)
 
-    def evaluate(self, streams: Mapping[str, Stream], span: Span, before: str | None = None) -> Evaluated:
+    def evaluate(
+        self, streams: Mapping[str, Stream], span: Span, before: str | None = None, final: bool = False
+    ) -> Evaluated:
         """The answers at the instants of the span; `streams` has those that the query names, by IRI.
 
-        A query that does not report whole answers takes up what its last evaluation left open, at the path `before`.
+        A query that does not report whole answers takes up what its last evaluation left open, at the path `before`;
+        `final` says that time ends with the span.
         """
         self._jobs.partition(sum(stream.rows for stream in streams.values()), self._joins)
         with naming(), self._planned(streams, span) as (query, context):
             if self.emit != "rstream":
-                return self._emitted(query, span, before, context)
+                return self._emitted(query, span, before, final, context)
             frame = self._jobs.session.sql(instants.answers(query, context))
             streaming = context.plan.streaming
             assert streaming is not None
@@ -74,7 +77,7 @@ class ContinuousQuery:
             times = self._jobs.session.sql(context.universes[0].sql)
             return Evaluated(frame, None, lambda _: times)
 
-    def _emitted(self, query: ops.Query, span: Span, before: str | None, context: Context) -> Evaluated:
+    def _emitted(self, query: ops.Query, span: Span, before: str | None, final: bool, context: Context) -> Evaluated:
         """What the spells of the span say; only instants at which something is said have an answer."""
         sql, view = self._jobs.session.sql, None
         if before is not None:
@@ -82,7 +85,7 @@ class ContinuousQuery:
             self._jobs.session.read.parquet(before).createOrReplaceTempView(view)
         columns, text = instants.spells(query, view, context)
         found, _ = context.plan.keep(text)
-        frame = sql(spells.emitted(self.emit, found, columns, span))
+        frame = sql(spells.emitted(self.emit, found, columns, span, final))
         return Evaluated(frame, [], lambda _: frame, sql(f"SELECT * FROM {found} WHERE `{spells.UNTIL}` IS NULL"))
 
     def _occupied(self, streams: Mapping[str, Stream], span: Span) -> DataFrame:

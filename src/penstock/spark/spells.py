@@ -11,17 +11,23 @@ from collections.abc import Sequence
 
 from penstock.spark import sql
 from penstock.spark.context import Context
-from penstock.spark.relation import FROM, INSTANT, TO, Relation, nothing
+from penstock.spark.relation import ALWAYS, FROM, INSTANT, TO, Relation, nothing
 from penstock.spark.timeline import Lattice, Span, Timeline
 
 SINCE, UNTIL = ".since", ".until"  # columns of spells, before those of the solution
 
 
-def emitted(emit: str, spells: str, columns: Sequence[str], span: Span) -> str:
-    """The rows of a span, first each one's instant: where a spell begins, or ends; for intervals also its beginning."""
-    at = SINCE if emit == "istream" else UNTIL
-    items = [f"`{at}` AS time", *map(sql.name, columns), *([f"`{SINCE}`"] if emit == "intervals" else [])]
-    return f"SELECT {', '.join(items)} FROM {spells} WHERE `{at}` > {span.after}L AND `{at}` <= {span.through}L"
+def emitted(emit: str, spells: str, columns: Sequence[str], span: Span, final: bool) -> str:
+    """The rows of a span, first each one's instant: where a spell begins, or ends; for intervals also its beginning.
+
+    `final`: time ends with the span, so intervals that are still open are told too, and end at `ALWAYS`.
+    """
+    at = f"`{SINCE}`" if emit == "istream" else f"`{UNTIL}`"
+    told = f"{at} > {span.after}L AND {at} <= {span.through}L"
+    if emit != "intervals":
+        return f"SELECT {', '.join([f'{at} AS time', *map(sql.name, columns)])} FROM {spells} WHERE {told}"
+    items = [f"coalesce({at}, {ALWAYS}L) AS time", *map(sql.name, columns), f"`{SINCE}`"]
+    return f"SELECT {', '.join(items)} FROM {spells} WHERE {told}{f' OR {at} IS NULL' if final else ''}"
 
 
 def spells_of(relation: Relation, columns: Sequence[str], before: str | None, once: bool, context: Context) -> str:

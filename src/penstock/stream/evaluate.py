@@ -24,6 +24,7 @@ from pyoxigraph import Triple
 from penstock.algebra import ops
 from penstock.answer import Answer, Row
 from penstock.spark.encoding import decode, encode
+from penstock.spark.relation import ALWAYS
 from penstock.stream.moments import to_datetime
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ class Results:
         changes = np.any([column[1:] != column[:-1] for column in times], axis=0)
         for start, end in pairwise([0, *(np.flatnonzero(changes) + 1).tolist(), self.table.num_rows]):
             if start < end:
-                moments = [to_datetime(int(column[start])) for column in times]
+                moments = [_moment(int(column[start])) for column in times]
                 yield self._answer(*moments, part=self.table.slice(start, end - start), term=term)
 
     @cached_property
@@ -131,7 +132,7 @@ class Results:
         own = [real.column(name) for name in _names(len(self.shape.columns))]
         intervals = "since" in real.column_names
         when = {"valid_from": "since", "valid_to": "t"} if intervals else {self.shape.time: "t"}
-        times = [real.column(name).cast(_INSTANT) for name in when.values()]
+        times = [_instants(real.column(name)) for name in when.values()]
         return pa.table([*times, *own], names=[*when, *self.shape.columns])
 
     @property
@@ -147,7 +148,7 @@ class Results:
             _written_by_spark(self._frame.frame, self.shape).write.mode("overwrite").parquet(folder)
 
     def _answer(
-        self, time: datetime, since: datetime | None = None, *, part: pa.Table, term: Callable[[str], Any]
+        self, time: datetime | None, since: datetime | None = None, *, part: pa.Table, term: Callable[[str], Any]
     ) -> Answer:
         """The answer at one instant, or of one interval, from its rows."""
         real = part.filter(part.column("row"))
@@ -155,6 +156,14 @@ class Results:
         cells = [[None if cell is None else term(cell) for cell in column] for column in own]
         answer = _answer(self.shape, real.num_rows, cells, time)
         return answer if since is None else replace(answer, valid_from=since, valid_to=time)
+
+
+def _moment(time: int) -> datetime | None:
+    return None if time == ALWAYS else to_datetime(time)
+
+
+def _instants(times: Any) -> Any:
+    return pc.if_else(pc.equal(times, ALWAYS), pa.scalar(None, times.type), times).cast(_INSTANT)
 
 
 def _arranged(fetched: pa.Table, own: int) -> pa.Table:
@@ -185,7 +194,7 @@ def _written_by_spark(frame: DataFrame, shape: Shape) -> DataFrame:
     kept = frame.toDF(*names)
     intervals = ".since" in frame.columns
     when = {"valid_from": ".since", "valid_to": shape.time} if intervals else {shape.time: shape.time}
-    times = [f"timestamp_micros(`{column}`) AS `{name}`" for name, column in when.items()]
+    times = [f"timestamp_micros(nullif(`{column}`, {ALWAYS})) AS `{name}`" for name, column in when.items()]
     return kept.selectExpr(*times, *(f"`{name}`" for name in shape.columns))
 
 
