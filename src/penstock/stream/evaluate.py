@@ -163,7 +163,7 @@ def _moment(time: int) -> datetime | None:
 
 
 def _instants(times: Any) -> Any:
-    return pc.if_else(pc.equal(times, ALWAYS), pa.scalar(None, times.type), times).cast(_INSTANT)
+    return pc.if_else(pc.equal(times, pa.scalar(ALWAYS, pa.int64())), pa.scalar(None, times.type), times).cast(_INSTANT)
 
 
 def _arranged(fetched: pa.Table, own: int) -> pa.Table:
