@@ -161,6 +161,13 @@ class Context:
         wanted = f"g = {sql.text(self.graph)}" if self.graph.startswith("<") else "g IS NOT NULL"
         return replace(content, sql=f"SELECT * FROM ({content.sql}) t WHERE {wanted}")
 
+    def elements(self, content: Content) -> str:
+        """The elements of a window; outside of it, `g` is the stream, whatever graph they came in."""
+        if self.window is not None:
+            return content.sql
+        when = ", ".join(map(sql.name, content.when))
+        return f"SELECT s, p, o, ts, {when}, {sql.text(content.graph)} AS g FROM ({content.sql})"
+
     def background(self) -> frozenset[str] | None:
         """The predicates of the background that patterns read, None if they are not known."""
         streaming = self.plan.streaming

@@ -52,7 +52,7 @@ class ContinuousQuery:
         self._query, self._rules = query, rules
         self._steps = _steps(query)
         self._joins = _joins(query)
-        self.emit = emit or query.emit or "rstream"
+        self.emit = _emit(query, emit)
         self._settled = Settled(background)
         self._jobs = Jobs(background.session)
         self._number = next(_numbers)
@@ -212,6 +212,13 @@ class ContinuousQuery:
 def _occupied(timeline: Timeline, found: list[Content]) -> str:
     """The instants at which some window holds something."""
     return timeline.occupied([c.sql for c in found if c.ends], [c.sql for c in found if not c.ends])
+
+
+def _emit(query: ops.Query, asked: str | None) -> str:
+    """What is reported. A stream has points of time: what derives one tells when triples become true."""
+    said = asked or query.emit or "rstream"
+    derives = query.registration is not None and query.registration.output is not None
+    return "istream" if said == "intervals" and derives else said
 
 
 def _joins(query: ops.Query) -> bool:

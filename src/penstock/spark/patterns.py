@@ -103,11 +103,7 @@ def _in_window(pattern: ops.TriplePattern, content: Content, context: Context) -
     match = _match(pattern, "t", key, columns)
     times = {**{c: f"t.{sql.name(c)}" for c in content.when}, **_stamps(pattern, content, context)}
     items = items_or_one(sql.alias(column, name) for name, column in {**columns, **times}.items())
-    source = content.sql
-    if key is not None and context.window is None:
-        when = ", ".join(map(sql.name, content.when))
-        source = f"SELECT s, p, o, ts, {when}, {sql.text(content.graph)} AS g FROM ({source})"
-    text = f"SELECT {items} FROM ({source}) t WHERE {match}"
+    text = f"SELECT {items} FROM ({context.elements(content)}) t WHERE {match}"
     return Relation(text, (*columns, *times), frozenset((*columns, *content.when)))
 
 
