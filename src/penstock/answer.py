@@ -68,7 +68,7 @@ class Answer:
     def to_ndjson(self) -> str:
         """One line of JSON, without its end: `query`, `time`, then SPARQL JSON results; `triples` where it is a graph.
 
-        A member that the answer does not have is left out.
+        A member that the answer does not have is left out; with `valid_from` and `valid_to` there is no `time`.
         """
         return results.to_ndjson(self)
 
@@ -117,8 +117,7 @@ class Answer:
         return results.to_text(self)
 
     def __repr__(self) -> str:
-        at = "" if self.time is None else f" at {results.time_text(self.time)}"
-        return f"<Answer{at}: {results.summary(self)}>"
+        return f"<{' '.join(filter(None, ['Answer', results.when_text(self)]))}: {results.summary(self)}>"
 
     def _repr_html_(self) -> str:
         return results.to_html(self)

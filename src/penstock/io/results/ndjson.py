@@ -13,7 +13,7 @@ from penstock.io.results.vocabulary import XSD_DATETIME
 if TYPE_CHECKING:
     from penstock.answer import Answer
 
-__all__ = ["time_literal", "time_text", "to_ndjson"]
+__all__ = ["time_literal", "time_text", "to_ndjson", "when_text"]
 
 
 def to_ndjson(answer: Answer) -> str:
@@ -40,6 +40,14 @@ def time_text(time: datetime) -> str:
     """An instant as xsd:dateTime, in UTC: a fraction only where there is one, and years of four digits."""
     fraction = f".{time.microsecond:06d}".rstrip("0") if time.microsecond else ""
     return f"{time.year:04d}-{time:%m-%dT%H:%M:%S}{fraction}Z"
+
+
+def when_text(answer: Answer) -> str:
+    """When the answer holds, for people: at an instant, from one to another, or since one; empty if it has no time."""
+    if answer.valid_from is None:
+        return "" if answer.time is None else f"at {time_text(answer.time)}"
+    start = time_text(answer.valid_from)
+    return f"since {start}" if answer.valid_to is None else f"from {start} to {time_text(answer.valid_to)}"
 
 
 def time_literal(time: datetime) -> str:
