@@ -28,7 +28,8 @@ class Answer:
     SELECT has `variables` and `rows`, ASK has `boolean`, CONSTRUCT and DESCRIBE have `triples`. Iteration and `len` go
     over the rows, or over the triples where there are some; an answer is true if it has any, ASK's if it is.
 
-    A continuous query gives an answer an instant: `time` (in UTC) and `query`, its name, tell them apart.
+    A continuous query gives an answer an instant: `time` (in UTC) and `query`, its name, tell them apart. Where it
+    reports intervals, an answer has what was true from `valid_from` until `valid_to` (None: it still is) instead.
     """
 
     variables: tuple[str, ...] = ()
@@ -37,6 +38,8 @@ class Answer:
     triples: list[Triple] | None = None
     time: datetime | None = None
     query: str | None = None
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
 
     @classmethod
     def solutions(cls, variables: Iterable[str], rows: Iterable[Row]) -> Answer:
@@ -65,7 +68,7 @@ class Answer:
     def to_ndjson(self) -> str:
         """One line of JSON, without its end: `query`, `time`, then SPARQL JSON results; `triples` where it is a graph.
 
-        A member that the answer does not have is left out.
+        A member that the answer does not have is left out; with `valid_from` and `valid_to` there is no `time`.
         """
         return results.to_ndjson(self)
 
@@ -114,8 +117,7 @@ class Answer:
         return results.to_text(self)
 
     def __repr__(self) -> str:
-        at = "" if self.time is None else f" at {results.time_text(self.time)}"
-        return f"<Answer{at}: {results.summary(self)}>"
+        return f"<{' '.join(filter(None, ['Answer', results.when_text(self)]))}: {results.summary(self)}>"
 
     def _repr_html_(self) -> str:
         return results.to_html(self)

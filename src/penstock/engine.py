@@ -17,6 +17,7 @@ from penstock.optimise import ALL_RULES
 from penstock.query import Query
 
 if TYPE_CHECKING:
+    from pyoxigraph import NamedNode
     from pyspark.sql import DataFrame, SparkSession
 
     from penstock.io.sinks import SinkSpec
@@ -116,6 +117,7 @@ class Engine:
         idle: Duration | None = None,
         advance: bool = False,
         format: str | None = None,
+        time_property: str | NamedNode | None = None,
     ) -> None:
         """Declare a stream.
 
@@ -123,13 +125,17 @@ class Engine:
         files (`run` reads them all, `start` watches it); "tcp://HOST:PORT", to read lines from; "listen://HOST:PORT",
         to let producers connect; an iterable of lines or of pairs of a triple and its time; None: elements are pushed.
 
+        It may as well consist of documents in TriG or JSON-LD: files by their endings .trig, .jsonld and .ndjsonld (a
+        document in each line), else `format` says it, and sockets bring JSON-LD by the line. Each triple of a named
+        graph is an element, and its time is the graph's `time_property`, prov:generatedAtTime unless given.
+
         `lateness` is by how much an element may come after a later one; beyond that it is kept aside and counted. A
         stream that is silent for `idle` does not hold up others in a query. With `advance` its time goes on with the
         clock, also without elements. Durations are "10s", "500ms", "2 minutes", timedeltas or microseconds.
         """
         from penstock.stream.declared import declare
 
-        self._runtime.declare(iri, declare(source, lateness, idle, advance, format))
+        self._runtime.declare(iri, declare(source, lateness, idle, advance, format, time_property))
 
     def register(
         self,
@@ -138,6 +144,7 @@ class Engine:
         name: str | None = None,
         sink: SinkSpec = None,
         duplicates: str = "keep",
+        emit: str | None = None,
         base: str | None = None,
     ) -> Query:
         """Register a continuous query, to be answered by `run()`, or from now on if the engine is live.
@@ -145,9 +152,12 @@ class Engine:
         Its name is the given one, else that in the text, else a number. `sink` is a function that is called with each
         answer, a path (.ndjson, .csv, .nq, or a folder for Parquet), or an object of your own (`penstock.io.sinks`);
         without one the answers are kept for `query.answers()`. Two equal triples are two elements, unless `duplicates`
-        is "merge". The same name and text again, also after a restart, is the same query, and continues.
+        is "merge". What is reported is what the query says, else what its language is used to; `emit` says otherwise:
+        "rstream" (the whole answer at each instant), "istream" (solutions when they become true), "dstream" (when they
+        cease to be) or "intervals" (each solution once, with the time during which it was true).
+        The same name and text again, also after a restart, is the same query, and continues.
         """
-        return Query(self._runtime.register(text, name, sink, duplicates, base), self._runtime)
+        return Query(self._runtime.register(text, name, sink, duplicates, emit, base), self._runtime)
 
     @property
     def queries(self) -> list[Query]:
@@ -175,14 +185,16 @@ class Engine:
         """Answer what is due, then stop. `start` may follow."""
         self._runtime.stop()
 
-    def push(self, iri: str, elements: Elements, time: Moment | None = None) -> int:
+    def push(self, iri: str, elements: Elements, time: Moment | None = None, *, format: str | None = None) -> int:
         """Give elements to a stream; they are durable when this returns, with their number.
 
-        Lines of timestamped N-Quads, or pyoxigraph triples, alone (then with `time`, or now) or in pairs with a time.
+        Lines of timestamped N-Quads, or pyoxigraph triples or quads, alone (then with `time`, or now) or in pairs with
+        a time; or a document of graphs that have times: text with `format` "trig" or "jsonld" (or that of the stream),
+        "ndjsonld" for one in each line, or a pyoxigraph `Dataset`. Of documents, the number is that of the documents.
         """
-        from penstock.stream.elements import lines
+        from penstock.stream.elements import pushed
 
-        return self._runtime.push(iri, lines(elements, time, self._now()))
+        return self._runtime.push(iri, *pushed(elements, time, self._now(), format))
 
     def advance(self, iri: str, time: Moment) -> None:
         """Say that nothing before `time` will come on the stream any more. What does is late."""

@@ -10,7 +10,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from penstock.errors import PenstockError
-from penstock.io.results import time_text
+from penstock.io.results import when_text
 
 if TYPE_CHECKING:
     from penstock.answer import Answer
@@ -119,8 +119,7 @@ class Printer:
         return f"{self._heading(answer)}\n{text}\n" if self._format is Format.table else text
 
     def _heading(self, answer: Answer) -> str:
-        when = "" if answer.time is None else f"at {time_text(answer.time)}"
-        return " ".join(filter(None, [answer.query, when]))
+        return " ".join(filter(None, [answer.query, when_text(answer)]))
 
     def _csv(self, answer: Answer) -> str:
         """A heading once; with several queries each time that another one has its say, after an empty line."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from penstock import Engine, logic
 
 HERE = Path(__file__).parent
 FILES = sorted(HERE.rglob("*.rsp"))
+DOCUMENT = HERE.parents[1] / "docs" / "logic-tests.md"
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(HERE).with_suffix("")))
@@ -28,3 +30,9 @@ def test_a_wrong_expectation_is_noticed(spark: SparkSession) -> None:
         "1:00: another answer than expected",
         "12:00: another answer than expected",
     ]
+
+
+@pytest.mark.parametrize("text", re.findall(r"```rsp\n(.*?)```", DOCUMENT.read_text("utf-8"), re.DOTALL))
+def test_documented(spark: SparkSession, text: str) -> None:
+    with Engine(spark=spark) as engine:
+        assert [str(mismatch) for mismatch in logic.run(logic.read(text), engine)] == []

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pyoxigraph import DefaultGraph, NamedNode, Quad, Triple
 
 from penstock.algebra.ops import StreamWindow
-from penstock.algebra.windows import CountWindow, TimeWindow, Window
+from penstock.algebra.windows import CountWindow, SlideWindow, TimeWindow, Window
 
 from .data import NS, Data, dataset
 from .strategies import DATA_BYTES, QUERY_BYTES, Generated, query
@@ -22,6 +22,7 @@ from .tape import Tape
 
 STREAM_BYTES = 200
 SECOND = 1_000_000
+ALWAYS = 1 << 60
 STREAMS = tuple(NamedNode(f"{NS}stream{i}") for i in (1, 2))
 
 
@@ -54,23 +55,37 @@ class Streamed:
 
     def instants(self) -> list[int]:
         """All instants that may have an answer, by brute force: everything happens within a few dozen seconds."""
+        return sorted(t for t in self.moments() if any(self.visible(w, t) for w in self.windows))
+
+    def moments(self) -> list[int]:
+        """The same, with those at which there is nothing to see."""
         steps = [w.window.step for w in self.windows if isinstance(w.window, TimeWindow)]
-        counted = [w for w in self.windows if isinstance(w.window, CountWindow)]
+        moving = [w for w in self.windows if not isinstance(w.window, TimeWindow)]
         if self.every is not None:
-            steps, counted = [self.every], []
+            steps, moving = [self.every], []
         end = min((self.last + -self.last % step for step in steps), default=self.last)
         times = {t for step in steps for t in range(0, end + 1, step)}
-        for window in counted:
-            ordered = sorted(e.time for e in self.elements[window.iri])
-            times |= set(ordered[window.window.step - 1 :: window.window.step])
-        return sorted(t for t in times if t <= end and any(self.visible(w, t) for w in self.windows))
+        times |= {t for window in moving for t in self.changes(window)}
+        return sorted(t for t in times if t <= end)
+
+    def changes(self, source: StreamWindow) -> Iterator[int]:
+        """When something comes into a window, or leaves it."""
+        window, times = source.window, sorted(e.time for e in self.elements[source.iri])
+        if isinstance(window, CountWindow):
+            yield from times[window.step - 1 :: window.step]
+        elif isinstance(window, SlideWindow):
+            yield from times
+            yield from (end for _, end in map(window.visible, times) if end is not None)
 
     def visible(self, source: StreamWindow, instant: int) -> list[Element]:
         """The content of a window, as its definition says."""
         window, elements = source.window, self.elements[source.iri]
         if isinstance(window, TimeWindow):
-            at = instant - instant % window.step
+            at = instant - instant % window.step - window.delay
             return [e for e in elements if at - window.range < e.time <= at]
+        if isinstance(window, SlideWindow):
+            ends = (ALWAYS if window.range is None else e.time - e.time % window.slide + window.range for e in elements)
+            return [e for e, end in zip(elements, ends, strict=True) if e.time <= instant < end]
         arrived = [e for e in sorted(elements, key=lambda e: e.time) if e.time <= instant]
         full = len(arrived) - len(arrived) % window.step
         return arrived[max(0, full - window.size) : full]
@@ -94,6 +109,11 @@ WINDOWS: dict[str, Callable[[Tape, int], Window]] = {
     "tumbling": lambda draw, step: TimeWindow(step, step),
     "counting": lambda draw, step: CountWindow(draw.count(1, 6)),
     "stepping": lambda draw, step: CountWindow(draw.count(2, 6), draw.count(1, 2)),
+    "past": lambda draw, step: TimeWindow(step * draw.count(1, 3), step, draw.count(1, 6) * SECOND // 2),
+    "leaving": lambda draw, step: SlideWindow(step * draw.count(1, 4), step),
+    "moving": lambda draw, step: SlideWindow(draw.count(1, 12) * SECOND // 2),
+    "now": lambda draw, step: SlideWindow(1),
+    "all": lambda draw, step: SlideWindow(None),
 }
 
 

@@ -6,6 +6,7 @@ import gzip
 import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -218,9 +219,9 @@ def test_a_large_file_is_a_job(open_ingest: Opener, drops: Path, monkeypatch: py
     asked: list[str] = []
     write = replay.write
 
-    def job(session: SparkSession, pieces: list[Split], stream: str, folder: str) -> list[replay.Part]:
+    def job(session: SparkSession, pieces: list[Split], stream: str, folder: str, **how: Any) -> list[replay.Part]:
         asked.append(stream)
-        return write(session, pieces, stream, folder)
+        return write(session, pieces, stream, folder, **how)
 
     monkeypatch.setattr(replay, "write", job)
     drop(drops, "a.nq", text([*range(10, 500), 3, 500]) + b"bad\n")

@@ -31,11 +31,17 @@ class Error(Exception):
 
 @dataclass(frozen=True)
 class World:
-    """A dataset, the graph of it that is active, and the outer solution."""
+    """A dataset, the graph of it that is active, the outer solution, and the tag of the windows that are read."""
 
     active: Graph
     named: dict[NamedNode, Graph]
     outer: Solution
+    tag: int = 0
+
+    def seen(self) -> list[Triple]:
+        """The active graph; with another tag only a part of it, as another window may hold less."""
+        triples = sorted(self.active, key=str)
+        return triples[self.tag :: 2] if self.tag else triples
 
     def only(self, vars: Iterable[Var]) -> World:
         return replace(self, outer={var: self.outer[var] for var in vars if var in self.outer})
@@ -58,7 +64,7 @@ def _bgp(op: ops.Bgp, world: World) -> list[Solution]:
     found: list[Solution] = [{}]
     for pattern in op.patterns:
         wanted = (pattern.subject, pattern.predicate, pattern.object)
-        matches = [match for triple in world.active if (match := _match(wanted, triple)) is not None]
+        matches = [match for triple in world.seen() if (match := _match(wanted, triple)) is not None]
         found = _joined(found, matches)
     return found
 
@@ -75,7 +81,7 @@ def _match(wanted: tuple[PatternTerm, ...], terms: tuple[Term, ...]) -> Solution
 
 
 def _path(op: ops.Path, world: World) -> list[Solution]:
-    pairs = _pairs(op.path, world.active)
+    pairs = _pairs(op.path, frozenset(world.seen()))
     return [match for pair in pairs if (match := _match((op.subject, op.object), pair)) is not None]
 
 
@@ -91,6 +97,8 @@ def _pairs(path: ops.PathExpr, graph: Graph) -> list[tuple[Term, Term]]:
             while longer := {(a, d) for a, b in closed for c, d in step if b == c} - closed:
                 closed = closed | longer
             return list(closed)
+        case ops.NegatedSet(tuple() as forward, None):
+            return [(s, o) for s, p, o in graph if p not in forward]
     raise NotImplementedError(path)
 
 
@@ -126,12 +134,14 @@ def _table(op: ops.Table, world: World) -> list[Solution]:
     return [{var: t for var, t in zip(op.vars, row, strict=True) if t is not None} for row in op.rows]
 
 
-def _graph(op: ops.Graph, world: World) -> list[Solution]:
+def _graph(op: ops.Graph | ops.InWindow, world: World) -> list[Solution]:
+    """The windows are the named graphs here; a tag means nothing to them."""
+    tag = 0 if isinstance(op, ops.InWindow) else world.tag
     names = [op.name] if isinstance(op.name, NamedNode) else list(world.named)
     result: list[Solution] = []
     for name in names:
         if name in world.named:
-            inside = solve(op.pattern, replace(world, active=world.named[name]))
+            inside = solve(op.pattern, replace(world, active=world.named[name], tag=tag))
             result += _joined(inside, [{op.name: name}]) if isinstance(op.name, Var) else inside
     return result
 
@@ -223,6 +233,8 @@ _SOLVERS: dict[type[Op], Callable[..., list[Solution]]] = {
     ops.Extend: _extend,
     ops.Table: _table,
     ops.Graph: _graph,
+    ops.InWindow: _graph,
+    ops.Overridden: lambda op, world: solve(op.pattern, replace(world, tag=op.tag)),
     ops.Group: _group,
     ops.Annotate: _annotate,
     ops.Project: _project,

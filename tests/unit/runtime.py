@@ -30,6 +30,9 @@ class Frame:
     def toArrow(self) -> pa.Table:
         return self.table
 
+    def write_open(self, path: str) -> int:
+        raise AssertionError("whole answers leave nothing open")
+
 
 @dataclass
 class FakePlan:
@@ -40,9 +43,12 @@ class FakePlan:
     counting: bool = False
     graph: bool = False
     fails: bool = False
+    emit: str = "rstream"
     seen: list[tuple[dict[str, Stream], Span]] = field(default_factory=list)
 
-    def evaluate(self, streams: Mapping[str, Stream], span: Span) -> Frame:
+    def evaluate(
+        self, streams: Mapping[str, Stream], span: Span, before: str | None = None, final: bool = False
+    ) -> Frame:
         self.seen.append((dict(streams), span))
         if self.fails:
             raise RuntimeError("boom\nat line 1")

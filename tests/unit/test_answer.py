@@ -76,6 +76,14 @@ def test_repr_is_short() -> None:
     assert repr(Answer.solutions([], [{}])) == "<Answer: 1 row of no variables>"
 
 
+def test_repr_says_when() -> None:
+    first, second = (datetime(2009, 7, 20, 8, minute, tzinfo=UTC) for minute in (1, 2))
+    assert repr(Answer(boolean=True, time=first)) == "<Answer at 2009-07-20T08:01:00Z: true>"
+    ended = Answer(boolean=True, time=second, valid_from=first, valid_to=second)
+    assert repr(ended) == "<Answer from 2009-07-20T08:01:00Z to 2009-07-20T08:02:00Z: true>"
+    assert repr(Answer(boolean=True, valid_from=first)) == "<Answer since 2009-07-20T08:01:00Z: true>"
+
+
 # For people
 
 

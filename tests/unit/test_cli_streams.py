@@ -120,6 +120,22 @@ def test_a_table_an_answer(engine: FakeEngine) -> None:
     assert engine.declared == {GATES: ("gates.nq", {})}
 
 
+@pytest.mark.parametrize(
+    ("end", "heading"),
+    [
+        (5, "cars from 2009-07-20T08:01:00Z to 2009-07-20T08:05:00Z"),
+        (None, "cars since 2009-07-20T08:01:00Z"),
+    ],
+)
+def test_a_table_says_for_how_long(end: int | None, heading: str, capsys: pytest.CaptureFixture[str]) -> None:
+    answer = Answer.solutions(["n"], [{"n": Literal(1)}])
+    until = None if end is None else at(end, answer, "cars").time
+    printer = output.Printer(output.Format.table, screen=live.ProgressLine(io.StringIO()))
+    begun = at(1, answer, "cars")
+    printer(replace(begun, time=until, valid_from=begun.time, valid_to=until))
+    assert capsys.readouterr().out.splitlines()[:3] == [heading, "┌───┐", "│ n │"]
+
+
 def test_ndjson(engine: FakeEngine) -> None:
     first, second = map(json.loads, run("cars.rq", "-f", "ndjson").stdout.splitlines())
     assert list(first) == ["query", "time", "head", "results"]
@@ -153,9 +169,15 @@ def test_formats_are_checked_before_anything_starts(engine: FakeEngine, query: s
 
 
 def test_options_reach_the_engine(engine: FakeEngine) -> None:
-    result = run("cars.rq", "--lateness", "10s", "--idle", "5s", "--checkpoint", "state", "--set", "duplicates=merge")
+    graphs = ("--stream-format", "jsonld", "--time-property", "http://e/at")
+    result = run(
+        "cars.rq", *graphs, "--lateness", "10s", "--idle", "5s", "--checkpoint", "state", "--set", "duplicates=merge"
+    )
     assert result.exit_code == 0
-    assert engine.declared[GATES] == ("gates.nq", {"lateness": "10s", "idle": "5s"})
+    assert engine.declared[GATES] == (
+        "gates.nq",
+        {"lateness": "10s", "idle": "5s", "format": "jsonld", "time_property": "http://e/at"},
+    )
     assert engine.registered["cars"]["duplicates"] == "merge"
     opened = engine.opened  # type: ignore[attr-defined]
     assert (opened["streams"], opened["checkpoint"], opened["options"]) == (True, "state", {})

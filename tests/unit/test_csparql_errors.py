@@ -7,6 +7,7 @@ import pytest
 from penstock.algebra.build import translate
 from penstock.errors import QueryError
 
+STEP_OR_TUMBLING = "write [RANGE … STEP …] or [RANGE … TUMBLING]"
 TUMBLE = "write TUMBLING, or a smaller STEP"
 FIRST = "FROM STREAM <http://e/s> [RANGE 10m STEP 1m] "
 UNIT = "expected a unit of time (ms, s, m, h or d)"
@@ -42,17 +43,19 @@ def test_a_message_as_people_see_it() -> None:
          "the window holds fewer triples than its step, so some elements would never be seen", TUMBLE),
         ("[RANGE 99999999d STEP 1s]", "99999999d", "this is longer than 10000 years", None),
         ("[TRIPLES 9999999999999999]", "9999999999999999", "this number is too large", None),
-        ("[RANGE 10m]", "]", "] cannot stand here", "expected STEP or TUMBLING"),
+        ("[RANGE 10m]", "[RANGE 10m]", "this window has no STEP", STEP_OR_TUMBLING),
+        ("[RANGE 10m SLIDE 1m]", "[RANGE 10m SLIDE 1m]", "SLIDE cannot stand here", STEP_OR_TUMBLING),
         ("[RANGE 10m TUMBLNG]", "TUMBLNG", NOT_SPARQL, "did you mean TUMBLING?"),
         ("[RNAGE 10m TUMBLING]", "RNAGE", NOT_SPARQL, "did you mean RANGE?"),
         ("[RANGE 10m SETP 1m]", "SETP", NOT_SPARQL, "did you mean STEP?"),
         ("[TRIPELS 10]", "TRIPELS", NOT_SPARQL, "did you mean TRIPLES?"),
-        ("[RANGE 10 STEP 5]", "STEP", "STEP cannot stand here", UNIT),
+        ("[RANGE 10 STEP 5s]", "10", "10 has no unit of time", "write 10s or 10ms, for instance"),
+        ("[RANGE 10s STEP 5]", "5", "5 has no unit of time", "write 5s or 5ms, for instance"),
         ("[RANGE 10 mintes STEP 5s]", "mintes", "mintes is no unit of time", "did you mean minutes?"),
         ("[RANGE 2 fortnights TUMBLING]", "fortnights", "fortnights is no unit of time", UNIT),
         ("[RANGE 1.5m TUMBLING]", "1.5", "1.5 cannot stand here", "expected a whole number or TRIPLES"),
         ("[TRIPLES 10m]", "m", "m cannot stand here", "expected ], STEP or TUMBLING"),
-        ("{}", "{", "{ cannot stand here", "a stream needs a window, as in [RANGE 10m STEP 1m]"),
+        ("RANGE 10m", "RANGE", "RANGE cannot stand here", "a stream needs a window, as in [RANGE 10m STEP 1m]"),
     ],
 )  # fmt: skip
 def test_windows(window: str, marked: str, reason: str, hint: str | None) -> None:
@@ -67,7 +70,8 @@ def test_windows(window: str, marked: str, reason: str, hint: str | None) -> Non
     ("query", "marked", "reason", "hint"),
     [
         (f"ASK {FIRST} FROM STREAM <http://e/s> [TRIPLES 5] {{}}", "<http://e/s> [T",
-         "this stream has another window already", "register two queries, or use one window for both"),
+         "this stream has another window already",
+         "name the windows, as in FROM NAMED WINDOW <w> ON <s> […], or use one window for both"),
         ("REGSITER QUERY q AS ASK {}", "REGSITER", NOT_SPARQL, "did you mean REGISTER?"),
         ("REGISTER QUREY q AS ASK {}", "QUREY", NOT_SPARQL, "did you mean QUERY?"),
         ("REGISTER QUERY q COMPUTD EVERY 1s AS ASK {}", "COMPUTD", NOT_SPARQL, "did you mean COMPUTED?"),

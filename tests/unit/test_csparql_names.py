@@ -64,6 +64,7 @@ def test_outside_brackets_there_are_no_differences() -> None:
 
 
 EXTENSION = """step range stream tumbling triples register query computed every aggregate timestamp
+    window slide fixed elems elements now all on to rstream istream dstream week w pt1s
     named from select count min hours seconds day s m h d ms a true group by filter as"""
 WORDS = sorted({*EXTENSION.split(), *(name.lower() for name in BUILTINS)})
 
@@ -98,3 +99,22 @@ def test_a_query_may_have_any_word_for_a_name(name: str, query: str) -> None:
 def test_a_prefixed_name_is_no_bare_name(text: str) -> None:
     kinds = [token.type for token in SparqlLexer(parser().lexer_conf).tokens(text)]
     assert kinds[2] == "PNAME_LN"
+
+
+@given(variable=cased, prefix=cased, local=cased, stream=cased)
+def test_no_word_is_reserved_among_windows_of_the_other_languages(
+    variable: str, prefix: str, local: str, stream: str
+) -> None:
+    text = f"""PREFIX {prefix}: <http://e/> REGISTER ISTREAM {stream} AS SELECT ?{variable}
+        FROM STREAM {stream} WINDOW RANGE 5 SLIDE FROM NAMED WINDOW {prefix}:{local} ON STREAM {stream} [RANGE PT1S]
+        FROM NAMED {prefix}:{local} [NOW] AS ?{variable}-now
+        WHERE {{ WINDOW {prefix}:{local} {{ ?{variable} {prefix}:{local} <range> }} STREAM {stream} [ALL] {{
+            {prefix}:{local} {prefix}: ?{variable} }} GRAPH ?{variable}-now {{ ?{variable} {prefix}: 5 }}
+            ?{variable} {prefix}:{local} {prefix}: . WINDOW ELEMS 3 }}"""
+    made = translate(text, base="http://e/")
+    bare = NamedNode(f"urn:penstock:stream:{stream}")
+    assert made.variables == (Var(variable),)
+    assert [each.iri for each in made.streams] == [bare, bare, bare, NamedNode(f"http://e/{local}"), bare]
+    names = [f"http://e/{local}", f"urn:penstock:window:{variable}-now", "urn:penstock:window:.1"]
+    assert [each.name.value for each in made.streams if each.name is not None] == names
+    assert (made.emit, made.registration) == ("istream", ops.Registration(stream))

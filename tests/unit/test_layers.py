@@ -19,6 +19,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "syntax": {"errors"},
     "algebra": {"errors", "syntax"},
     "optimise": {"errors", "algebra"},
+    "translate": {"errors", "syntax", "algebra"},
     "io": {"errors", "syntax", "answer"},
     "answer": {"errors", "io"},
     "knowledge": {"errors", "threads", "algebra", "answer", "io"},

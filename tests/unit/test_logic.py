@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pyoxigraph import BlankNode, Literal, NamedNode, Triple
+from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
 from penstock import logic
 from penstock.answer import Answer
@@ -23,7 +23,7 @@ from penstock.logic.model import Cells, Kind
 from penstock.logic.terms import read_cells
 
 EX = "http://example.org/"
-A, B, V = (NamedNode(EX + name) for name in "abv")
+A, B, G, V = (NamedNode(EX + name) for name in "abgv")
 SECOND = 1_000_000
 
 FILE = """\
@@ -35,6 +35,7 @@ stream <http://s/gates>
   0:30    :a t:sees :b     # a comment of Turtle's
   # nobody
   1:00:01 :a t:sees :b , 5 .
+  1:00:02 :g { :a t:sees :b . :b t:sees 5 }  # in a graph
 background graph <http://g/>
   :a :v 1 .
 background
@@ -66,6 +67,8 @@ def test_a_file_with_everything() -> None:
         (30 * SECOND, Triple(A, NamedNode(plain), B)),
         (3601 * SECOND, Triple(A, NamedNode(plain), B)),
         (3601 * SECOND, Triple(A, NamedNode(plain), Literal(5))),
+        (3602 * SECOND, Quad(A, NamedNode(plain), B, G)),
+        (3602 * SECOND, Quad(B, NamedNode(plain), Literal(5), G)),
     )
     assert [block.graph for block in test.background] == ["http://g/", None]
     assert test.options == {"duplicates": "merge", "lateness": "10s"}
@@ -104,11 +107,19 @@ QUERY = "query\n  ASK {}\nexpect true\n"
         ("stream nobody:s\n" + QUERY, "line 1: .*nobody"),
         ("stream :s\n  soon :a :b :c\n" + QUERY, "line 2: soon is no time"),
         ("stream :s\n  1:00 :a :b\n" + QUERY, "line 2: "),
+        ("stream :s\n  1:00 :g { :a :b }\n" + QUERY, "line 2: "),
         ("options merge\n" + QUERY, "line 1: write options as"),
         (QUERY + "expect other 1:00\n", "line 4: other is neither a time nor a query"),
         (QUERY + "expect 1:00 sometimes\n", "line 4: sometimes is none of"),
         (QUERY + "expect 1:00\n  nobody:x\n", "line 5: "),
         (QUERY + "expect 1:00 nothing\n  :x\n", "line 4: after nothing there are no rows"),
+        (QUERY + "expect .. 1:00\n  :x\n", "line 4: write an interval as: expect 1:00 .. 2:00"),
+        (QUERY + "expect 1:00..2:00\n  :x\n", "line 4: write an interval as: expect 1:00 .. 2:00"),
+        (QUERY + "expect 1:00 .. soon\n  :x\n", "line 4: soon is none of"),
+        (QUERY + "expect 1:00 .. 0:59\n  :x\n", "line 4: an interval ends after it begins: 1:00 .. 0:59"),
+        (QUERY + "expect 1:00 .. 1:00 true\n", "line 4: an interval ends after it begins"),
+        (QUERY + "expect 1:00 .. 2:00 empty\n", "line 4: 1:00 .. 2:00: an interval has rows, or is true"),
+        (QUERY + "expect 1:00 .. false\n", "line 4: 1:00 ..: an interval has rows, or is true"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_line(text: str, message: str) -> None:
@@ -211,6 +222,12 @@ def at(seconds: int, answer: Answer) -> Answer:
     return replace(answer, time=datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds))
 
 
+def between(start: int, end: int | None, answer: Answer) -> Answer:
+    opened = at(start, answer).time
+    closed = None if end is None else at(end, answer).time
+    return replace(answer, time=closed, valid_from=opened, valid_to=closed)
+
+
 def judged(expectations: str, *answers: Any, query: str = "SELECT ?x {}", **options: Any) -> list[str]:
     test = logic.read(f"query\n  {query}\n{expectations}")
     return [str(mismatch) for mismatch in logic.run(test, PretendingEngine(*answers, **options))]  # type: ignore[arg-type]
@@ -229,6 +246,10 @@ BOTH = Answer.solutions(["x"], [{"x": Literal(2)}, {"x": Literal(1)}])
         ("expect 1:00 nothing", [at(120, ONE)]),
         ("expect 1:00 true", [at(60, Answer.ask(True))]),
         ("expect 1:00\n  :a :v :b .", [at(60, Answer.graph([Triple(A, V, B)]))]),
+        ("expect 1:00 .. 2:00\n  1\nfinal", [between(60, 120, ONE)]),
+        ("expect 1:00 ..\n  1\nexpect 1:00 .. 2:00\n  1\n  2\nfinal", [between(60, 120, BOTH), between(60, None, ONE)]),
+        ("expect 1:00 .. true", [between(60, None, Answer.ask(True))]),
+        ("expect 1:00 .. 2:00 nothing\nexpect 1:00 .. nothing", [between(60, 130, ONE)]),
     ],
 )
 def test_what_holds(expectations: str, answers: Sequence[Any]) -> None:
@@ -245,6 +266,19 @@ def test_what_holds(expectations: str, answers: Sequence[Any]) -> None:
         ("expect 1:00 true", [at(60, Answer.ask(False))], "line 3: 1:00: expected true, got"),
         ("expect 1:00\n  1", [at(60, Answer.ask(False))], "line 3: 1:00: expected rows, and the answer is false"),
         ("expect 1:00\n  1\nfinal", [at(60, ONE), at(120, BOTH)], "line 1: 2:00: not expected, and came:"),
+        (
+            "expect 1:00 .. 2:00\n  1",
+            [between(60, None, ONE), between(0, 120, ONE)],
+            "line 3: 1:00 .. 2:00: there is no answer; answers came at 1:00 .., 0:00 .. 2:00",
+        ),
+        ("expect 2:00\n  1", [between(60, 120, ONE)], "line 3: 2:00: there is no answer; answers came at 1:00 .. 2:00"),
+        ("expect 1:00 ..\n  1", [at(60, ONE)], "line 3: 1:00 ..: there is no answer; answers came at 1:00"),
+        ("expect 1:00 ..\n  2", [between(60, None, ONE)], "line 3: 1:00 ..: another answer than expected\n"),
+        (
+            "expect 1:00 .. 2:00\n  1\nfinal",
+            [between(60, 120, ONE), between(60, None, ONE)],
+            "line 1: 1:00 ..: not expected, and came:",
+        ),
         ('expect error "step"', [], 'line 3: expected the error "step", and the query ran'),
         ('expect warning "stream"', [], 'line 3: expected the warning "stream", got none'),
     ],
@@ -257,6 +291,20 @@ def test_what_does_not(expectations: str, answers: Sequence[Any], message: str) 
 def test_order_by_makes_the_order_count() -> None:
     (said,) = judged("expect 1:00\n  1\n  2", at(60, BOTH), query="SELECT ?x { ?x :v ?y } ORDER BY ?x")
     assert "in this order" in said
+
+
+@pytest.mark.parametrize(
+    ("windows", "options"),
+    [("FROM STREAM :s WINDOW ELEMS 3", ""), ("FROM STREAM :s [RANGE 1m TUMBLING]", "options emit=dstream\n")],
+)
+def test_what_comes_and_goes_has_no_order(windows: str, options: str) -> None:
+    query = f"SELECT ?x {windows} {{ ?x :v ?y }} ORDER BY ?x"
+    assert judged(f"expect 1:00\n  1\n  2\n{options}", at(60, BOTH), query=query) == []
+
+
+def test_a_query_may_be_meant_by_the_stream_that_it_makes() -> None:
+    test = logic.read("query\n  ASK {}\nquery\n  REGISTER ISTREAM :out AS ASK {}\nquery\n  ASK {}\nexpect :out true\n")
+    assert test.expectations[0].query == 1
 
 
 @pytest.mark.parametrize("at_run", [False, True])

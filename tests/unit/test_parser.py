@@ -289,13 +289,13 @@ def test_every_rule_has_its_method() -> None:
 
 EXTENSION = r"""
 %extend dataset_clause: "FROM"i "ARCHIVE"i iri "[" "SINCE"i INTEGER "]" -> archive
-%extend graph_pattern_not_triples: "WINDOW"i var_or_iri group_graph_pattern -> window
+%extend graph_pattern_not_triples: "SHELF"i var_or_iri group_graph_pattern -> shelf
 """
 EXTENDED = """SELECT ?since FROM ARCHIVE <http://s/> [SINCE 10]
-WHERE { WINDOW ?archive { ?since <http://e/window> 10 } }"""
+WHERE { SHELF ?archive { ?since <http://e/shelf> 10 } }"""
 
 
 def test_further_grammar_adds_to_the_language_without_reserving_words() -> None:
     extended = Lark(grammar() + EXTENSION, parser="lalr", lexer=SparqlLexer, maybe_placeholders=True)
     found = {str(node.data) for node in extended.parse(EXTENDED).iter_subtrees()}
-    assert {"archive", "window"} <= found
+    assert {"archive", "shelf"} <= found

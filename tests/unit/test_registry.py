@@ -28,7 +28,7 @@ def register(
     catalogue: Catalogue, text: str, name: str | None = None, sink: SinkSpec = None, begin: int | None = None
 ) -> Task:
     query = translate(text)
-    entry = entry_of(catalogue.name_for(text, name, query), text, None, "keep", sink)
+    entry = entry_of(catalogue.name_for(text, name, query), text, None, "keep", None, sink)
     return catalogue.register(entry, query, sink, ["http://e/s"], lambda _: begin)
 
 
@@ -152,7 +152,7 @@ def test_a_dropped_query_cannot_be_paused() -> None:
 
 def test_duplicates_are_kept_or_merged() -> None:
     with pytest.raises(ValueError, match='duplicates is "keep" or "merge", not \'drop\''):
-        entry_of("a", READS, None, "drop", None)
+        entry_of("a", READS, None, "drop", None, None)
 
 
 def test_a_sink_of_ones_own_is_one(tmp_path: Path) -> None:

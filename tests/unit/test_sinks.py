@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Thread
@@ -85,6 +85,31 @@ def test_csv_has_one_heading_and_the_instant_first(tmp_path: Path) -> None:
         "2009-07-20T22:50:02Z,http://e/a,7",
         "",
     ]
+
+
+def test_csv_has_the_bounds_of_intervals(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    sink = open_sink(path, "solutions")
+    sink.begin()
+    ended = replace(solutions(9, 5, 6), valid_from=at(3), valid_to=at(9))
+    sink.deliver(Given(0, [ended, replace(solutions(9, 7), valid_from=at(4), time=None)]))
+    assert path.read_bytes().decode().split("\r\n") == [
+        "valid_from,valid_to,x,n",
+        "2009-07-20T22:50:03Z,2009-07-20T22:50:09Z,http://e/a,5",
+        "2009-07-20T22:50:03Z,2009-07-20T22:50:09Z,http://e/a,6",
+        "2009-07-20T22:50:04Z,,http://e/a,7",
+        "",
+    ]
+
+
+def test_nquads_have_the_beginning_of_intervals(tmp_path: Path) -> None:
+    path = tmp_path / "a.nq"
+    sink = open_sink(path, "graph")
+    sink.begin()
+    ended = replace(graph(9, Triple(A, P, A)), valid_from=at(3), valid_to=at(9))
+    sink.deliver(Given(0, [ended, replace(graph(None, Triple(A, P, A)), valid_from=at(4))]))
+    lines = path.read_text().splitlines()
+    assert [line.split('"')[1] for line in lines] == ["2009-07-20T22:50:03Z", "2009-07-20T22:50:04Z"]
 
 
 def test_nquads_can_be_read_as_a_stream_again(tmp_path: Path) -> None:

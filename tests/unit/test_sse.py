@@ -12,7 +12,7 @@ from penstock.algebra.expressions import Aggregate, Call, Const, Exists, Term, V
 from penstock.algebra.ops import Op, TriplePattern
 from penstock.algebra.sse import SexprError, read, read_expression, write
 from penstock.algebra.sse_query import read_query, write_query
-from penstock.algebra.windows import CountWindow, TimeWindow
+from penstock.algebra.windows import CountWindow, SlideWindow, TimeWindow
 from tests.unit.plans import from_tape, whole_plan
 from tests.unit.terms import terms
 
@@ -36,6 +36,9 @@ WRITTEN: list[tuple[str, Op]] = [
     ("(extend ((?x (<http://e/f> ?y))) (bgp))", ops.Extend(X, Call("http://e/f", (Y,)), ops.Bgp(()))),
     ("(graph ?x (bgp))", ops.Graph(X, ops.Bgp(()))),
     ("(graph :p (bgp))", ops.Graph(P, ops.Bgp(()))),
+    ("(inwindow ?x (bgp))", ops.InWindow(X, ops.Bgp(()))),
+    ("(inwindow :p (bgp))", ops.InWindow(P, ops.Bgp(()))),
+    ("(overridden 2 (bgp))", ops.Overridden(2, ops.Bgp(()))),
     ("(group (?x) ((?.a0 (count))) (bgp))", ops.Group((X,), ((Var(".a0"), Aggregate("COUNT", None)),), ops.Bgp(()))),
     (
         '(group () ((?.a0 (group_concat distinct (separator ", ") ?x))) (bgp))',
@@ -159,6 +162,26 @@ QUERIES: list[tuple[ops.Query, str]] = [
   (register "out" (every 1m) (output :q))
   (stream :p (range 90s step 1500ms))
   (stream :q (range 2d step 1us))
+  (bgp (?x :p 1)))""",
+    ),
+    (
+        ops.Query(
+            ops.Ask(),
+            XP1,
+            streams=(
+                ops.StreamWindow(P, SlideWindow(60_000_000, 1_000_000)),
+                ops.StreamWindow(P, CountWindow(5), named=True, tag=1),
+                ops.StreamWindow(P, SlideWindow(None), name=Q, merge=True),
+                ops.StreamWindow(P, TimeWindow(3_000_000, 1_000_000, 2_000_000), name=P),
+            ),
+            emit="istream",
+        ),
+        """(ask
+  (stream :p (range 1m slide 1s))
+  (stream named :p (triples 5 step 1) (tag 1))
+  (stream :p (range _ slide 1us) (as :q) merge)
+  (stream :p (range 3s step 1s delay 2s) (as :p))
+  (emit istream)
   (bgp (?x :p 1)))""",
     ),
 ]

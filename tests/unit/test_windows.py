@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.algebra.windows import CountWindow, TimeWindow, ceiling, floor
+from penstock.algebra.windows import CountWindow, SlideWindow, TimeWindow, ceiling, floor
 
 TIMES = st.integers(-(10**6), 10**6)
 STEPS = st.integers(1, 500)
@@ -74,3 +74,58 @@ def test_a_full_step_sees_the_last_elements(size: int, step: int, k: int) -> Non
     window, last = CountWindow(size, step), k * step
     seen = [n for n in range(1, last + 1) if window.entering(n) <= last < window.leaving(n)]
     assert seen == list(range(max(1, last - size + 1), last + 1))
+
+
+# [FROM NOW-15 TO NOW-5 STEP 5] is [RANGE 10 STEP 5] five later: at 20 it holds what came after 5 and not after 15.
+@pytest.mark.parametrize(("time", "visible"), [(3, (10, 20)), (5, (10, 20)), (6, (15, 25)), (15, (20, 30))])
+def test_in_the_past(time: int, visible: tuple[int, int]) -> None:
+    assert TimeWindow(10, 5, 5).visible(time) == visible
+
+
+@given(TIMES, STEPS, STEPS, st.integers(0, 1000), st.integers(-50, 50))
+def test_a_window_in_the_past_holds_what_one_of_now_held(time: int, range_: int, step: int, delay: int, k: int) -> None:
+    """The definition: at kσ the content is what has kσ−β−ρ < τ ≤ kσ−β."""
+    instant = floor(time, step) + k * step
+    start, end = TimeWindow(range_, step, delay).visible(time)
+    assert (start <= instant < end) == (instant - delay - range_ < time <= instant - delay)
+
+
+# RANGE 10 SLIDE 5: everything of [5, 10) enters at its own time and leaves at 15.
+#
+#     0    5    10   15   20
+#     |----|----|----|----|
+#       3═══════                 with all of [0, 5)
+#          5══════════
+#            7════════
+@pytest.mark.parametrize(("time", "visible"), [(3, (3, 10)), (5, (5, 15)), (7, (7, 15)), (-1, (-1, 5)), (0, (0, 10))])
+def test_slide(time: int, visible: tuple[int, int]) -> None:
+    assert SlideWindow(10, 5).visible(time) == visible
+
+
+# RANGE 5 FIXED: until the end of its own five.
+@pytest.mark.parametrize(("time", "visible"), [(0, (0, 5)), (4, (4, 5)), (5, (5, 10))])
+def test_fixed(time: int, visible: tuple[int, int]) -> None:
+    assert SlideWindow(5, 5).visible(time) == visible
+
+
+@given(TIMES, STEPS)
+def test_without_a_slide_everything_stays_as_long(time: int, range_: int) -> None:
+    assert SlideWindow(range_).visible(time) == (time, time + range_)
+
+
+@given(TIMES)
+def test_now_and_all(time: int) -> None:
+    assert SlideWindow(1).visible(time) == (time, time + 1)
+    assert SlideWindow(None).visible(time) == (time, None)
+
+
+@given(TIMES, STEPS, st.integers(1, 20))
+def test_a_slide_leaves_as_one(time: int, slide: int, times: int) -> None:
+    """Whoever enters in one slide leaves together, and no one before being seen."""
+    window = SlideWindow(slide * times, slide)
+    (start, end), (_, first_end) = window.visible(time), window.visible(floor(time, slide))
+    assert start == time
+    assert end is not None
+    assert end == first_end
+    assert end > time
+    assert end % slide == 0

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from penstock.algebra.ops import Query, Select
-from penstock.algebra.windows import TimeWindow, Window
+from penstock.algebra.windows import CountWindow, TimeWindow, Window
 from penstock.io.sinks import Batch, Position
 from penstock.spark.contents import Stream
 from penstock.spark.continuous import ContinuousQuery
@@ -36,6 +36,7 @@ class Elements:
         if isinstance(window, TimeWindow):
             at = instant - instant % window.step
             return [row for row in self.rows if at - window.range < row[0] <= at]
+        assert isinstance(window, CountWindow)
         arrived = self.dropped + sum(ts <= instant for ts, _ in self.rows)
         full = arrived - arrived % window.step
         return self.rows[max(0, full - window.size - self.dropped) : max(0, full - self.dropped)]
@@ -44,6 +45,7 @@ class Elements:
         """When a window that counts gets new content."""
         if isinstance(window, TimeWindow):
             return set()
+        assert isinstance(window, CountWindow)
         numbered = enumerate(self.rows, self.dropped + 1)
         return {ts for number, (ts, _) in numbered if number % window.step == 0}
 
@@ -52,12 +54,14 @@ class DefinedPlan:
     """Answers with all that is visible. What it says about time is what the real one says."""
 
     def __init__(self, query: Query) -> None:
-        self._query = query
+        self._query, self.emit = query, "rstream"
         real = ContinuousQuery(query, cast(Any, SimpleNamespace(session=None)))
         self.instants, self.last_instant = real.instants, real.last_instant
         self.horizon, self.tail = real.horizon, real.tail
 
-    def evaluate(self, streams: Mapping[str, Stream], span: Span) -> Frame:
+    def evaluate(
+        self, streams: Mapping[str, Stream], span: Span, before: str | None = None, final: bool = False
+    ) -> Frame:
         found = self.answers({name: Elements.read(stream) for name, stream in streams.items()}, span)
         rows = [(time, row) for time, content in found.items() for row in content]
         marks = [(time, None) for time in found]

@@ -7,15 +7,18 @@ from functools import reduce
 from itertools import chain, groupby
 
 from penstock.algebra import ops
+from penstock.algebra.build_cqels import CqelsBuilder
 from penstock.algebra.build_expressions import Grouping
-from penstock.algebra.build_streams import StreamBuilder, conjunction
+from penstock.algebra.build_streams import conjunction
 from penstock.algebra.expressions import Expr, Term, Var
+from penstock.algebra.windows import Window
 from penstock.errors import QueryError, RefusedError
 from penstock.syntax import parse, tree
+from penstock.syntax.bare_aggregates import nested
 from penstock.syntax.check import is_grouped
 from penstock.syntax.scope import visible, visible_in_select
 
-__all__ = ["build", "translate"]
+__all__ = ["build", "translate", "window_of"]
 
 
 def translate(text: str, base: str | None = None) -> ops.Query:
@@ -26,32 +29,48 @@ def translate(text: str, base: str | None = None) -> ops.Query:
 def build(query: tree.Query) -> ops.Query:
     """A query's tree as algebra."""
     try:
-        return _Builder(query.text).query(query)
+        return _Builder(query).query(query)
     except RecursionError:
         raise QueryError("the query is nested too deeply") from None
 
 
-class _Builder(StreamBuilder):
+def window_of(query: tree.Query, window: tree.Window) -> Window:
+    """What a window in the query means."""
+    return _Builder(query).window(window)
+
+
+class _Builder(CqelsBuilder):
     # Graph patterns (18.2.2)
 
     def group(self, group: tree.Group) -> ops.Op:
-        conditions, pattern = self.parts(group)
-        return pattern if conditions is None else ops.Filter(conditions, pattern)
+        with self.reading(group):
+            conditions, pattern = self.conditions(group), self.pattern(group)
+        return self.overridden(group, pattern if conditions is None else ops.Filter(conditions, pattern))
 
-    def parts(self, group: tree.Group) -> tuple[Expr | None, ops.Op]:
-        """The group's filters, which hold for all of it, apart from its pattern."""
+    def conditions(self, group: tree.Group) -> Expr | None:
+        """The group's filters, which hold for all of it."""
         conditions = [self.expression(e.condition) for e in group.elements if isinstance(e, tree.Filter)]
+        return conjunction(conditions) if conditions else None
+
+    def pattern(self, group: tree.Group) -> ops.Op:
         pattern: ops.Op = ops.Bgp(())
         for element in _merged(e for e in group.elements if not isinstance(e, tree.Filter)):
             pattern = self.add(pattern, element)
-        return (conjunction(conditions) if conditions else None), pattern
+        return pattern
+
+    def optional(self, left: ops.Op, group: tree.Group) -> ops.Op:
+        """The filters see both sides, so that they stand outside of the group's window."""
+        with self.reading(group):
+            with self.condition_of(group):
+                condition = self.conditions(group)
+            right = self.pattern(group)
+        return ops.LeftJoin(condition, left, self.overridden(group, right))
 
     def add(self, pattern: ops.Op, element: tree.Element) -> ops.Op:
         """The pattern so far, and the next element of its group."""
         match element:
             case tree.Optional(group):
-                condition, right = self.parts(group)
-                return ops.LeftJoin(condition, pattern, right)
+                return self.optional(pattern, group)
             case tree.Minus(group):
                 return ops.Minus(pattern, self.group(group))
             case tree.Bind(expression, variable):
@@ -63,11 +82,16 @@ class _Builder(StreamBuilder):
         """An element that is joined with those before it."""
         match element:
             case tree.Triples(triples):
+                self.triples_read()
                 return self.triples(triples)
             case tree.Union(groups):
                 return reduce(ops.Union, map(self.group, groups))
-            case tree.NamedGraph(name, group):
-                return ops.Graph(self.name(name), self.group(group))
+            case tree.NamedGraph():
+                return self.graph_block(element)
+            case tree.WindowBlock():
+                return self.window_block(element)
+            case tree.StreamBlock():
+                return self.stream_block(element)
             case tree.InlineData():
                 return self.table(element)
             case tree.SubSelect(select, where, modifiers, values):
@@ -106,6 +130,7 @@ class _Builder(StreamBuilder):
         keys: tuple[Var, ...] = ()
         if is_grouped(select, modifiers):
             keys, pattern = self.keys(modifiers.group_by, pattern)
+            keys, pattern = self.loose_keys(select, modifiers, keys, pattern)
             grouping = Grouping(set(keys))
         having = [self.expression(condition, grouping) for condition in modifiers.having]
         extensions = self.extensions(select, grouping)
@@ -115,6 +140,7 @@ class _Builder(StreamBuilder):
             pattern = ops.Group(keys, aggregates, pattern)
         if having:
             pattern = ops.Filter(conjunction(having), pattern)
+        pattern = self.reaching_groups(select, grouping, pattern)
         if values is not None:
             pattern = _join(pattern, self.table(values))
         for var, expression in extensions:
@@ -138,7 +164,9 @@ class _Builder(StreamBuilder):
         extensions = []
         for item in (select.items or ()) if select else ():
             var = Var(item.variable.name)
-            if item.expression is not None:
+            if (inner := nested(item)) is not None:
+                self.expression(inner, grouping)
+            elif item.expression is not None:
                 extensions.append((var, self.expression(item.expression, grouping)))
             if grouping is not None:
                 grouping.visible.add(var)
@@ -152,8 +180,8 @@ class _Builder(StreamBuilder):
         variables = _variables(visible_in_select(select, where, modifiers, values)) if select else ()
         pattern = self.level(self.group(where), select, modifiers, values, variables)
         form, dataset = self.form(query), self.dataset(query.datasets)
-        streams, registration = self.streams(query.streams), self.registration(query)
-        return ops.Query(form, pattern, variables, dataset, query.base, streams, registration)
+        streams, registration = self.streams(query), self.registration(query)
+        return ops.Query(form, pattern, variables, dataset, query.base, streams, registration, self.emit(query))
 
     def form(self, query: tree.Query) -> ops.Form:
         match query.form:

@@ -30,7 +30,11 @@ class Grouping:
 class ExpressionBuilder(TermBuilder, ABC):
     @abstractmethod
     def group(self, group: tree.Group) -> ops.Op:
-        """A group graph pattern, as EXISTS has one."""
+        """A group graph pattern."""
+
+    @abstractmethod
+    def exists_pattern(self, group: tree.Group) -> ops.Op:
+        """The group of an EXISTS."""
 
     def expression(self, expression: tree.Expression, grouping: Grouping | None = None) -> Expr:
         match expression:
@@ -43,7 +47,7 @@ class ExpressionBuilder(TermBuilder, ABC):
             case tree.FunctionCall():
                 return self.function_call(expression, grouping)
             case tree.Exists(group, negated):
-                exists = Exists(self.group(group))
+                exists = Exists(self.exists_pattern(group))
                 return Call("!", (exists,)) if negated else exists
             case tree.Aggregate():
                 return self.aggregate(expression, grouping)

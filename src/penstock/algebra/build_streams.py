@@ -1,70 +1,60 @@
-"""Tree → algebra, streams: windows, REGISTER and AGGREGATE of C-SPARQL."""
+"""Tree → algebra, streams: FROM, REGISTER and AGGREGATE."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import reduce
-from typing import NoReturn
 
 from penstock.algebra import ops
-from penstock.algebra.build_expressions import ExpressionBuilder
+from penstock.algebra.build_blocks import BlockBuilder
 from penstock.algebra.expressions import Aggregate, Call, Expr, Var
-from penstock.algebra.windows import UNITS, CountWindow, TimeWindow, Window
-from penstock.errors import QueryError
+from penstock.algebra.windows import Window
 from penstock.syntax import tree
 
 __all__ = ["StreamBuilder", "conjunction"]
 
-LONGEST = 10_000 * 366 * UNITS["d"]  # times and durations can then be added without leaving 64 bits
-
-_UNSEEN = "some elements would never be seen"
+_EMITS = {"streaming": "intervals", "cqels": "istream"}  # the first that a query has counts
 
 
-class StreamBuilder(ExpressionBuilder):
+class StreamBuilder(BlockBuilder):
     # Windows
 
-    def streams(self, clauses: tuple[tree.StreamClause, ...]) -> tuple[ops.StreamWindow, ...]:
+    def streams(self, query: tree.Query) -> tuple[ops.StreamWindow, ...]:
+        """The streams' own windows, those that override them, and those with names. WHERE has to be built already."""
+        own = self.own_windows(query.streams)
+        overriding = [replace(each, window=window, tag=tag) for window, tag in self.tags.items() for each in own]
+        return (*own, *overriding, *self.named_windows())
+
+    def own_windows(self, clauses: tuple[tree.StreamClause, ...]) -> tuple[ops.StreamWindow, ...]:
         """One window a stream. A clause given twice counts once; it is in the default graph if one of them says so."""
         found: dict[object, ops.StreamWindow] = {}
         for clause in clauses:
-            made = ops.StreamWindow(self.iri(clause.iri), self.window(clause.window), clause.named)
+            made = ops.StreamWindow(self.iri(clause.iri), self.own_window(clause), clause.named)
             known = found.get(made.iri, made)
             if known.window != made.window:
-                hint = "register two queries, or use one window for both"
+                hint = "name the windows, as in FROM NAMED WINDOW <w> ON <s> […], or use one window for both"
                 self.fail("this stream has another window already", clause.iri.span, hint)
-            found[made.iri] = ops.StreamWindow(made.iri, made.window, made.named and known.named)
+            found[made.iri] = replace(made, named=made.named and known.named)
         return tuple(found.values())
 
-    def window(self, window: tree.TimeWindow | tree.CountWindow) -> Window:
-        return self.time_window(window) if isinstance(window, tree.TimeWindow) else self.count_window(window)
+    def own_window(self, clause: tree.StreamClause) -> Window:
+        """A stream without a window has one of those that the groups give it; nothing reads it then."""
+        if clause.window is not None:
+            return self.window(clause.window)
+        if self.own_windows_read or not self.tags:
+            where = "some patterns of WHERE stand in no group with a window" if self.tags else "there is none in WHERE"
+            hint = "add one, as in [RANGE 10m STEP 1m] or WINDOW RANGE 10 MINUTE SLIDE"
+            self.fail(f"a stream needs a window, and {where}", clause.iri.span, hint)
+        return next(iter(self.tags))
 
-    def time_window(self, window: tree.TimeWindow) -> TimeWindow:
-        range_ = self.microseconds(window.range, "a window of length 0 holds nothing")
-        step = self.microseconds(window.step, "a window with step 0 never moves")
-        if range_ < step:
-            reason = f"the window is shorter than its step, so {_UNSEEN}"
-            self.fail(reason, window.span, "write TUMBLING, or a smaller STEP")
-        return TimeWindow(range_, step)
-
-    def count_window(self, window: tree.CountWindow) -> CountWindow:
-        size = self.count(window.size, "a window of 0 triples holds nothing")
-        step = 1 if window.step is None else self.count(window.step, "a window with step 0 never moves")
-        if size < step:
-            reason = f"the window holds fewer triples than its step, so {_UNSEEN}"
-            self.fail(reason, window.span, "write TUMBLING, or a smaller STEP")
-        return CountWindow(size, step)
-
-    def microseconds(self, duration: tree.Duration, if_zero: str) -> int:
-        value = duration.amount * UNITS[duration.unit]
-        if value == 0:
-            self.fail(if_zero, duration.span)
-        if value > LONGEST:
-            self.fail("this is longer than 10000 years", duration.span)
-        return value
-
-    def count(self, count: tree.Count, if_zero: str) -> int:
-        if count.amount == 0:
-            self.fail(if_zero, count.span)
-        return count.amount
+    def named_windows(self) -> Iterator[ops.StreamWindow]:
+        """RSP-QL says that the content of a window is a graph, in which equal triples are one."""
+        for name, clause in self.declared.items():
+            merge = clause.variable is None
+            yield ops.StreamWindow(self.iri(clause.iri), self.window(clause.window), name=name, merge=merge)
+        for (iri, window), name in self.blocks.items():
+            yield ops.StreamWindow(iri, window, name=name)
 
     # REGISTER
 
@@ -75,6 +65,12 @@ class StreamBuilder(ExpressionBuilder):
         every = None if given.every is None else self.microseconds(given.every, "a query cannot be computed every 0")
         derives = given.derives and isinstance(query.form, tree.Construct | tree.Describe)
         return ops.Registration(given.name, every, self.iri(given.iri) if derives else None)
+
+    def emit(self, query: tree.Query) -> str | None:
+        """Which stream the answers make: what REGISTER says, else what the languages of the windows mean by a query."""
+        if query.registration is not None and query.registration.emit is not None:
+            return query.registration.emit
+        return next((_EMITS[language] for language in _EMITS if language in query.languages), None)
 
     # AGGREGATE
 
@@ -87,9 +83,6 @@ class StreamBuilder(ExpressionBuilder):
             pattern = ops.Annotate(Var(annotation.variable.name), aggregate, keys, pattern)
         conditions = [self.expression(filter_.condition) for filter_ in modifiers.annotation_filters]
         return ops.Filter(conjunction(conditions), pattern) if conditions else pattern
-
-    def fail(self, reason: str, span: tree.Span, hint: str | None = None) -> NoReturn:
-        raise span.error(QueryError, reason, self.text, hint)
 
 
 def conjunction(conditions: list[Expr]) -> Expr:

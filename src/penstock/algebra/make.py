@@ -19,8 +19,8 @@ from penstock.algebra.scope import conjuncts, mentioned, visible
 
 __all__ = [
     "FALSE", "TRUE", "annotate", "conjunction", "distinct", "empty", "extend", "filter", "graph", "group",
-    "is_empty", "is_unit", "join", "left_join", "minus", "order", "path", "project", "rebuild", "reduced", "slice",
-    "union",
+    "in_window", "is_empty", "is_unit", "join", "left_join", "minus", "order", "overridden", "path", "project",
+    "rebuild", "reduced", "slice", "union",
 ]  # fmt: skip
 
 TRUE = Const(Literal(True))
@@ -107,6 +107,18 @@ def graph(name: Var | NamedNode, pattern: Op) -> Op:
     return ops.Graph(name, pattern)
 
 
+def in_window(name: Var | NamedNode, pattern: Op) -> Op:
+    """As `graph`."""
+    if is_empty(pattern):
+        return empty(visible(ops.InWindow(name, pattern)))
+    return ops.InWindow(name, pattern)
+
+
+def overridden(tag: int, pattern: Op) -> Op:
+    """What reads no stream needs no window, and of two windows the inner one counts."""
+    return pattern if is_unit(pattern) or isinstance(pattern, Table | ops.Overridden) else ops.Overridden(tag, pattern)
+
+
 def group(keys: tuple[Var, ...], aggregates: tuple[tuple[Var, Aggregate], ...], pattern: Op) -> Op:
     """Without keys there is a group even of nothing."""
     made = ops.Group(keys, aggregates, pattern)
@@ -183,6 +195,8 @@ _MAKERS: dict[type[Op], Callable[..., Any]] = {
     ops.Filter: filter,
     ops.Extend: extend,
     ops.Graph: graph,
+    ops.InWindow: in_window,
+    ops.Overridden: overridden,
     ops.Group: group,
     ops.Annotate: annotate,
     ops.Project: project,

@@ -198,6 +198,25 @@ class Graph(Op):
 
 
 @dataclass(frozen=True, slots=True)
+class InWindow(Op):
+    """WINDOW <w> { … }, GRAPH ?w { … } of CQELS, STREAM <s> […] { … }: the pattern on the content of the window of that
+    name alone, without the background; with a variable on each named window in turn, its name bound. GRAPH inside it
+    means the graphs that the window's own elements came in."""
+
+    name: Var | NamedNode
+    pattern: Op
+
+
+@dataclass(frozen=True, slots=True)
+class Overridden(Op):
+    """Streaming SPARQL's window in a group: the pattern with the windows of that tag in place of the streams' own (tag
+    0). Of several around a pattern the innermost counts."""
+
+    tag: int
+    pattern: Op
+
+
+@dataclass(frozen=True, slots=True)
 class Group(Op):
     """GROUP BY: one solution a group, holding the keys and the aggregates. No keys: one group, even of nothing."""
 
@@ -277,12 +296,20 @@ class Dataset:
 
 @dataclass(frozen=True, slots=True)
 class StreamWindow:
-    """FROM STREAM: a window on a stream. It is part of the default graph unless `named`, and GRAPH can see it in any
-    case, together with the background's default graph."""
+    """A window on a stream.
+
+    Without a name (FROM STREAM) it is part of the default graph unless `named`, and GRAPH can see it in any case,
+    together with the background's default graph. With a `tag` it stands in for the stream's own window inside
+    `Overridden` of that tag, and is in no graph elsewhere.
+    With a name it is in no graph, and `InWindow` alone reads it. `merge`: equal triples of its content are one.
+    """
 
     iri: NamedNode
     window: Window
     named: bool = False
+    name: NamedNode | None = None
+    merge: bool = False
+    tag: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,9 +350,14 @@ class Describe:
 Form: TypeAlias = Select | Ask | Construct | Describe
 
 
+EMISSIONS = ("rstream", "istream", "dstream", "intervals")
+"""What a query may report of its answers: all at each instant, what comes, what goes, or how long it was there."""
+
+
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A whole query. `variables` are the projected ones, in order (empty unless SELECT)."""
+    """A whole query. `variables` are the projected ones, in order (empty unless SELECT). `emit` is which stream is made
+    of the answers: "rstream", "istream", "dstream" or "intervals"; None: nothing was said (then it is as rstream)."""
 
     form: Form
     pattern: Op
@@ -334,6 +366,7 @@ class Query:
     base: str | None = None
     streams: tuple[StreamWindow, ...] = ()
     registration: Registration | None = None
+    emit: str | None = None
 
 
 def variables_of(*terms: PatternTerm) -> tuple[Var, ...]:

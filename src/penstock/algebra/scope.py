@@ -17,6 +17,7 @@ from penstock.algebra.ops import (
     Filter,
     Graph,
     Group,
+    InWindow,
     Join,
     LeftJoin,
     Minus,
@@ -52,7 +53,7 @@ def visible(op: Op) -> Vars:
             return frozenset(vars)
         case Extend(var, _, pattern) | Annotate(var, _, _, pattern):
             return visible(pattern) | {var}
-        case Graph(Var() as name, pattern):
+        case Graph(Var() as name, pattern) | InWindow(Var() as name, pattern):
             return visible(pattern) | {name}
         case Group(keys, aggregates, _):
             return frozenset(keys) | {var for var, _ in aggregates}
@@ -82,7 +83,7 @@ def certain(op: Op) -> Vars:
             return certain(pattern) | {var} if aggregate.name == "COUNT" else certain(pattern)
         case Table(vars, rows):
             return frozenset(var for i, var in enumerate(vars) if all(row[i] is not None for row in rows))
-        case Graph(Var() as name, pattern):
+        case Graph(Var() as name, pattern) | InWindow(Var() as name, pattern):
             return certain(pattern) | {name}
         case Group(keys, aggregates, pattern):
             counted = {var for var, aggregate in aggregates if aggregate.name == "COUNT"}

@@ -51,8 +51,10 @@ def _parameters(op: Op) -> list[Sexpr]:
             return [[[token(var), _expression(expression)]]]
         case ops.Table(vars, rows):
             return ["unit"] if op == ops.UNIT else [["vars", *_variables(vars)], *(_row(vars, row) for row in rows)]
-        case ops.Graph(name, _):
+        case ops.Graph(name, _) | ops.InWindow(name, _):
             return [token(name)]
+        case ops.Overridden(tag, _):
+            return [str(tag)]
         case ops.Group(keys, aggregates, _):
             return [_variables(keys), [[token(var), _expression(aggregate)] for var, aggregate in aggregates]]
         case ops.Annotate(var, aggregate, keys, _):

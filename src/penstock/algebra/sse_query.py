@@ -19,16 +19,16 @@ from penstock.algebra.expressions import Var
 from penstock.algebra.sexpr import Sexpr, SexprError, layout, parse, term, token
 from penstock.algebra.sse import written_operator, written_triple
 from penstock.algebra.sse_read import OPERATORS, a, items, read_operator, read_triple
-from penstock.algebra.windows import UNITS, CountWindow, TimeWindow, Window
+from penstock.algebra.windows import UNITS, CountWindow, SlideWindow, TimeWindow, Window
 
 __all__ = ["read_query", "write_query"]
 
-_PARTS = frozenset(("register", "stream", "from", "base"))
+_PARTS = frozenset(("register", "stream", "from", "base", "emit"))
 
 
 def write_query(query: ops.Query) -> str:
     """The query as text, always the same for the same query."""
-    parts = [*_registration(query), *map(_stream, query.streams), *_dataset(query), *_base(query)]
+    parts = [*_registration(query), *map(_stream, query.streams), *_dataset(query), *_base(query), *_emit(query)]
     return layout([*_form(query), *parts, written_operator(query.pattern)], OPERATORS | _PARTS)
 
 
@@ -54,13 +54,21 @@ def _registration(query: ops.Query) -> list[Sexpr]:
 
 
 def _stream(stream: ops.StreamWindow) -> Sexpr:
-    return ["stream", *(["named"] if stream.named else []), token(stream.iri), _window(stream.window)]
+    more: list[Sexpr] = [] if stream.name is None else [["as", token(stream.name)]]
+    more += ["merge"] if stream.merge else []
+    more += [["tag", str(stream.tag)]] if stream.tag else []
+    return ["stream", *(["named"] if stream.named else []), token(stream.iri), _window(stream.window), *more]
 
 
 def _window(window: Window) -> Sexpr:
-    if isinstance(window, CountWindow):
-        return ["triples", str(window.size), "step", str(window.step)]
-    return ["range", _duration(window.range), "step", _duration(window.step)]
+    match window:
+        case CountWindow(size, step):
+            return ["triples", str(size), "step", str(step)]
+        case SlideWindow(range_, slide):
+            return ["range", "_" if range_ is None else _duration(range_), "slide", _duration(slide)]
+        case TimeWindow(range_, step, delay):
+            late: list[Sexpr] = ["delay", _duration(delay)] if delay else []
+            return ["range", _duration(range_), "step", _duration(step), *late]
 
 
 def _duration(value: int) -> str:
@@ -76,6 +84,10 @@ def _dataset(query: ops.Query) -> list[Sexpr]:
 
 def _base(query: ops.Query) -> list[Sexpr]:
     return [] if query.base is None else [["base", token(Literal(query.base))]]
+
+
+def _emit(query: ops.Query) -> list[Sexpr]:
+    return [] if query.emit is None else [["emit", query.emit]]
 
 
 def read_query(text: str) -> ops.Query:
@@ -105,6 +117,8 @@ def _add(fields: dict[str, Any], name: Sexpr, *rest: Sexpr) -> None:
             fields["dataset"] = ops.Dataset(fields["dataset"].default if "dataset" in fields else (), iris)
         case "base":
             fields["base"] = a(Literal, rest[0]).value
+        case "emit":
+            fields["emit"] = str(rest[0])
         case _:
             raise SexprError(f"no part of a query is called {layout(name)}")
 
@@ -116,8 +130,12 @@ def _read_registration(name: Sexpr, more: dict[str, Sexpr]) -> ops.Registration:
 
 
 def _read_stream(rest: list[Sexpr]) -> ops.StreamWindow:
-    *named, iri, window = rest
-    return ops.StreamWindow(a(NamedNode, iri), _read_window(items(window)), named == ["named"])
+    named = rest[0] == "named"
+    iri, window, *more = rest[1:] if named else rest
+    extra = {str(part[0]): part[1] for part in more if isinstance(part, list)}
+    name = a(NamedNode, extra["as"]) if "as" in extra else None
+    tag = int(str(extra.get("tag", 0)))
+    return ops.StreamWindow(a(NamedNode, iri), _read_window(items(window)), named, name, "merge" in more, tag)
 
 
 def _read_window(written: list[Sexpr]) -> Window:
@@ -126,6 +144,10 @@ def _read_window(written: list[Sexpr]) -> Window:
             return CountWindow(int(str(size)), int(str(step)))
         case ["range", range_, "step", step]:
             return TimeWindow(_read_duration(range_), _read_duration(step))
+        case ["range", range_, "step", step, "delay", delay]:
+            return TimeWindow(_read_duration(range_), _read_duration(step), _read_duration(delay))
+        case ["range", range_, "slide", slide]:
+            return SlideWindow(None if range_ == "_" else _read_duration(range_), _read_duration(slide))
     raise SexprError(f"{layout(written)} is no window")
 
 

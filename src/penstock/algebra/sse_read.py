@@ -97,9 +97,14 @@ def _table(*parts: Sexpr) -> Op:
     return ops.Table(vars, tuple(tuple(row.get(var) for var in vars) for row in rows))  # type: ignore[misc]
 
 
-def _graph(name: Sexpr, pattern: Sexpr) -> Op:
-    is_variable = isinstance(name, str) and name.startswith("?")
-    return ops.Graph(a(Var, name) if is_variable else a(NamedNode, name), read_operator(pattern))
+def _within(kind: Callable[[Var | NamedNode, Op], Op]) -> Callable[[Sexpr, Sexpr], Op]:
+    """GRAPH and WINDOW: a name, or a variable for it, and what stands inside."""
+    return lambda name, pattern: kind(_name(name), read_operator(pattern))
+
+
+def _name(written: Sexpr) -> Var | NamedNode:
+    is_variable = isinstance(written, str) and written.startswith("?")
+    return a(Var, written) if is_variable else a(NamedNode, written)
 
 
 def _group(keys: Sexpr, aggregates: Sexpr, pattern: Sexpr) -> Op:
@@ -145,7 +150,9 @@ _OPERATORS: dict[str, Callable[..., Op]] = {
     "filter": lambda condition, pattern: ops.Filter(_expression(condition), read_operator(pattern)),
     "extend": _extend,
     "table": _table,
-    "graph": _graph,
+    "graph": _within(ops.Graph),
+    "inwindow": _within(ops.InWindow),
+    "overridden": lambda tag, pattern: ops.Overridden(int(str(tag)), read_operator(pattern)),
     "group": _group,
     "annotate": _annotate,
     "project": lambda vars, pattern: ops.Project(_variables(vars), read_operator(pattern)),

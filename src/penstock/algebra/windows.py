@@ -1,7 +1,11 @@
 """Windows: from an element of a stream to the time during which a query can see it. Time is microseconds since 1970.
 
 [RANGE ρ STEP σ]      τ is visible during [⌈τ/σ⌉σ, ⌈(τ+ρ)/σ⌉σ); [RANGE ρ TUMBLING] is the same with σ = ρ
-[RANGE TRIPLES n]     the i-th element is visible from its own time until that of element i+n
+[FROM NOW-α TO NOW-β STEP σ]  the same with ρ = α−β for an element of the time τ+β: a window in the past
+RANGE w SLIDE δ       τ is visible during [τ, ⌊τ/δ⌋δ + w); FIXED is the same with δ = w
+[RANGE ρ]             the same with δ the smallest time there is, so that it is [τ, τ+ρ); [NOW] holds an instant alone
+[ALL]                 τ is visible from τ on, for ever
+[RANGE TRIPLES n]     the i-th element is visible from its own time until that of element i+n; ELEMS n, ELEMENTS n
 [… TRIPLES n STEP m]  the same, but the content changes only at every m-th element
 """
 
@@ -11,18 +15,34 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 UNITS = {"us": 1, "ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000, "d": 86_400_000_000}
+UNITS["w"] = 7 * UNITS["d"]
 
 
 @dataclass(frozen=True, slots=True)
 class TimeWindow:
-    """At the instant kσ it holds the elements with kσ−ρ < τ ≤ kσ (ρ the range, σ the step), until the next instant."""
+    """At the instant kσ it holds the elements with kσ−β−ρ < τ ≤ kσ−β (ρ the range, σ the step, β the delay, which is
+    for windows in the past), until the next instant."""
 
     range: int
     step: int
+    delay: int = 0
 
     def visible(self, time: int) -> tuple[int, int]:
         """From when an element of that time is visible, and from when it is not any more."""
-        return ceiling(time, self.step), ceiling(time + self.range, self.step)
+        seen = time + self.delay
+        return ceiling(seen, self.step), ceiling(seen + self.range, self.step)
+
+
+@dataclass(frozen=True, slots=True)
+class SlideWindow:
+    """An element enters at its own time and leaves together with all of its slide: [τ, ⌊τ/δ⌋δ + w). No range: never."""
+
+    range: int | None
+    slide: int = 1
+
+    def visible(self, time: int) -> tuple[int, int | None]:
+        """From when an element of that time is visible, and from when it is not any more (None: for ever)."""
+        return time, None if self.range is None else floor(time, self.slide) + self.range
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +61,7 @@ class CountWindow:
         return ceiling(rank + self.size, self.step)
 
 
-Window: TypeAlias = TimeWindow | CountWindow
+Window: TypeAlias = TimeWindow | SlideWindow | CountWindow
 
 
 def ceiling(value: int, step: int) -> int:

@@ -65,6 +65,12 @@ def run(
     idle: Annotated[
         str | None, typer.Option(metavar="10s", help="After how long a silent stream no longer holds others back.")
     ] = None,
+    stream_format: Annotated[
+        str | None, typer.Option(metavar="FORMAT", help="trig or jsonld, for sources that do not end in their format.")
+    ] = None,
+    time_property: Annotated[
+        str | None, typer.Option(metavar="IRI", help="What says when a graph was; prov:generatedAtTime unless given.")
+    ] = None,
     checkpoint: Annotated[
         str | None, typer.Option(metavar="DIR", help="Where streams and progress are kept, to continue from later.")
     ] = None,
@@ -85,7 +91,12 @@ def run(
             streams=[stream_spec(spec) for spec in stream],
             format=format,
             follow=follow,
-            stream_options={"lateness": lateness, "idle": idle},
+            stream_options={
+                "lateness": lateness,
+                "idle": idle,
+                "format": stream_format,
+                "time_property": time_property,
+            },
             query_options={name: settings.pop(name) for name in engines.QUERY_OPTIONS & settings.keys()},
         )
         job.check()

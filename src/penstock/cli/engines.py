@@ -17,7 +17,7 @@ __all__ = ["QUERY_OPTIONS", "open_engine", "setting"]
 _ENGINE_OPTIONS: dict[str, Callable[[str], Any]] = {
     "rules": lambda names: [name for name in names.split(",") if name],
 }
-QUERY_OPTIONS = {"duplicates"}  # of engine.register
+QUERY_OPTIONS = {"duplicates", "emit"}  # of engine.register
 
 
 def setting(text: str) -> tuple[str, str]:

@@ -1,6 +1,7 @@
 """Timestamped N-Quads, and N-Triples, as Arrow tables: fast where lines are as usual, exact everywhere.
 
     <s> <p> <o> "2009-07-20T22:48:52Z"^^<http://www.w3.org/2001/XMLSchema#dateTime> .
+    <s> <p> <o> <g> "2009-07-20T22:48:52Z"^^<http://www.w3.org/2001/XMLSchema#dateTime> .
 
 Terms are encoded as `penstock.spark.encoding` says, times are microseconds since 1970. The kernels of `nquads_fast`
 read what they can prove to be well-formed; all other lines go one by one through pyoxigraph (`nquads_slow`).
@@ -19,10 +20,12 @@ from penstock.io.nquads_fast import Block, Columns, read_block
 from penstock.io.nquads_grammar import PLAIN_LINE, TIMED_LINE
 from penstock.io.nquads_slow import BadLine, Reading, Row, read_lines
 
-__all__ = ["ELEMENTS", "BadLine", "Parsed", "parse", "parse_ntriples", "scope"]
+__all__ = ["ELEMENTS", "GRAPHED", "BadLine", "Parsed", "graphed", "parse", "parse_ntriples", "scope"]
 
 _TYPES: dict[str, pa.DataType] = {"s": pa.string(), "p": pa.string(), "o": pa.string(), "ts": pa.int64()}
 ELEMENTS = pa.schema(_TYPES)
+GRAPHED = ELEMENTS.append(pa.field("g", pa.string()))
+"""With the name of the graph, NULL for none. A table without the column has no element that is in a graph."""
 _FEW = 64  # lines that are read one by one before the kernels' expression would be compiled
 _BLOCK = 8 << 20  # bytes: large enough to amortise the calls, small enough to stay near the processor
 
@@ -50,23 +53,30 @@ def parse_ntriples(data: bytes, scope: str) -> Parsed:
     return Parsed(parsed.elements.drop_columns(["ts"]), parsed.bad)
 
 
+def graphed(elements: pa.Table) -> pa.Table:
+    """With the column of graphs' names in any case."""
+    if "g" in elements.column_names:
+        return elements
+    return elements.append_column(GRAPHED.field("g"), pa.nulls(elements.num_rows, pa.string()))
+
+
 def scope(stream: str) -> str:
     """What goes before the labels of a stream's blank nodes: always the same, and different for every stream."""
     return f"s{blake2s(stream.encode(), digest_size=8).hexdigest()}."
 
 
 def _parse(data: bytes, reading: Reading) -> Parsed:
-    batches: list[pa.RecordBatch] = []
+    tables: list[pa.Table] = [ELEMENTS.empty_table()]
     bad: list[BadLine] = []
     line = 1
     for raw in _blocks(data):
         block, broken = _utf8(raw, line)
         columns = _fast(block, reading)
         rows, wrong = read_lines(_left(block, columns, line), reading)
-        batches += _batches(columns, rows, line, reading)
+        tables += _tables(columns, rows, line, reading)
         bad += sorted(broken + wrong, key=lambda found: found.line)
         line += len(block.lines)
-    return Parsed(pa.Table.from_batches(batches, ELEMENTS), bad)
+    return Parsed(pa.concat_tables(tables, promote_options="default"), bad)
 
 
 def _blocks(data: bytes) -> Iterator[pa.Buffer]:
@@ -127,20 +137,21 @@ def _left(block: Block, columns: list[Columns], line: int) -> Iterator[tuple[int
     return ((line + int(i), str(text)[:-1]) for i, text in zip(np.flatnonzero(left), texts, strict=True))
 
 
-def _batches(columns: list[Columns], rows: list[Row], line: int, reading: Reading) -> list[pa.RecordBatch]:
+def _tables(columns: list[Columns], rows: list[Row], line: int, reading: Reading) -> list[pa.Table]:
     """All that was read of a block, in the order of its lines."""
-    read = [(found.lines + line, _batch(found, reading)) for found in columns if len(found.lines)]
+    read = [(found.lines + line, _table(found, reading)) for found in columns if len(found.lines)]
     if rows:
         numbers, *values = zip(*rows, strict=True)
-        arrays = [pa.array(column, field.type) for column, field in zip(values, ELEMENTS, strict=True)]
-        read.append((np.array(numbers), pa.RecordBatch.from_arrays(arrays, schema=ELEMENTS)))
+        schema = ELEMENTS if all(graph is None for graph in values[-1]) else GRAPHED
+        arrays = [pa.array(column, field.type) for column, field in zip(values, schema, strict=False)]
+        read.append((np.array(numbers), pa.Table.from_arrays(arrays, schema=schema)))
     if len(read) < 2:
-        return [batch for _, batch in read]
+        return [table for _, table in read]
     order = np.argsort(np.concatenate([numbers for numbers, _ in read]), kind="stable")
-    mixed = pa.Table.from_batches([batch for _, batch in read]).take(order)
-    return mixed.combine_chunks().to_batches()
+    mixed = pa.concat_tables([table for _, table in read], promote_options="default").take(order)
+    return [mixed.combine_chunks()]
 
 
-def _batch(found: Columns, reading: Reading) -> pa.RecordBatch:
+def _table(found: Columns, reading: Reading) -> pa.Table:
     ts = found.ts if found.ts is not None else np.full(len(found.lines), reading.stamp, np.int64)
-    return pa.RecordBatch.from_arrays([found.s, found.p, found.o, pa.array(ts)], schema=ELEMENTS)
+    return pa.Table.from_arrays([found.s, found.p, found.o, pa.array(ts)], schema=ELEMENTS)

@@ -15,10 +15,10 @@ from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, RdfFor
 from penstock.io.nquads_grammar import DATE_TIME
 from penstock.io.nquads_time import microseconds
 
-__all__ = ["BadLine", "Reading", "Row", "read_lines"]
+__all__ = ["BadLine", "Reading", "Row", "encoded", "moment_of", "read_lines", "unreadable"]
 
-Row: TypeAlias = tuple[int, str, str, str, int]
-"""The number of a line, and what it holds: encoded subject, predicate and object, and the time."""
+Row: TypeAlias = tuple[int, str, str, str, int, str | None]
+"""The number of a line, and what it holds: encoded subject, predicate and object, the time, and the graph's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +42,14 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A line, its triple as N-Triples, and its time; or the problem with that."""
+    """A line, its triple as N-Triples or with its graph as N-Quads, and its time; or the problem with that."""
 
     line: int
     text: str
     triple: str = ""
     time: int = 0
     problem: str | None = None
+    named: bool = False  # whether it is in a graph
 
 
 # Possessive (*+) where it can be: nothing that somebody sends may take time beyond its length.
@@ -59,6 +60,7 @@ _ANY_LITERAL = rf'"[^"\\]*+(?:\\.[^"\\]*+)*+"(?:{_GAP}@[A-Za-z0-9\-]+|{_GAP}\^\^
 _RESOURCE = f"(?:{_ANY_IRI}|{_ANY_BLANK})"
 _LINE = re.compile(
     f"(?P<triple>{_RESOURCE}{_GAP}{_ANY_IRI}{_GAP}(?:{_RESOURCE}|{_ANY_LITERAL})){_GAP}"
+    f'(?:(?P<graph>{_ANY_IRI}|(?<=[ \t]){_ANY_BLANK}){_GAP}(?="))?'
     rf"(?P<stamp>{_ANY_LITERAL})?{_GAP}\.{_GAP}(?:#.*)?"
 )
 _USUAL_STAMP = re.compile(rf'"([^"\\]*)"(?:\^\^<{re.escape(DATE_TIME)}(?:Stamp)?>)?')
@@ -75,12 +77,13 @@ def read_lines(numbered: Iterable[tuple[int, str]], reading: Reading) -> tuple[l
     good = [item for item in found if item.problem is None]
     bad = [BadLine(item.line, item.text, item.problem) for item in found if item.problem is not None]
     rows: list[Row] = []
-    for item, result in zip(good, _triples([item.triple for item in good]), strict=True):
+    for item, result in zip(good, _quads_of(good), strict=True):
         if isinstance(result, str):
             bad.append(BadLine(item.line, item.text, result))
         else:
-            s, p, o = (_encoded(term, reading.scope) for term in result)
-            rows.append((item.line, s, p, o, item.time))
+            s, p, o = (encoded(term, reading.scope) for term in result.triple)
+            graph = None if isinstance(result.graph_name, DefaultGraph) else encoded(result.graph_name, reading.scope)
+            rows.append((item.line, s, p, o, item.time, graph))
     return rows, sorted(bad, key=lambda line: line.line)
 
 
@@ -93,9 +96,12 @@ def _find(line: int, text: str, reading: Reading) -> _Found | None:
     if match is None or "\r" in content:
         return _Found(line, text, problem=_reason(content))
     try:
-        return _Found(line, text, match["triple"] + " .\n", _time(match["stamp"], reading))
+        time = _time(match["stamp"], reading)
     except ValueError as error:
         return _Found(line, text, problem=str(error))
+    if match["graph"] is None:
+        return _Found(line, text, match["triple"] + " .\n", time)
+    return _Found(line, text, f"{match['triple']} {match['graph']} .\n", time, named=True)
 
 
 def _reason(content: str) -> str:
@@ -129,38 +135,51 @@ def _time(token: str | None, reading: Reading) -> int:
     quads = _quads(f"<x:> <x:> {token} .", RdfFormat.N_TRIPLES)
     if isinstance(quads, str):
         raise ValueError(quads)
-    literal = quads[0].object
-    if not isinstance(literal, Literal) or literal.datatype.value not in _STAMP_TYPES:
-        raise ValueError(f"a timestamp is an xsd:dateTime, and {literal} is none")
-    return microseconds(literal.value)
+    return moment_of(quads[0].object)
 
 
-def _triples(texts: Sequence[str]) -> list[Triple | str]:
-    """Each text's triple, or what is wrong with it."""
-    results: list[Triple | str] = []
-    for start in range(0, len(texts), _TOGETHER):
-        some = texts[start : start + _TOGETHER]
-        quads = _quads("".join(some), RdfFormat.N_TRIPLES)
+def moment_of(term: object) -> int:
+    """The time that a literal tells, as microseconds since 1970; a `ValueError` says why it tells none."""
+    if not isinstance(term, Literal) or term.datatype.value not in _STAMP_TYPES:
+        raise ValueError(f"a timestamp is an xsd:dateTime, and {term} is none")
+    return microseconds(term.value)
+
+
+def _quads_of(items: Sequence[_Found]) -> list[Quad | str]:
+    """Each line's triple with its graph, or what is wrong with it."""
+    results: list[Quad | str] = []
+    for start in range(0, len(items), _TOGETHER):
+        some = items[start : start + _TOGETHER]
+        quads = _quads("".join(item.triple for item in some), _format(any(item.named for item in some)))
         if isinstance(quads, str) or len(quads) != len(some):
-            results += map(_triple, some)
+            results += map(_quad, some)
         else:
             results += map(_checked, quads)
     return results
 
 
-def _triple(text: str) -> Triple | str:
-    quads = _quads(text, RdfFormat.N_TRIPLES)
+def _format(named: bool) -> RdfFormat:
+    return RdfFormat.N_QUADS if named else RdfFormat.N_TRIPLES
+
+
+def _quad(item: _Found) -> Quad | str:
+    quads = _quads(item.triple, _format(item.named))
     return quads if isinstance(quads, str) else _checked(quads[0])
 
 
-def _checked(quad: Quad) -> Triple | str:
-    """RDF 1.2 has text with a direction, which SPARQL 1.1 cannot ask for."""
-    if isinstance(quad.object, Literal) and quad.object.direction is not None:
-        return f"Penstock reads RDF 1.1, which has no such object: {quad.object}"
-    return quad.triple
+def _checked(quad: Quad) -> Quad | str:
+    return unreadable(quad) or quad
 
 
-def _encoded(term: object, scope: str) -> str:
+def unreadable(quad: Quad) -> str | None:
+    """RDF 1.2 has triples and text with a direction as objects, which SPARQL 1.1 cannot ask for: a sentence then."""
+    term = quad.object
+    if isinstance(term, Triple) or (isinstance(term, Literal) and term.direction is not None):
+        return f"Penstock reads RDF 1.1, which has no such object: {term}"
+    return None
+
+
+def encoded(term: object, scope: str) -> str:
     """As `penstock.spark.encoding` has it, which stands above `io`; blank nodes get the scope."""
     match term:
         case NamedNode(value=value):

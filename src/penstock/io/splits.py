@@ -23,7 +23,7 @@ __all__ = ["Split", "absolute", "chunks", "filesystem", "line_of", "splits"]
 
 SIZE = 48 << 20  # bytes of a piece: half a second of parsing, several times what a task costs
 _CHUNK = 8 << 20
-_SUFFIXES = (".nq", ".nquads", ".nq.gz", ".nquads.gz")
+_SUFFIXES = tuple(f".{name}{gz}" for gz in ("", ".gz") for name in ("nq", "nquads", "trig", "jsonld", "ndjsonld"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Split:
 
 
 def splits(source: str | PathLike[str], size: int = SIZE) -> list[Split]:
-    """The pieces of a file, or of the N-Quads files in a folder by their names, in order."""
+    """The pieces of a file, or of the files of a stream in a folder by their names, in order."""
     name = absolute(source)
     with _one_sentence(str(source)):
         system, path = filesystem(name)
@@ -81,7 +81,7 @@ def filesystem(name: str) -> tuple[fs.FileSystem, str]:
 
 
 def _inside(system: fs.FileSystem, folder: str) -> list[fs.FileInfo]:
-    """The files of a folder that are N-Quads and not hidden, by name."""
+    """The files of a folder that a stream can be read from and that are not hidden, by name."""
     found = system.get_file_info(fs.FileSelector(folder))
     files = [f for f in found if f.type == fs.FileType.File and f.base_name.lower().endswith(_SUFFIXES)]
     return sorted((f for f in files if f.base_name[0] not in "._"), key=lambda f: f.base_name)

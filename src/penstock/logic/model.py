@@ -7,19 +7,23 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
-from pyoxigraph import Triple
+from pyoxigraph import Quad, Triple
 
 from penstock.answer import Term
 
 Cells: TypeAlias = tuple[Term | None, ...]
+When: TypeAlias = tuple[int | None, int | None]  # None and an instant, or the bounds of an interval
 
 
 @dataclass(frozen=True, slots=True)
 class StreamBlock:
-    """A stream and its elements, each with its time in microseconds since 1970, in the order of arrival."""
+    """A stream and its elements, each with its time in microseconds since 1970, in the order of arrival.
+
+    A quad is an element of a graph.
+    """
 
     iri: str
-    elements: tuple[tuple[int, Triple], ...]
+    elements: tuple[tuple[int, Triple | Quad], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,10 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """One `expect`: of which query (by position), when (None: a query without streams), and what."""
+    """One `expect`: of which query (by position), when (None: a query without streams), and what.
+
+    With `since` it is about the interval from then to `time` (None: it is open at the end).
+    """
 
     line: int
     query: int
@@ -60,6 +67,12 @@ class Expectation:
     rows: tuple[Cells, ...] = ()
     boolean: bool | None = None
     text: str = ""
+    since: int | None = None
+
+    @property
+    def when(self) -> When:
+        """What tells the answer that it is about from the query's others."""
+        return self.since, self.time
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from penstock.errors import PenstockError
 from penstock.logic.blocks import Block, Wrong, split, sure
-from penstock.logic.model import BackgroundBlock, Expectation, Kind, LogicTest, QueryBlock, StreamBlock
-from penstock.logic.terms import header, read_cells, read_iri, read_triples
-from penstock.logic.times import is_time, read_time
+from penstock.logic.expect import expect
+from penstock.logic.model import BackgroundBlock, LogicTest, QueryBlock, StreamBlock
+from penstock.logic.terms import header, read_elements, read_iri
+from penstock.logic.times import read_time
 from penstock.syntax.suggest import WELL_KNOWN, did_you_mean
 
 __all__ = ["read", "read_file"]
@@ -67,10 +67,9 @@ def _stream(test: LogicTest, block: Block, prefixes: Mapping[str, str]) -> Logic
     iri = sure(block.line, read_iri, block.rest, prefixes)
     elements = []
     for line, text in block.lines():
-        time, _, triples = text.partition(" ")
+        time, _, statements = text.partition(" ")
         moment = sure(line, read_time, time)
-        found = sure(line, read_triples, triples, prefixes)
-        elements += [(moment, triple) for triple in found]
+        elements += [(moment, element) for element in sure(line, read_elements, statements, prefixes)]
     return replace(test, streams=(*test.streams, StreamBlock(iri, tuple(elements))))
 
 
@@ -90,44 +89,6 @@ def _query(test: LogicTest, block: Block, prefixes: Mapping[str, str]) -> LogicT
     return replace(test, queries=(*test.queries, QueryBlock(block.rest or None, text, block.line)))
 
 
-def _expect(test: LogicTest, block: Block, prefixes: Mapping[str, str]) -> LogicTest:
-    words = sure(block.line, shlex.split, block.rest)
-    query = len(test.queries) - 1
-    if words and not is_time(words[0]) and words[0] not in _SAYINGS:
-        query = _named(test, block.line, words.pop(0))
-    if query < 0:
-        raise Wrong(block.line, "what is expected follows the query that it is about")
-    time = read_time(words.pop(0)) if words and is_time(words[0]) else None
-    saying = words.pop(0) if words else "rows"
-    if saying not in _SAYINGS:
-        raise Wrong(block.line, f"{saying} is none of {', '.join(_SAYINGS)}")
-    expected = Expectation(block.line, query, time=time, text=" ".join(words), **_SAYINGS[saying])  # type: ignore[arg-type]
-    rows = tuple(sure(line, read_cells, text, prefixes) for line, text in block.lines())
-    if rows and expected.kind is not Kind.rows:
-        raise Wrong(block.line, f"after {saying} there are no rows")
-    return replace(test, expectations=(*test.expectations, replace(expected, rows=rows)))
-
-
-_SAYINGS: dict[str, dict[str, object]] = {
-    "rows": {"kind": Kind.rows},
-    "empty": {"kind": Kind.rows},
-    "nothing": {"kind": Kind.nothing},
-    "true": {"kind": Kind.boolean, "boolean": True},
-    "false": {"kind": Kind.boolean, "boolean": False},
-    "error": {"kind": Kind.error},
-    "warning": {"kind": Kind.warning},
-}
-
-
-def _named(test: LogicTest, line: int, name: str) -> int:
-    """The position of the query of that name: the word after `query`, or the one that it is registered by."""
-    registered = re.compile(rf"\bREGISTER\s+(?:QUERY|STREAM)\s+<?{re.escape(name)}\b", re.IGNORECASE)
-    for place, query in enumerate(test.queries):
-        if query.name == name or (query.name is None and registered.search(query.text)):
-            return place
-    raise Wrong(line, f"{name} is neither a time nor a query above")
-
-
 def _options(test: LogicTest, block: Block, _: Mapping[str, str]) -> LogicTest:
     pairs = [word.partition("=") for word in block.rest.split()]
     if not pairs or not all(equals and value for _, equals, value in pairs):
@@ -141,7 +102,7 @@ _READERS: dict[str, _Reader] = {
     "stream": _stream,
     "background": _background,
     "query": _query,
-    "expect": _expect,
+    "expect": expect,
     "final": lambda test, block, _: replace(test, final=True),
 }
 

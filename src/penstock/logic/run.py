@@ -14,10 +14,9 @@ from penstock.algebra.build import translate
 from penstock.answer import Answer
 from penstock.errors import PenstockError, QueryError
 from penstock.logic import compare
-from penstock.logic.model import Expectation, Kind, LogicTest, QueryBlock
-from penstock.logic.times import write_time
+from penstock.logic.model import Expectation, Kind, LogicTest, QueryBlock, When
+from penstock.logic.times import when_of, write_when
 from penstock.stream.elements import lines
-from penstock.stream.moments import moment
 
 if TYPE_CHECKING:
     from penstock.engine import Engine
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Mismatch", "run"]
 
-_OF_QUERIES = {"duplicates"}  # options of engine.register; the others are those of engine.stream
+_OF_QUERIES = {"duplicates", "emit"}  # options of engine.register; the others are those of engine.stream
 _OF_STREAMS = {"lateness"}
 
 
@@ -76,7 +75,7 @@ def _open_streams(test: LogicTest, engine: Engine, folder: Path) -> None:
     options: dict[str, Any] = {name: value for name, value in test.options.items() if name in _OF_STREAMS}
     for place, stream in enumerate(test.streams):
         file = folder / f"{place}.nq"
-        file.write_bytes(lines([(triple, time) for time, triple in stream.elements], None, 0))
+        file.write_bytes(lines([(element, time) for time, element in stream.elements], None, 0))
         engine.stream(stream.iri, str(file), **options)
 
 
@@ -90,7 +89,7 @@ def _register(engine: Engine, block: QueryBlock, options: Mapping[str, Any]) -> 
             outcome.error = error
     outcome.warnings = [str(warning.message) for warning in caught]
     if outcome.query is not None:
-        outcome.ordered = _is_ordered(block.text)
+        outcome.ordered = _is_ordered(block.text, options.get("emit"))
     return outcome
 
 
@@ -107,14 +106,18 @@ def _replay(engine: Engine, outcomes: Sequence[_Outcome]) -> None:
             outcome.error = failure
 
 
-def _is_ordered(text: str) -> bool:
-    """Whether the query ends with ORDER BY. Its warnings were heard when it was registered."""
+def _is_ordered(text: str, emit: str | None) -> bool:
+    """Whether whole answers are reported, and the query ends with ORDER BY; what comes or goes has no order.
+
+    Its warnings were heard when it was registered.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        pattern = translate(text).pattern
+        query = translate(text)
+    pattern = query.pattern
     while isinstance(pattern, ops.Slice | ops.Distinct | ops.Reduced | ops.Project):
         pattern = pattern.pattern
-    return isinstance(pattern, ops.OrderBy)
+    return isinstance(pattern, ops.OrderBy) and (emit or query.emit or "rstream") == "rstream"
 
 
 def _judge(test: LogicTest, place: int, outcome: _Outcome) -> Iterator[Mismatch]:
@@ -122,13 +125,13 @@ def _judge(test: LogicTest, place: int, outcome: _Outcome) -> Iterator[Mismatch]
     if outcome.error and not any(one.kind is Kind.error for one in expected):
         yield _failure(outcome.block, outcome.error)
         return
-    by_time = {None if one.time is None else moment(one.time): one for one in outcome.answers}
+    answers = {when_of(answer): answer for answer in outcome.answers}
     for one in expected:
-        message = _JUDGES[one.kind](one, outcome, by_time.get(one.time))
+        message = _JUDGES[one.kind](one, outcome, answers.get(one.when))
         if message:
             yield Mismatch(one.line, message)
     if test.final:
-        yield from _unlisted(outcome, by_time, {one.time for one in expected})
+        yield from _unlisted(outcome, answers, {one.when for one in expected})
 
 
 def _failure(block: QueryBlock, error: PenstockError) -> Mismatch:
@@ -138,14 +141,14 @@ def _failure(block: QueryBlock, error: PenstockError) -> Mismatch:
     return Mismatch(error.line or block.line, str(error).removeprefix(f"line {error.line}, "))
 
 
-def _unlisted(outcome: _Outcome, answers: Mapping[int | None, Answer], listed: set[int | None]) -> Iterator[Mismatch]:
-    for time, answer in answers.items():
-        if time not in listed:
-            yield Mismatch(outcome.block.line, f"{write_time(time)}: not expected, and came:\n{answer}")
+def _unlisted(outcome: _Outcome, answers: Mapping[When, Answer], listed: set[When]) -> Iterator[Mismatch]:
+    for when, answer in answers.items():
+        if when not in listed:
+            yield Mismatch(outcome.block.line, f"{write_when(*when)}: not expected, and came:\n{answer}")
 
 
 def _judge_rows(expected: Expectation, outcome: _Outcome, answer: Answer | None) -> str | None:
-    when = write_time(expected.time)
+    when = write_when(*expected.when)
     if answer is None:
         return f"{when}: there is no answer; answers came at {_times(outcome)}"
     if answer.boolean is not None:
@@ -157,14 +160,14 @@ def _judge_rows(expected: Expectation, outcome: _Outcome, answer: Answer | None)
 
 
 def _judge_boolean(expected: Expectation, outcome: _Outcome, answer: Answer | None) -> str | None:
-    when, wanted = write_time(expected.time), str(expected.boolean).lower()
+    when, wanted = write_when(*expected.when), str(expected.boolean).lower()
     if answer is None:
         return f"{when}: there is no answer; answers came at {_times(outcome)}"
     return None if answer.boolean is expected.boolean else f"{when}: expected {wanted}, got\n{answer}"
 
 
 def _judge_nothing(expected: Expectation, _: _Outcome, answer: Answer | None) -> str | None:
-    return None if answer is None else f"{write_time(expected.time)}: expected no answer, got\n{answer}"
+    return None if answer is None else f"{write_when(*expected.when)}: expected no answer, got\n{answer}"
 
 
 def _judge_error(expected: Expectation, outcome: _Outcome, _: Answer | None) -> str | None:
@@ -190,5 +193,4 @@ _JUDGES = {
 
 
 def _times(outcome: _Outcome) -> str:
-    times = [None if answer.time is None else moment(answer.time) for answer in outcome.answers]
-    return ", ".join(map(write_time, times)) or "no instant at all"
+    return ", ".join(write_when(*when_of(answer)) for answer in outcome.answers) or "no instant at all"

@@ -5,17 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from pyoxigraph import Literal, NamedNode, RdfFormat, Triple, parse
+from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Triple, parse
 
 from penstock.answer import Term
 from penstock.logic.model import Cells
 
-__all__ = ["header", "read_cells", "read_iri", "read_triples"]
+__all__ = ["header", "read_cells", "read_elements", "read_iri", "read_triples"]
 
 UNBOUND = "-"
 _STREAM_NAME = "urn:penstock:stream:"  # as the language has it for a stream that is called by a bare word
 _PLACE = re.compile(r"^Parser error (?:at|between) .*?: ")
 _STRING = r'"(?:[^"\\]|\\.)*"|' r"'(?:[^'\\]|\\.)*'"
+_NAMED_GRAPH = re.compile(r"(?:graph\s+)?(?:<[^>]*>|[^\s{}<>\"'#]+)\s*\{(?!\|)", re.IGNORECASE)
 _TERM = re.compile(rf"(?:<[^>]*>|(?:{_STRING})(?:@[\w-]+|\^\^(?:<[^>]*>|\S+))?|[^\s<\"']+)")
 
 
@@ -24,11 +25,22 @@ def header(prefixes: Mapping[str, str]) -> str:
     return "".join(f"@prefix {name}: <{iri}> . " for name, iri in prefixes.items())
 
 
+def read_elements(text: str, prefixes: Mapping[str, str]) -> list[Triple] | list[Quad]:
+    """Turtle, or a named graph as TriG writes it: its name and its triples in braces."""
+    if not _NAMED_GRAPH.match(text.lstrip()):
+        return read_triples(text, prefixes)
+    return _parsed(header(prefixes) + text.strip(), RdfFormat.TRIG)
+
+
 def read_triples(text: str, prefixes: Mapping[str, str]) -> list[Triple]:
     """Turtle; the last dot may be absent. What is wrong is said without its place in a text nobody wrote."""
     body = text.strip().removesuffix(".")
+    return [quad.triple for quad in _parsed(f"{header(prefixes)}{body}\n.", RdfFormat.TURTLE)]
+
+
+def _parsed(text: str, format: RdfFormat) -> list[Quad]:
     try:
-        return [quad.triple for quad in parse(f"{header(prefixes)}{body}\n.", format=RdfFormat.TURTLE)]
+        return list(parse(text, format=format))
     except SyntaxError as error:
         raise ValueError(_PLACE.sub("", error.msg)) from None
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
+from penstock.answer import Answer
 from penstock.io.results import time_text
+from penstock.logic.model import When
 from penstock.stream.moments import moment, to_datetime
 
-__all__ = ["is_time", "read_time", "write_time"]
+__all__ = ["INTERVAL", "is_time", "read_time", "when_of", "write_time", "write_when"]
 
 _OFFSET = re.compile(r"(?:(?:(\d+):)?(\d+):)?(\d+(?:\.\d{1,6})?)")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\S+")
 _DAY = 86_400_000_000
+INTERVAL = ".."  # between its bounds
 
 
 def is_time(text: str) -> bool:
@@ -42,3 +45,16 @@ def write_time(time: int | None) -> str:
     hours, minutes = divmod(minutes, 60)
     tail = f"{seconds:02}" + (f".{fraction:06}".rstrip("0") if fraction else "")
     return f"{hours}:{minutes:02}:{tail}" if hours else f"{minutes}:{tail}"
+
+
+def when_of(answer: Answer) -> When:
+    """The answer's instant, or the bounds of its interval."""
+    since, end = answer.valid_from, answer.time if answer.valid_from is None else answer.valid_to
+    return None if since is None else moment(since), None if end is None else moment(end)
+
+
+def write_when(since: int | None, time: int | None) -> str:
+    """An instant, or an interval; one that is still open has no end."""
+    if since is None:
+        return write_time(time)
+    return f"{write_time(since)} {INTERVAL}" + ("" if time is None else f" {write_time(time)}")

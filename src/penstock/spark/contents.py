@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from penstock.algebra.windows import CountWindow, TimeWindow, Window, ceiling, floor
+from penstock.algebra.windows import CountWindow, SlideWindow, TimeWindow, Window, ceiling, floor
 from penstock.spark import sql
 from penstock.spark.relation import ALWAYS, FROM, INSTANT, TO, Relation
 from penstock.spark.timeline import Lattice, Span, Timeline, down, up
 
+ELEMENT = "s, p, o, g, ts"  # the columns of an element; g is the graph that it came in, if any
 _BUCKET = 10_000_000  # microseconds of a stream that are numbered together, by one task
 
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """A stream as it lies in Parquet: `paths` in the order of arrival, with columns s, p, o and ts.
+    """A stream as it lies in Parquet: `paths` in the order of arrival, with columns s, p, o, ts and perhaps g.
 
     `predicates` are the encoded ones that occur, None if that is not known; `dropped` says how many elements stood
     before these and are in the log no longer; `rows` is about how many these are.
@@ -29,7 +30,10 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """`sql` selects s, p, o, ts and when an element is visible: from and to, or the one instant at which it is."""
+    """`sql` selects elements and when they are visible: from and to, or the one instant at which they are.
+
+    `graph`, `named`, `name` and `tag` say which patterns read it: see `ops.StreamWindow`.
+    """
 
     graph: str
     named: bool
@@ -38,13 +42,38 @@ class Content:
     when: tuple[str, ...] = (FROM, TO)
     ends: bool = True  # whether elements leave by themselves as time goes on
     rows: int = 0  # about how many
+    name: str | None = None
+    tag: int = 0
+    moves: bool = False  # whether whatever comes or leaves is an instant
+
+
+def visible(view: str, window: Window, span: Span, dropped: int) -> str:
+    """The elements of a window that matter in a span, and when they are visible."""
+    match window:
+        case TimeWindow():
+            return in_time(view, window, span)
+        case SlideWindow():
+            return in_slides(view, window, span)
+        case CountWindow():
+            return in_number(view, window, span, dropped)
 
 
 def in_time(view: str, window: TimeWindow, span: Span) -> str:
     """Elements that are visible at some instant of the span; the bounds on ts are for Parquet's own statistics."""
-    low, high = floor(span.after + 1, window.step) - window.range, floor(span.through, window.step)
-    visible = f"{up('ts', window.step)} AS `{FROM}`, {up(f'ts + {window.range}L', window.step)} AS `{TO}`"
-    return f"SELECT s, p, o, ts, {visible} FROM {view} WHERE ts > {low}L AND ts <= {high}L"
+    low = floor(span.after + 1, window.step) - window.delay - window.range
+    high = floor(span.through, window.step) - window.delay
+    enters = up(f"ts + {window.delay}L" if window.delay else "ts", window.step)
+    leaves = up(f"ts + {window.delay + window.range}L", window.step)
+    return f"SELECT {ELEMENT}, {enters} AS `{FROM}`, {leaves} AS `{TO}` FROM {view} WHERE ts > {low}L AND ts <= {high}L"
+
+
+def in_slides(view: str, window: SlideWindow, span: Span) -> str:
+    """Elements that are visible in the span, or leave at one of its instants."""
+    if window.range is None:
+        return f"SELECT {ELEMENT}, ts AS `{FROM}`, {ALWAYS}L AS `{TO}` FROM {view} WHERE ts <= {span.through}L"
+    leaves = f"{down('ts', window.slide) if window.slide > 1 else 'ts'} + {window.range}L"
+    recent = f"ts > {span.after - window.range}L AND ts <= {span.through}L AND {leaves} > {span.after}L"
+    return f"SELECT {ELEMENT}, ts AS `{FROM}`, {leaves} AS `{TO}` FROM {view} WHERE {recent}"
 
 
 def is_seen_once(window: Window, lattice: Lattice) -> bool:
@@ -56,7 +85,7 @@ def at_its_instant(content: str, lattice: Lattice) -> str:
     """The content of a window in which no element is seen twice, with the instant at which it is."""
     instant = up(f"`{FROM}`", lattice.step)
     due = f"`{INSTANT}` < `{TO}` AND `{INSTANT}` >= {lattice.first}L AND `{INSTANT}` <= {lattice.last}L"
-    return f"SELECT s, p, o, ts, `{INSTANT}` FROM (SELECT *, {instant} AS `{INSTANT}` FROM ({content})) t WHERE {due}"
+    return f"SELECT {ELEMENT}, `{INSTANT}` FROM (SELECT *, {instant} AS `{INSTANT}` FROM ({content})) t WHERE {due}"
 
 
 def in_number(view: str, window: CountWindow, span: Span, dropped: int) -> str:
@@ -70,7 +99,7 @@ def in_number(view: str, window: CountWindow, span: Span, dropped: int) -> str:
         f"(SELECT *, {enters} AS `.in`, {leaves} AS `.out` FROM ({numbered})) e "
         f"JOIN ({times}) a ON e.`.in` = a.`.n` LEFT JOIN ({times}) b ON e.`.out` = b.`.n`"
     )
-    text = f"SELECT e.s, e.p, e.o, e.ts, a.t AS `{FROM}`, coalesce(b.t, {ALWAYS}L) AS `{TO}` FROM {found}"
+    text = f"SELECT e.s, e.p, e.o, e.g, e.ts, a.t AS `{FROM}`, coalesce(b.t, {ALWAYS}L) AS `{TO}` FROM {found}"
     return f"SELECT * FROM ({text}) t WHERE `{FROM}` < `{TO}` AND `{TO}` > {span.after}L"
 
 
@@ -84,26 +113,26 @@ def _numbered(elements: str, dropped: int) -> str:
     return f"SELECT e.*, c.`.before` + {place} AS `.n` FROM ({sliced}) e JOIN ({before}) c ON e.`.slice` = c.`.slice`"
 
 
-def merged(content: str) -> str:
+def merged(content: str, columns: str = "s, p, o") -> str:
     """Equal triples as one: each is visible until the next equal one comes, which then stands for both.
 
     Within one window what comes later leaves later, so nothing ends too early; of those that come at once, the one
     stands for all that leaves last.
     """
-    following = f"lead(`{FROM}`) OVER (PARTITION BY s, p, o ORDER BY `{FROM}`, ts, `{TO}`)"
-    ending = f"SELECT s, p, o, ts, `{FROM}`, least(`{TO}`, coalesce({following}, `{TO}`)) AS `{TO}` FROM ({content})"
+    following = f"lead(`{FROM}`) OVER (PARTITION BY {columns} ORDER BY `{FROM}`, ts, `{TO}`)"
+    ending = f"SELECT {ELEMENT}, `{FROM}`, least(`{TO}`, coalesce({following}, `{TO}`)) AS `{TO}` FROM ({content})"
     return f"SELECT * FROM ({ending}) t WHERE `{FROM}` < `{TO}`"
 
 
 def as_one(found: Sequence[Content], timeline: Timeline) -> Content:
     """Several windows as one graph, instant by instant, since what one drops another may still hold."""
-    vars = ("s", "p", "o", "ts", FROM, TO)
+    vars = (*ELEMENT.split(", "), FROM, TO)
     seen = (timeline.at_instants(Relation(c.sql, vars, frozenset(vars))) for c in found)
-    union = " UNION ALL ".join(f"SELECT s, p, o, ts, `{INSTANT}` FROM ({r.sql})" for r in seen)
-    text = f"SELECT s, p, o, max(ts) AS ts, `{INSTANT}` FROM ({union}) GROUP BY s, p, o, `{INSTANT}`"
+    union = " UNION ALL ".join(f"SELECT {ELEMENT}, `{INSTANT}` FROM ({r.sql})" for r in seen)
+    text = f"SELECT s, p, o, max(g) AS g, max(ts) AS ts, `{INSTANT}` FROM ({union}) GROUP BY s, p, o, `{INSTANT}`"
     known = [c.predicates for c in found if c.predicates is not None]
     predicates = frozenset().union(*known) if len(known) == len(found) else None
-    return Content("", False, text, predicates, (INSTANT,), rows=sum(c.rows for c in found))
+    return Content("", False, text, predicates, (INSTANT,), rows=sum(c.rows for c in found), tag=found[0].tag)
 
 
 def absent_from(content: str, graph: str) -> str:

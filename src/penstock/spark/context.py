@@ -64,16 +64,17 @@ class Plan:
 
     def keep(self, text: str) -> tuple[str, int]:
         """The rows of a query computed once: the name of their view, which lives as long as the query, and how many."""
-        name = self._view()
+        name = self.view()
         return name, self.compute(text, name)
 
     def publish(self, columns: Sequence[str], rows: Rows) -> str:
         """The name of a view of these rows, which lives as long as the query."""
-        name = self._view()
+        name = self.view()
         self.share(name, columns, rows)
         return name
 
-    def _view(self) -> str:
+    def view(self) -> str:
+        """A name for a view that lives as long as the query."""
         self.views.append(self.fresh("penstock_view_"))
         return self.views[-1]
 
@@ -94,14 +95,23 @@ class Universe:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """`graph` is None for the default graph, an encoded IRI, or the key that runs over all named graphs."""
+    """`graph` is None for the default graph, an encoded IRI, or the key that runs over all named graphs. In a `window`
+    there is nothing else, and its graphs are those that its elements came in. `tag` says whose windows are read."""
 
     plan: Plan
     graph: str | None = None
     universes: tuple[Universe, ...] = ()
+    window: str | None = None
+    tag: int = 0
 
     def in_graph(self, graph: str) -> Context:
         return replace(self, graph=graph)
+
+    def in_window(self, name: str) -> Context:
+        return replace(self, window=name, graph=None)
+
+    def overridden(self, tag: int) -> Context:
+        return replace(self, tag=tag)
 
     def with_universe(self, universe: Universe) -> Context:
         return replace(self, universes=(*self.universes, universe))
@@ -112,6 +122,8 @@ class Context:
         The graph of a stream has the default graph for its background.
         """
         tables, streams = self.plan.tables, self._streams()
+        if self.window is not None:
+            return _NOTHING, self.graph if self.graph is not None and not self.graph.startswith("<") else None
         if self.graph is None or self.graph in streams:
             return tables.default, None
         if self.graph.startswith("<"):
@@ -124,22 +136,46 @@ class Context:
 
     def is_whole_default(self) -> bool:
         """Whether the background that patterns read is the store's own default graph."""
-        return self.source() == (self.plan.tables.default, None) and not self.plan.tables.default.startswith("(")
+        return (
+            self.window is None
+            and self.source() == (self.plan.tables.default, None)
+            and not self.plan.tables.default.startswith("(")
+        )
 
     def contents(self) -> tuple[Content, ...]:
         """The windows that triple patterns read."""
         streaming = self.plan.streaming
         if streaming is None:
             return ()
+        if self.window is not None:
+            return tuple(self._of_graph(c) for c in streaming.contents if c.name == self.window)
         if self.graph is None:
-            return streaming.default
-        if self.graph.startswith("<"):
-            return tuple(c for c in streaming.contents if c.graph == self.graph)
-        return streaming.contents
+            return tuple(c for c in streaming.default if c.tag == self.tag)
+        found = tuple(c for c in streaming.contents if c.name is None and c.tag == self.tag)
+        return tuple(c for c in found if c.graph == self.graph) if self.graph.startswith("<") else found
+
+    def _of_graph(self, content: Content) -> Content:
+        """What of a window came in the graph, or in any graph."""
+        if self.graph is None:
+            return content
+        wanted = f"g = {sql.text(self.graph)}" if self.graph.startswith("<") else "g IS NOT NULL"
+        return replace(content, sql=f"SELECT * FROM ({content.sql}) t WHERE {wanted}")
+
+    def elements(self, content: Content) -> str:
+        """The elements of a window; outside of it, `g` is the stream, whatever graph they came in."""
+        if self.window is not None:
+            return content.sql
+        when = ", ".join(map(sql.name, content.when))
+        return f"SELECT s, p, o, ts, {when}, {sql.text(content.graph)} AS g FROM ({content.sql})"
+
+    def background(self) -> frozenset[str] | None:
+        """The predicates of the background that patterns read, None if they are not known."""
+        streaming = self.plan.streaming
+        return frozenset() if self.window is not None or streaming is None else streaming.background
 
     def _streams(self) -> tuple[str, ...]:
         streaming = self.plan.streaming
-        return () if streaming is None else tuple(dict.fromkeys(c.graph for c in streaming.contents))
+        return () if streaming is None else tuple(dict.fromkeys(c.graph for c in streaming.contents if c.name is None))
 
     def pointwise(self, relation: Relation) -> Relation:
         """The relation, with a row for each instant if its rows hold during intervals."""
@@ -178,4 +214,5 @@ def _agrees(key: str, relation: Relation) -> str:
     return f"{own} = {wanted}" if key in relation.certain else f"{own} = {wanted} OR {own} IS NULL"
 
 
+_NOTHING = "(SELECT '' AS g, '' AS s, '' AS p, '' AS o WHERE false)"
 _VOLATILE = re.compile(r"\b(?:uuid|rand|row_number)\(\)|\b(?:any_value|collect_list|collect_set)\(|\b(?:LIMIT|OFFSET) ")

@@ -14,23 +14,23 @@ from pyspark.sql import DataFrame
 
 from penstock.algebra import ops
 from penstock.algebra.scope import exists_in, expressions_of
-from penstock.algebra.windows import CountWindow, TimeWindow, ceiling, floor
+from penstock.algebra.windows import CountWindow, SlideWindow, TimeWindow, ceiling, floor
 from penstock.optimise import optimise, walk
-from penstock.spark import arrival, contents, encoding, instants, stamps
+from penstock.spark import arrival, contents, encoding, instants, spells, stamps
 from penstock.spark.background import Background
 from penstock.spark.contents import Content, Stream
 from penstock.spark.context import Context, Plan, Streaming, Tables, Universe
 from penstock.spark.evaluated import Evaluated
 from penstock.spark.jobs import Jobs
 from penstock.spark.lets import naming
-from penstock.spark.relation import FROM, INSTANT, TO
+from penstock.spark.relation import ALWAYS, INSTANT
 from penstock.spark.settled import Settled
 from penstock.spark.timeline import Changes, Lattice, Span, Timeline
 
 __all__ = ["Background", "ContinuousQuery", "Evaluated", "Span", "Stream"]
 
 _numbers = count()
-_SCHEMA = "s STRING, p STRING, o STRING, ts BIGINT"
+_SCHEMA = "s STRING, p STRING, o STRING, ts BIGINT, g STRING"
 
 
 class ContinuousQuery:
@@ -42,6 +42,7 @@ class ContinuousQuery:
         background: Background,
         *,
         duplicates: str = "keep",
+        emit: str | None = None,
         rules: Collection[str] | None = None,
     ) -> None:
         if duplicates not in ("keep", "merge"):
@@ -51,14 +52,23 @@ class ContinuousQuery:
         self._query, self._rules = query, rules
         self._steps = _steps(query)
         self._joins = _joins(query)
+        self.emit = _emit(query, emit)
         self._settled = Settled(background)
         self._jobs = Jobs(background.session)
         self._number = next(_numbers)
 
-    def evaluate(self, streams: Mapping[str, Stream], span: Span) -> Evaluated:
-        """The answers at the instants of the span; `streams` has those that the query names, by IRI."""
+    def evaluate(
+        self, streams: Mapping[str, Stream], span: Span, before: str | None = None, final: bool = False
+    ) -> Evaluated:
+        """The answers at the instants of the span; `streams` has those that the query names, by IRI.
+
+        A query that does not report whole answers takes up what its last evaluation left open, at the path `before`;
+        `final` says that time ends with the span.
+        """
         self._jobs.partition(sum(stream.rows for stream in streams.values()), self._joins)
         with naming(), self._planned(streams, span) as (query, context):
+            if self.emit != "rstream":
+                return self._emitted(query, span, before, final, context)
             frame = self._jobs.session.sql(instants.answers(query, context))
             streaming = context.plan.streaming
             assert streaming is not None
@@ -67,13 +77,24 @@ class ContinuousQuery:
             times = self._jobs.session.sql(context.universes[0].sql)
             return Evaluated(frame, None, lambda _: times)
 
+    def _emitted(self, query: ops.Query, span: Span, before: str | None, final: bool, context: Context) -> Evaluated:
+        """What the spells of the span say; only instants at which something is said have an answer."""
+        sql, view = self._jobs.session.sql, None
+        if before is not None:
+            view = context.plan.view()
+            self._jobs.session.read.parquet(before).createOrReplaceTempView(view)
+        columns, text = instants.spells(query, view, context)
+        found, _ = context.plan.keep(text)
+        frame = sql(spells.emitted(self.emit, found, columns, span, final))
+        return Evaluated(frame, [], lambda _: frame, sql(f"SELECT * FROM {found} WHERE `{spells.UNTIL}` IS NULL"))
+
     def _occupied(self, streams: Mapping[str, Stream], span: Span) -> DataFrame:
         found = [self._content(s, i, streams, span) for i, s in enumerate(self._query.streams)]
         return self._jobs.session.sql(_occupied(Lattice(self._steps, span), found))
 
     def instants(self, after: int, through: int) -> bool:
         """Whether there can be an instant t with after < t <= through."""
-        return any(floor(through, step) > after for step in self._steps) or (self._counts() and through > after)
+        return any(floor(through, step) > after for step in self._steps) or (self._moves() and through > after)
 
     def last_instant(self, last: int) -> int:
         """The last instant of a bounded run whose last element has that time: the time itself, or the next instant."""
@@ -83,14 +104,16 @@ class ContinuousQuery:
         """Up to which time elements of the stream are past for all instants after `progress`; None: that depends on
         how many there are."""
         windows = [s.window for s in self._query.streams if s.iri.value == stream]
-        ends = [self._end(w, progress) for w in windows if isinstance(w, TimeWindow)]
+        ends = [self._end(w, progress) for w in windows if not isinstance(w, CountWindow)]
         return min(ends) if len(ends) == len(windows) and ends else None
 
-    def _end(self, window: TimeWindow, progress: int) -> int:
-        """Windows that count may have an instant at any time, and see what this one still holds then."""
-        steps = () if self._counts() else self._steps
+    def _end(self, window: TimeWindow | SlideWindow, progress: int) -> int:
+        """Windows that change at any time may have an instant then, and see what this one still holds."""
+        if isinstance(window, SlideWindow):
+            return -ALWAYS if window.range is None else floor(progress - window.range, window.slide) + window.slide - 1
+        steps = () if self._moves() else self._steps
         following = min((ceiling(progress + 1, step) for step in steps), default=progress + 1)
-        return floor(following, window.step) - window.range
+        return floor(following, window.step) - window.delay - window.range
 
     def tail(self, stream: str) -> int:
         """How many of the newest elements up to the progress have to be kept for windows that count them."""
@@ -101,10 +124,11 @@ class ContinuousQuery:
         """Let go of what is kept with Spark."""
         self._settled.clear()
 
-    def _counts(self) -> bool:
+    def _moves(self) -> bool:
+        """Whether instants are wherever something comes or leaves."""
         registration = self._query.registration
         fixed = registration is not None and registration.every is not None
-        return not fixed and any(isinstance(s.window, CountWindow) for s in self._query.streams)
+        return not fixed and not all(isinstance(s.window, TimeWindow) for s in self._query.streams)
 
     # Planning
 
@@ -123,15 +147,20 @@ class ContinuousQuery:
             self._jobs.drop(plan.views)
 
     def _content(self, source: ops.StreamWindow, i: int, streams: Mapping[str, Stream], span: Span) -> Content:
-        stream = streams[source.iri.value]
-        ends = isinstance(source.window, TimeWindow)
-        view = self._view(stream, f"penstock_stream_{self._number}_{i}", ordered=not ends)
-        if isinstance(source.window, TimeWindow):
-            text = contents.in_time(view, source.window, span)
-        else:
-            text = contents.in_number(view, source.window, span, stream.dropped)
-        known = self._background.surveyed(stream)
-        return Content(encoding.encode(source.iri), source.named, text, known, ends=ends, rows=stream.rows)
+        stream, window = streams[source.iri.value], source.window
+        view = self._view(stream, f"penstock_stream_{self._number}_{i}", ordered=isinstance(window, CountWindow))
+        name = None if source.name is None else encoding.encode(source.name)
+        return Content(
+            encoding.encode(source.iri),
+            source.named,
+            contents.visible(view, window, span, stream.dropped),
+            self._background.surveyed(stream),
+            ends=isinstance(window, TimeWindow) or (isinstance(window, SlideWindow) and window.range is not None),
+            rows=stream.rows,
+            name=name,
+            tag=source.tag,
+            moves=not isinstance(window, TimeWindow),
+        )
 
     def _view(self, stream: Stream, name: str, ordered: bool) -> str:
         """The stream's elements; `ordered` with the place where they lie, for the order of those of the same time."""
@@ -147,29 +176,36 @@ class ContinuousQuery:
         return name
 
     def _timeline(self, found: list[Content], span: Span, plan: Plan) -> Timeline:
-        if not self._counts():
+        if not self._moves():
             return Lattice(self._steps, span)
-        due, others = ([_bounds(c.sql) for c in found if c.ends is ends] for ends in (False, True))
-        if self._steps:
-            due.append(f"SELECT `{INSTANT}` AS t FROM ({_occupied(Lattice(self._steps, span), found)})")
-        return Changes(plan.keep(Changes.numbered(due, others, span))[0], span)
+        moving, still = ([c.sql for c in found if c.moves is moves] for moves in (True, False))
+        instants = [_occupied(Lattice(self._steps, span), found)] if self._steps else []
+        return Changes(plan.keep(Changes.numbered(moving, still, instants, span))[0], span)
 
     def _seen(self, found: list[Content], query: ops.Query, timeline: Timeline, tables: Tables) -> tuple[Content, ...]:
         """The windows as patterns read them: equal triples merged if that is wanted, and the instant in place of an
         interval where no element is seen twice."""
-        if self._merge:
-            one_graph = (contents.absent_from(contents.merged(c.sql), tables.default) for c in found)
-            return tuple(replace(c, sql=text) for c, text in zip(found, one_graph, strict=True))
+        seen = [self._merged(c, s.merge, tables) for c, s in zip(found, query.streams, strict=True)]
         windows = [s.window for s in query.streams]
-        if not isinstance(timeline, Lattice) or not all(contents.is_seen_once(w, timeline) for w in windows):
-            return tuple(found)
+        if seen != found or not isinstance(timeline, Lattice):
+            return tuple(seen)
+        if not all(contents.is_seen_once(w, timeline) for w in windows):
+            return tuple(seen)
         return tuple(replace(c, sql=contents.at_its_instant(c.sql, timeline), when=(INSTANT,)) for c in found)
+
+    def _merged(self, content: Content, merge: bool, tables: Tables) -> Content:
+        if content.name is not None:
+            return replace(content, sql=contents.merged(content.sql)) if merge or self._merge else content
+        if not self._merge:
+            return content
+        return replace(content, sql=contents.absent_from(contents.merged(content.sql), tables.default))
 
     def _streaming(self, query: ops.Query, found: tuple[Content, ...], timeline: Timeline) -> Streaming:
         asked, calls = stamps.asked(query.pattern), stamps.calls(query.pattern)
-        default = tuple(c for c in found if not c.named)
-        if self._merge and len(default) > 1:
-            default = (contents.as_one(default, timeline),)
+        default = tuple(c for c in found if not c.named and c.name is None)
+        if self._merge:
+            tags = {c.tag: [d for d in default if d.tag == c.tag] for c in default}
+            default = tuple(contents.as_one(some, timeline) if len(some) > 1 else some[0] for some in tags.values())
         return Streaming(timeline, found, default, self._background.predicates(), asked, calls, self._settled)
 
 
@@ -178,8 +214,11 @@ def _occupied(timeline: Timeline, found: list[Content]) -> str:
     return timeline.occupied([c.sql for c in found if c.ends], [c.sql for c in found if not c.ends])
 
 
-def _bounds(content: str) -> str:
-    return f"SELECT explode(array(`{FROM}`, `{TO}`)) AS t FROM ({content})"
+def _emit(query: ops.Query, asked: str | None) -> str:
+    """What is reported. A stream has points of time: what derives one tells when triples become true."""
+    said = asked or query.emit or "rstream"
+    derives = query.registration is not None and query.registration.output is not None
+    return "istream" if said == "intervals" and derives else said
 
 
 def _joins(query: ops.Query) -> bool:

@@ -91,9 +91,10 @@ def _mark(relation: Relation, pattern: ops.Op, mark: str, before: tuple[str, ...
 def _semi(relation: Relation, pattern: ops.Op, context: Context, anti: bool) -> Relation:
     outer = frozenset(Var(v) for v in relation.vars)
     if join_is_enough(pattern, outer):
-        right = _compile(pattern, context)
-        relation = context.expand(relation, right.keys)
-        return joins.semi(relation, right, joins.compatible(relation, right), anti)
+        from penstock.spark.operators import apart, compile_op, partnered
+
+        relation, right = apart(relation, compile_op(pattern, context).plain(), context)
+        return partnered(relation, right, joins.compatible(relation, right), anti)
     relation = context.plan.once(relation)
     unsure = [v for v in relation.vars if v in _read_by(pattern) and v not in relation.certain]
     if unsure:

@@ -1,18 +1,21 @@
 """Query forms with time: the answers at all instants of a span in one SELECT.
 
-Every SELECT has a column `time`, those of the form, and with ORDER BY `.order`, a row's place.
+Every SELECT has a column `time`, those of the form, and with ORDER BY `.order`, a row's place. What is not reported
+whole at every instant but as it comes and goes is reported from its `spells`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from penstock.algebra import ops
 from penstock.algebra.expressions import Var
 from penstock.spark import encoding, forms, joins, sql
 from penstock.spark.context import Context
 from penstock.spark.operators import compile_op, identified
-from penstock.spark.relation import FROM, INSTANT, Relation, nothing
+from penstock.spark.relation import FROM, INSTANT, TO, Relation, empty, nothing, select
+from penstock.spark.spells import spells_of
 
 ORDER, TIME = ".order", "time"
 _AT = frozenset((INSTANT,))
@@ -29,6 +32,38 @@ def answers(query: ops.Query, context: Context) -> str:
         case ops.Describe() as form:
             columns, text = list(forms.TRIPLE), _describe(form, query, context)
     return _reported(columns, text, context)
+
+
+def spells(query: ops.Query, before: str | None, context: Context) -> tuple[list[str], str]:
+    """The columns of the form, and the spells of its rows; `before` are those that were open when the span began."""
+    match query.form:
+        case ops.Select():
+            relation, columns = compile_op(query.pattern, context), [v.name for v in query.variables]
+            missing = [n for n in columns if n not in relation.vars]
+            padded = [*map(sql.name, relation.vars), *(sql.alias(sql.NULL, n) for n in missing)]
+            relation = replace(relation.plain(), sql=select(padded, relation.sql), vars=(*relation.vars, *missing))
+        case ops.Ask():
+            relation, columns = compile_op(query.pattern, context).plain(), []
+        case ops.Construct() as form:
+            relation, columns = _made(form, query, context), list(forms.TRIPLE)
+        case ops.Describe() as form:
+            columns, text = list(forms.TRIPLE), _describe(form, query, context)
+            relation = Relation(text, (*columns, INSTANT), frozenset((*columns, INSTANT)))
+    once = not isinstance(query.form, ops.Select)
+    return columns, spells_of(relation, columns, before, once, context)
+
+
+def _made(form: ops.Construct, query: ops.Query, context: Context) -> Relation:
+    """The triples that solutions make, for as long as these hold."""
+    relation = compile_op(query.pattern, context).plain()
+    if not form.template:
+        return empty(forms.TRIPLE)
+    if forms.makes_nodes(form, relation):
+        relation = identified(relation, context)
+    when = tuple(v for v in relation.vars if v in (FROM, TO, INSTANT))
+    items = [*map(sql.name, when), forms.filled(form, relation)]
+    text = f"SELECT * FROM (SELECT {', '.join(items)} FROM ({relation.sql})) t WHERE {forms.IS_TRIPLE}"
+    return Relation(text, (*forms.TRIPLE, *when), frozenset((*forms.TRIPLE, *when)))
 
 
 def _reported(columns: Sequence[str], text: str, context: Context) -> str:

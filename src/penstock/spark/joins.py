@@ -67,14 +67,19 @@ def join(left: Relation, right: Relation, hint: str = "") -> Relation:
     return _joined("JOIN", left, right, compatible(left, right), left.certain | right.certain, hint)
 
 
-def left_join(left: Relation, right: Relation, condition: str | None) -> Relation:
+def left_join(left: Relation, right: Relation, on: str) -> Relation:
+    return _joined("LEFT JOIN", left, right, on, left.certain)
+
+
+def on_condition(left: Relation, right: Relation, condition: str | None) -> tuple[Relation, Relation, str]:
+    """The sides, and when they join: if they are compatible and the condition holds, which reads columns of both."""
     on = compatible(left, right)
     if condition is None:
-        return _joined("LEFT JOIN", left, right, on, left.certain)
+        return left, right, on
     for side in "lr":
         condition, names = _of_side(side, condition)
         left, right = (_computing(left, names), right) if side == "l" else (left, _computing(right, names))
-    return _joined("LEFT JOIN", left, right, f"{on} AND ({inline(condition)})", left.certain)
+    return left, right, f"{on} AND ({inline(condition)})"
 
 
 def _of_side(side: str, condition: str) -> tuple[str, dict[str, str]]:
@@ -116,15 +121,14 @@ def semi(left: Relation, right: Relation, on: str, anti: bool = False) -> Relati
     return Relation(text, left.vars, left.certain, left.order, left.row)
 
 
-def minus(left: Relation, right: Relation, common: list[str]) -> Relation:
-    """`common` are the variables that both patterns name: a key that only says for what a row holds is none."""
-    if not common:
-        return left
+def excluding(left: Relation, right: Relation, common: list[str]) -> str:
+    """When MINUS takes a row away: it agrees with one of the others in a variable that both bind. `common` are those
+    that both patterns name: a key that only says for what a row holds is none."""
     on = compatible(left, right)
-    if not any(v in left.certain and v in right.certain for v in common):
-        both = (f"{sql.column('l', v)} IS NOT NULL AND {sql.column('r', v)} IS NOT NULL" for v in common)
-        on = f"{on} AND ({sql.any_of(both)})"
-    return semi(left, right, on, anti=True)
+    if any(v in left.certain and v in right.certain for v in common):
+        return on
+    both = (f"{sql.column('l', v)} IS NOT NULL AND {sql.column('r', v)} IS NOT NULL" for v in common)
+    return f"{on} AND ({sql.any_of(both)})"
 
 
 def same(left: Relation, vars: tuple[str, ...]) -> str:

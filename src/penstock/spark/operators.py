@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import reduce
 from typing import Any
 
 from penstock.algebra import ops
 from penstock.algebra.expressions import Const, Expr, Var
 from penstock.algebra.scope import references, visible
-from penstock.spark import encoding, exists, grouping, joins, modifiers, ordering, paths, patterns, sql, stamps
+from penstock.spark import encoding, exists, grouping, joins, modifiers, ordering, paths, patterns, sql, stamps, sweep
 from penstock.spark.context import Context, Universe
 from penstock.spark.expressions import Scope, asks_now, condition, needs_row, value
 from penstock.spark.lets import inline
-from penstock.spark.relation import FROM, INSTANT, KEY, TO, Ordering, Relation, is_key, is_time, select, table
+from penstock.spark.relation import FROM, INSTANT, KEY, STAMP, TO, Ordering, Relation, is_key, is_time, select, table
 from penstock.spark.values import term
 
 
@@ -57,18 +58,30 @@ def together(left: Relation, right: Relation, context: Context) -> tuple[Relatio
 
 
 def _left_join(op: ops.LeftJoin, context: Context) -> Relation:
-    right = context.pointwise(compile_op(op.right, context).plain())
-    left = context.expand(compile_op(op.left, context).plain(), right.keys)
+    left, right = apart(compile_op(op.left, context).plain(), compile_op(op.right, context).plain(), context)
     if op.condition is None:
-        return joins.left_join(left, right, None)
+        return _optional(left, right, None)
     left = with_outer(left, (op.condition,), context)
     if exists.found_in(op.condition) or needs_row(op.condition):
         return _optional_by_parts(left, right, op.condition, context)
-    columns = joins.merged(left, right)
-    on = condition(op.condition, Scope(columns, context.plan.base, context.plan.now))
+    on = condition(op.condition, Scope(joins.merged(left, right), context.plan.base, context.plan.now))
     if "penstock_" in inline(on):  # an Arrow function, which Spark does not run in the condition of a join
         return _optional_by_parts(left, right, op.condition, context)
-    return joins.left_join(left, right, on)
+    return _optional(left, right, on)
+
+
+def apart(left: Relation, right: Relation, context: Context) -> tuple[Relation, Relation]:
+    """Both sides of an operator that takes rows of the left one away: on intervals, or instant by instant."""
+    left = context.expand(left, right.keys)
+    if sweep.can(left, right):
+        return left, right
+    right = context.pointwise(right)
+    return context.expand(left, right.keys), right
+
+
+def _optional(left: Relation, right: Relation, condition: str | None) -> Relation:
+    left, right, on = joins.on_condition(left, right, condition)
+    return sweep.optional(left, right, on) if sweep.can(left, right) else joins.left_join(left, right, on)
 
 
 def _optional_by_parts(left: Relation, right: Relation, test: Expr, context: Context) -> Relation:
@@ -76,7 +89,8 @@ def _optional_by_parts(left: Relation, right: Relation, test: Expr, context: Con
 
     A partner may bind what the left side left open, so it carries along what the left side had.
     """
-    left = context.plan.once(left)
+    right = context.pointwise(right)
+    left = context.plan.once(context.expand(left, right.keys))
     had = {v: context.plan.fresh(".had") for v in left.vars}
     copies = [sql.alias(sql.name(v), copy) for v, copy in had.items()]
     copied = replace(left, sql=select([*map(sql.name, left.vars), *copies], left.sql), vars=(*left.vars, *had.values()))
@@ -96,10 +110,17 @@ def _union(op: ops.Union, context: Context) -> Relation:
 
 
 def _minus(op: ops.Minus, context: Context) -> Relation:
-    right = context.pointwise(compile_op(op.right, context).plain())
-    left = context.expand(compile_op(op.left, context), right.keys)
-    common = {v.name for v in visible(op.left) & visible(op.right)}
-    return joins.minus(left, right, [v for v in joins.shared(left, right) if v in common])
+    left, right = apart(compile_op(op.left, context), compile_op(op.right, context).plain(), context)
+    named = {v.name for v in visible(op.left) & visible(op.right)}
+    common = [v for v in joins.shared(left, right) if v in named]
+    return partnered(left, right, joins.excluding(left, right, common), anti=True) if common else left
+
+
+def partnered(left: Relation, right: Relation, on: str, anti: bool) -> Relation:
+    """The rows of `left` that have a partner, or with `anti` none; on intervals: for as long as that is so."""
+    if not sweep.can(left, right):
+        return joins.semi(left, right, on, anti)
+    return sweep.without(left, right, on) if anti else sweep.with_partner(left, right, on)
 
 
 def _filter(op: ops.Filter, context: Context) -> Relation:
@@ -151,12 +172,38 @@ def _graph(op: ops.Graph, context: Context) -> Relation:
     if not isinstance(op.name, Var):
         graph = encoding.encode(op.name)
         relation = compile_op(op.pattern, context.in_graph(graph))
-        return relation if graph in context.plan.tables.graphs else relation.where("false")
+        return relation if context.window or graph in context.plan.tables.graphs else relation.where("false")
     key = context.plan.fresh(KEY)
-    names = table((key,), [(g,) for g in sorted(context.plan.tables.graphs)])
-    inner = context.with_universe(Universe((key,), names.sql)).in_graph(key)
+    inner = context.with_universe(Universe((key,), _graph_names(key, context))).in_graph(key)
     relation = inner.expand(compile_op(op.pattern, inner), frozenset((key,)))
     return _name_graph(relation, key, op.name.name)
+
+
+def _graph_names(key: str, context: Context) -> str:
+    if context.window is None:
+        return table((key,), [(g,) for g in sorted(context.plan.tables.graphs)]).sql
+    parts = (f"SELECT g AS {sql.name(key)} FROM ({c.sql}) WHERE g IS NOT NULL" for c in context.contents())
+    return f"SELECT DISTINCT * FROM ({' UNION ALL '.join(parts)})"
+
+
+def _in_window(op: ops.InWindow, context: Context) -> Relation:
+    """With a variable: each named window in turn."""
+    if not isinstance(op.name, Var):
+        return compile_op(op.pattern, context.in_window(encoding.encode(op.name)))
+    streaming = context.plan.streaming
+    names = [] if streaming is None else [c.name for c in streaming.contents if c.name is not None]
+    parts = [_named_window(op.pattern, name, op.name.name, context) for name in names]
+    keys = frozenset().union(*(part.keys for part in parts))
+    return reduce(joins.union, (context.expand(part, keys) for part in parts))
+
+
+def _named_window(pattern: ops.Op, name: str, var: str, context: Context) -> Relation:
+    relation = compile_op(pattern, context.in_window(name)).plain()
+    return joins.join(relation, table((var,), [(name,)]))
+
+
+def _overridden(op: ops.Overridden, context: Context) -> Relation:
+    return compile_op(op.pattern, context.overridden(op.tag))
 
 
 def _name_graph(relation: Relation, key: str, var: str) -> Relation:
@@ -186,7 +233,9 @@ def _kept_time(op: ops.Project, context: Context) -> Callable[[str], bool]:
 
 
 def _distinct(op: ops.Distinct, context: Context) -> Relation:
-    return modifiers.distinct(context.pointwise(compile_op(op.pattern, context)))
+    relation = compile_op(op.pattern, context)
+    simple = relation.timed and not relation.order and not any(v.startswith(STAMP) for v in relation.vars)
+    return sweep.distinct(relation.plain()) if simple else modifiers.distinct(context.pointwise(relation))
 
 
 def _reduced(op: ops.Reduced, context: Context) -> Relation:
@@ -239,10 +288,12 @@ _OPERATORS: dict[type[ops.Op], Callable[[Any, Context], Relation]] = {
     ops.Filter: _filter,
     ops.Graph: _graph,
     ops.Group: _group,
+    ops.InWindow: _in_window,
     ops.Join: _join,
     ops.LeftJoin: _left_join,
     ops.Minus: _minus,
     ops.OrderBy: _order_by,
+    ops.Overridden: _overridden,
     ops.Path: _path,
     ops.Project: _project,
     ops.Reduced: _reduced,

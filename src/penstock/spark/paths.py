@@ -60,9 +60,8 @@ def _scan(context: Context, condition: str, s: str = "s", o: str = "o", link: Na
     found = [Relation(f"SELECT {', '.join(items)} FROM {source} t WHERE {condition}", vars, frozenset(vars))]
     for content in context.contents():
         if link is None or can_match(link, content.predicates):
-            graph = f"SELECT *, {sql.text(content.graph)} AS g FROM ({content.sql})"
             columns = [*items, *map(sql.name, content.when)]
-            text = f"SELECT {', '.join(columns)} FROM ({graph}) t WHERE {condition}"
+            text = f"SELECT {', '.join(columns)} FROM ({context.elements(content)}) t WHERE {condition}"
             found.append(context.pointwise(Relation(text, vars + content.when, frozenset(vars + content.when))))
     return reduce(lambda one, other: _union(one, other, context), found)
 

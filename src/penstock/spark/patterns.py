@@ -90,10 +90,8 @@ def _sparql(patterns: Sequence[ops.TriplePattern], vars: tuple[str, ...]) -> str
 
 def _leaf(pattern: ops.TriplePattern, context: Context) -> Relation:
     """The matches of one pattern, in the windows and, unless that cannot be, in the background."""
-    streaming = context.plan.streaming
-    assert streaming is not None
     found = [_in_window(pattern, content, context) for content in streams_of(pattern, context)]
-    if can_match(pattern.predicate, streaming.background):
+    if can_match(pattern.predicate, context.background()):
         found.append(_static((pattern,), context))
     keys = frozenset().union(*(part.keys for part in found))
     return reduce(joins.union, (context.expand(part, keys) for part in found))
@@ -105,8 +103,7 @@ def _in_window(pattern: ops.TriplePattern, content: Content, context: Context) -
     match = _match(pattern, "t", key, columns)
     times = {**{c: f"t.{sql.name(c)}" for c in content.when}, **_stamps(pattern, content, context)}
     items = items_or_one(sql.alias(column, name) for name, column in {**columns, **times}.items())
-    source = content.sql if key is None else f"SELECT *, {sql.text(content.graph)} AS g FROM ({content.sql})"
-    text = f"SELECT {items} FROM ({source}) t WHERE {match}"
+    text = f"SELECT {items} FROM ({context.elements(content)}) t WHERE {match}"
     return Relation(text, (*columns, *times), frozenset((*columns, *content.when)))
 
 

@@ -1,4 +1,4 @@
-"""Files of timestamped N-Quads as a Spark job: every task reads a piece on its own, by `pyarrow` and not by the JVM.
+"""Files of a stream's elements as a Spark job: every task reads a piece on its own, by `pyarrow` and not by the JVM.
 
 Into the log, each task writes its Parquet file itself as well, and only what is known of that file comes back: no
 element ever crosses into the JVM. The code travels by value, so a worker needs numpy, pyarrow and pyoxigraph only.
@@ -19,7 +19,18 @@ from pyspark.sql import DataFrame, SparkSession
 
 from penstock import errors
 from penstock.errors import LoadError
-from penstock.io import nquads, nquads_fast, nquads_grammar, nquads_slow, nquads_time, splits
+from penstock.io import (
+    graphs,
+    graphs_feed,
+    graphs_times,
+    nquads,
+    nquads_fast,
+    nquads_grammar,
+    nquads_slow,
+    nquads_time,
+    splits,
+)  # fmt: skip
+from penstock.io.graphs import DOCUMENTS, Documents
 from penstock.io.nquads import BadLine
 from penstock.io.splits import Split
 from penstock.spark import replay_part
@@ -27,7 +38,10 @@ from penstock.spark.replay_part import Part, write_part
 
 __all__ = ["Part", "elements", "write"]
 
-_TRAVELLING = (errors, nquads, nquads_fast, nquads_grammar, nquads_slow, nquads_time, splits, replay_part)
+_TRAVELLING = (
+    errors, graphs, graphs_feed, graphs_times, nquads, nquads_fast, nquads_grammar, nquads_slow, nquads_time,
+    replay_part, splits,
+)  # fmt: skip
 _COLUMNS = "s string, p string, o string, ts bigint"
 
 Batches: TypeAlias = Iterable[pa.RecordBatch]
@@ -35,11 +49,11 @@ Task: TypeAlias = Callable[[int, Split], Iterator[pa.RecordBatch]]
 
 
 def elements(session: SparkSession, pieces: Sequence[Split], stream: str, stamp: int | None = None) -> DataFrame:
-    """The elements in these pieces: encoded terms s, p, o, and ts. Lines that hold none are left out."""
+    """The elements in these pieces of lines: encoded terms s, p, o, and ts. Lines that hold none are left out."""
 
     def read(_number: int, piece: Split) -> Iterator[pa.RecordBatch]:
         for chunk in splits.chunks(piece):
-            yield from nquads.parse(chunk, stream, stamp).elements.to_batches()
+            yield from nquads.parse(chunk, stream, stamp).elements.select(nquads.ELEMENTS.names).to_batches()
 
     return _job(session, pieces, read, _COLUMNS)
 
@@ -50,6 +64,7 @@ def write(
     stream: str,
     folder: str | PathLike[str],
     stamp: int | None = None,
+    documents: Documents = DOCUMENTS,
 ) -> list[Part]:
     """Each piece as `part-00000.parquet` and so on in the folder, and what is known of these files, in order.
 
@@ -62,7 +77,7 @@ def write(
     def work(number: int, piece: Split) -> Iterator[pa.RecordBatch]:
         target = f"{place}/part-{number:05}.parquet"
         try:
-            found: dict[str, Any] = asdict(write_part(piece, stream, target, stamp))
+            found: dict[str, Any] = asdict(write_part(piece, stream, target, stamp, documents))
         except LoadError as error:
             found = {"error": str(error)}
         yield pa.RecordBatch.from_pydict({"number": [number], "part": [json.dumps(found)]})

@@ -15,19 +15,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from penstock.io.nquads import ELEMENTS, BadLine, Parsed, parse
+from penstock.io.graphs import DOCUMENTS, Documents
+from penstock.io.nquads import GRAPHED, BadLine, Parsed, graphed, parse
 from penstock.io.splits import Split, chunks, filesystem, line_of
 
 __all__ = ["Part", "write_part"]
 
-_OPTIONS: dict[str, Any] = {"compression": "snappy", "use_dictionary": ["s", "p", "o"]}  # times hardly repeat
+_OPTIONS: dict[str, Any] = {"compression": "snappy", "use_dictionary": ["s", "p", "o", "g"]}  # times hardly repeat
 _TEXTS = 1_000  # bad lines of a part that are kept; all of them are counted
 _LONGEST = 10_000  # characters kept of such a line: a file that is no text may have lines of megabytes
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A Parquet file of elements (s, p, o, ts), in the order of their lines.
+    """A Parquet file of elements (s, p, o, ts, g), in the order of their lines.
 
     `first` and `last` are the least and the greatest time (0 without rows), `predicates` says how often each occurs,
     and `disorder` by how much an element is at most behind the newest one before it in this part. `malformed` lines
@@ -44,17 +45,27 @@ class Part:
     bad: list[BadLine]
 
 
-def write_part(piece: Split, stream: str, target: str, stamp: int | None = None) -> Part:
+def write_part(
+    piece: Split, stream: str, target: str, stamp: int | None = None, documents: Documents = DOCUMENTS
+) -> Part:
     """Parse a piece portion by portion and write it. The file appears at once, in the place of any before it."""
-    measured, line = _Measured(), 1
-    with _appearing(target) as sink, pq.ParquetWriter(sink, ELEMENTS, **_OPTIONS) as writer:
-        for chunk in chunks(piece):
-            parsed = parse(chunk, stream, stamp)
+    measured = _Measured()
+    is_lines = documents.kind(piece.path) is None
+    portions = _lines(piece, stream, stamp) if is_lines else ((1, p) for p in documents.of_file(piece.path, stream))
+    with _appearing(target) as sink, pq.ParquetWriter(sink, GRAPHED, **_OPTIONS) as writer:
+        for line, parsed in portions:
             if parsed.elements.num_rows:
-                writer.write_table(parsed.elements)
+                writer.write_table(graphed(parsed.elements))
             measured.add(parsed, line)
-            line += chunk.count(b"\n")
     return measured.part(piece, target)
+
+
+def _lines(piece: Split, stream: str, stamp: int | None) -> Iterator[tuple[int, Parsed]]:
+    """Portions of lines, each with the number of its first line in the piece."""
+    line = 1
+    for chunk in chunks(piece):
+        yield line, parse(chunk, stream, stamp)
+        line += chunk.count(b"\n")
 
 
 @dataclass(slots=True)

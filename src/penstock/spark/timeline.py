@@ -1,8 +1,8 @@
 """Evaluation instants: which there are, and a copy of every row for each one at which it holds.
 
-Mostly the instants are a lattice, the multiples of some steps, and arithmetic finds those in a row's interval. Windows
-that count elements change whenever elements come: then the instants are numbered in a view, and a row's bounds, which
-are instants themselves, are looked up there.
+Mostly the instants are a lattice, the multiples of some steps, and arithmetic finds those in a row's interval. Other
+windows change whenever elements come or leave: then the instants are numbered in a view, and a row's bounds, which are
+instants themselves, are looked up there.
 """
 
 from __future__ import annotations
@@ -68,6 +68,11 @@ class Lattice:
             array = f"filter({array}, t -> {sql.any_of(f'pmod(t, {s}L) = 0' for s in self.steps)})"
         return sql.when(f"{low} <= {high}", array)
 
+    def rounded(self, time: str) -> str:
+        """The first instant that is not before a time."""
+        found = [up(time, step) for step in self.steps]
+        return found[0] if len(found) == 1 else sql.call("least", *found)
+
     def occupied(self, contents: Iterable[str], since: Iterable[str]) -> str:
         """The instants at which there is something: SELECTs of (from, to), and of the start of what never ends."""
         parts = [f"SELECT DISTINCT `{FROM}`, `{TO}` FROM ({content})" for content in contents]
@@ -89,7 +94,7 @@ def down(value: str, step: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Numbered instants: a view of (k, t, due), in which rows' bounds can be looked up once they are in the span."""
+    """Numbered instants: a view of (k, t, due, held), where rows' bounds are looked up once they are in the span."""
 
     view: str
     span: Span
@@ -106,24 +111,36 @@ class Changes:
         certain = relation.certain - {FROM, TO} | {INSTANT}
         return replace(relation, sql=text, vars=(*kept, INSTANT), certain=certain)
 
+    def rounded(self, time: str) -> str:
+        """The first instant that is not before a time: here a row's bounds are instants themselves."""
+        return time
+
     def _clamped(self, bound: str) -> str:
         return f"least(greatest(`{bound}`, {self.span.after}L), {self.span.through + 1}L)"
 
     def occupied(self, contents: Iterable[str], since: Iterable[str]) -> str:
-        return f"SELECT t AS `{INSTANT}` FROM {self.view} WHERE due"
+        return f"SELECT t AS `{INSTANT}` FROM {self.view} WHERE due AND held > 0"
 
     @staticmethod
-    def numbered(due: Iterable[str], others: Iterable[str], span: Span) -> str:
-        """The view, from SELECTs of a column t: the instants, and further times at which rows begin or cease to hold.
+    def numbered(moving: Iterable[str], still: Iterable[str], instants: Iterable[str], span: Span) -> str:
+        """The view, from SELECTs of (from, to). Where something of `moving` comes or leaves is an instant, as are those
+        that `instants` select; rows of `still` only begin and cease to hold there. `held` says how much is visible.
 
         With the ends of the span every bound that is clamped to it can be found.
         """
-        ends = f"SELECT explode(array({span.after}L, {span.through + 1}L)) AS t"
-        instants = [f"SELECT t, t > {span.after} AND t <= {span.through} AS due FROM ({text})" for text in due]
-        bounds = [f"SELECT t, false AS due FROM ({text})" for text in (*others, ends)]
-        times = f"SELECT t, max(due) AS due FROM ({' UNION ALL '.join([*instants, *bounds])}) GROUP BY t"
-        within = f"t >= {span.after} AND t <= {span.through + 1}"
-        return f"SELECT row_number() OVER (ORDER BY t) AS k, t, due FROM ({times}) t WHERE {within}"
+        low, high = f"{span.after}L", f"{span.through + 1}L"
+        bounds = f"struct(greatest(`{FROM}`, {low}) AS t, 1 AS held), struct(least(`{TO}`, {high}) AS t, -1 AS held)"
+        parts = [
+            f"SELECT inline(array({bounds})), {due} AS due FROM ({text}) WHERE `{TO}` >= {low} AND `{FROM}` <= {high}"
+            for texts, due in ((moving, "true"), (still, "false"))
+            for text in texts
+        ]
+        parts += [f"SELECT `{INSTANT}` AS t, 0 AS held, true AS due FROM ({text})" for text in instants]
+        parts.append(f"SELECT explode(array({low}, {high})) AS t, 0 AS held, false AS due")
+        summed = f"SELECT t, max(due) AS due, sum(held) AS held FROM ({' UNION ALL '.join(parts)}) GROUP BY t"
+        within = f"due AND t > {span.after} AND t <= {span.through}"
+        order = "OVER (ORDER BY t)"
+        return f"SELECT row_number() {order} AS k, t, {within} AS due, sum(held) {order} AS held FROM ({summed})"
 
 
 Timeline = Lattice | Changes

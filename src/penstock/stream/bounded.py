@@ -1,4 +1,4 @@
-"""Sources that end, read as a whole: files of N-Quads into the log, Parquet where it lies."""
+"""Sources that end, read as a whole: files of N-Quads and of graphs into the log, Parquet where it lies."""
 
 from __future__ import annotations
 
@@ -12,19 +12,21 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from penstock.errors import LoadError, PenstockError
-from penstock.io.nquads import ELEMENTS, parse
+from penstock.io.graphs import Documents
+from penstock.io.nquads import ELEMENTS, GRAPHED, parse
 from penstock.io.splits import Split, chunks, filesystem, splits
 from penstock.stream import durable
 from penstock.stream.clock import Clock
 from penstock.stream.dead import DeadLetters, Malformed
 from penstock.stream.declared import Declared
+from penstock.stream.elements import count_texts
 from penstock.stream.intake import Batch, Intake
 from penstock.stream.log import Segment, StreamLog
 from penstock.stream.options import StreamOptions
 from penstock.stream.reread import Sizes
 from penstock.stream.sifting import Reading, Sifting
 from penstock.stream.sources.folder import Dropped
-from penstock.stream.sources.reading import of_blocks, of_file
+from penstock.stream.sources.reading import of_blocks, of_documents, of_file
 from penstock.stream.spool import Block
 
 if TYPE_CHECKING:
@@ -65,12 +67,16 @@ class Bounded:
         path = self._streams[stream].path
         return path is not None and self._log.holds(stream, _source(path), 0)
 
-    def push(self, stream: str, data: bytes) -> int:
-        """Bring lines into the log at once; how many elements that was."""
+    def push(self, stream: str, data: bytes, kind: str | None = None) -> int:
+        """Bring lines into the log at once; how many elements that was. Or documents; how many."""
         before = self._log.counts(stream).elements
         batch = Batch(stream, "push", self._free(stream, "push"))
-        self._intake.take(batch, of_blocks(stream, [Block(stream, data)]))
-        return self._log.counts(stream).elements - before
+        self._take_blocks(batch, [Block(stream, data, kind=kind)])
+        return self._log.counts(stream).elements - before if kind is None else count_texts(data, kind)
+
+    def _take_blocks(self, batch: Batch, blocks: Iterable[Block]) -> None:
+        documents = self._options[batch.stream].documents
+        self._intake.take(batch, of_blocks(batch.stream, blocks, batch.name, documents.time_property))
 
     def _take_files(self, stream: str, declared: Declared, session: Callable[[], SparkSession]) -> None:
         path = str(declared.path)
@@ -82,34 +88,39 @@ class Bounded:
         if declared.is_parquet:
             self._intake.take(batch, _parquet_items(Path(path), stream, self._options[stream]))
         else:
-            self._take_nquads(batch, path, session)
+            self._take_texts(batch, path, session)
 
-    def _take_nquads(self, batch: Batch, path: str, session: Callable[[], SparkSession]) -> None:
+    def _take_texts(self, batch: Batch, path: str, session: Callable[[], SparkSession]) -> None:
         """Small files are read here, large ones by a Spark job."""
-        pieces = splits(path)
+        documents = self._options[batch.stream].documents
+        pieces = documents.whole(splits(path))
+        lines = not any(documents.kind(piece.path) for piece in pieces)
 
         def check(sifting: Sifting) -> None:
             """The wrong file is not taken for read: somebody will put the right one there."""
             if sifting.refused and not sifting.parts and not sifting.late.num_rows:
-                raise LoadError(f"{path}: none of its {sifting.refused:,} lines is timestamped N-Quads")
+                raise LoadError(f"{path}: {_useless(sifting, lines)}")
 
         stamp = self._clock.now() if self._options[batch.stream].stamped_on_arrival else None
         if sum(_size(piece) for piece in pieces) <= _SMALL:
-            self._intake.take(batch, _items(pieces, batch.stream, stamp), check)
+            self._intake.take(batch, _items(pieces, batch.stream, stamp, documents), check)
             return
         from penstock.spark import replay
 
         folder = self._log.begin(batch.stream, batch.source, batch.number)
-        self._intake.take_parts(batch, folder, replay.write(session(), pieces, batch.stream, str(folder), stamp), check)
+        parts = replay.write(session(), pieces, batch.stream, str(folder), stamp, documents)
+        self._intake.take_parts(batch, folder, parts, check)
 
     def _take_lines(self, stream: str, items: Iterable[bytes]) -> None:
         """After a restart an iterable begins anew, and what the log holds of it is passed over; one that can be resumed
         gives what has not been taken yet."""
         first = self._free(stream, "items") if getattr(items, "resumable", False) else 0
-        for number, data in enumerate(_together(items), first):
+        kind = self._options[stream].kind
+        for number, some in enumerate(_together(items), first):
             batch = Batch(stream, "items", number)
             if not self._log.holds(stream, batch.source, number):
-                self._intake.take(batch, of_blocks(stream, [Block(stream, data)]))
+                texts = [b"".join(some)] if kind is None else some
+                self._take_blocks(batch, [Block(stream, text, kind=kind) for text in texts])
 
     def _free(self, stream: str, source: str) -> int:
         """The number of the source's next batch."""
@@ -121,17 +132,25 @@ def _source(path: str) -> str:
     return f"file-{durable.folder_name(path)}"
 
 
-def _together(items: Iterable[bytes]) -> Iterator[bytes]:
+def _useless(sifting: Sifting, lines: bool) -> str:
+    """Why nothing of a source can be used."""
+    if lines:
+        return f"none of its {sifting.refused:,} lines is timestamped N-Quads"
+    first = sifting.malformed[0]
+    return f"nothing in it is an element; line {first.line}: {first.reason}"
+
+
+def _together(items: Iterable[bytes]) -> Iterator[list[bytes]]:
     held: list[bytes] = []
     size = 0
     for item in items:
         held.append(item)
         size += len(item)
         if size >= _TOGETHER:
-            yield b"".join(held)
+            yield held
             held, size = [], 0
     if held:
-        yield b"".join(held)
+        yield held
 
 
 def _size(piece: Split) -> int:
@@ -139,13 +158,16 @@ def _size(piece: Split) -> int:
     if piece.end is not None:
         return piece.end - piece.start
     system, path = filesystem(piece.path)
-    return 16 * int(system.get_file_info(path).size or 0)
+    return (16 if path.lower().endswith(".gz") else 1) * int(system.get_file_info(path).size or 0)
 
 
-def _items(pieces: Iterable[Split], stream: str, stamp: int | None) -> Iterator[Reading]:
+def _items(pieces: Iterable[Split], stream: str, stamp: int | None, documents: Documents) -> Iterator[Reading]:
     """What the pieces hold. Lines have the numbers that they have in their files."""
     before: dict[str, int] = {}
     for piece in pieces:
+        if documents.kind(piece.path) is not None:
+            yield from of_documents(piece.path, stream, documents)
+            continue
         for chunk in chunks(piece):
             parsed, line = parse(chunk, stream, stamp), before.setdefault(piece.path, 0)
             bad = [Malformed(piece.path, line + one.line, one.text, one.reason) for one in parsed.bad]
@@ -178,6 +200,8 @@ def _fits(path: Path) -> bool:
         if missing := [name for name in ELEMENTS.names if name not in schema.names]:
             raise LoadError(f"{file}: a stream has the columns s, p, o, ts; {', '.join(missing)} missing")
         if schema.field("ts").type != pa.int64():
+            return False
+        if "g" in schema.names and schema.field("g").type != GRAPHED.field("g").type:
             return False
     return True
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from threading import RLock
 
 from penstock.algebra.build import translate
-from penstock.algebra.ops import Query
+from penstock.algebra.ops import EMISSIONS, Query
 from penstock.errors import PenstockError, QueryError
 from penstock.io.sinks import MemorySink, Sink, SinkSpec, open_sink, sink_text
 from penstock.stream.evaluate import Shape
@@ -86,7 +86,7 @@ class Catalogue:
 
     def _again(self, known: Task, wanted: Entry, sink: SinkSpec) -> Task:
         entry = known.entry
-        if (entry.text, entry.base, entry.duplicates) != (wanted.text, wanted.base, wanted.duplicates):
+        if _asked(entry) != _asked(wanted):
             raise QueryError(
                 f"there is a query {entry.name} already, with another text or other options",
                 hint=f'drop it first, engine["{entry.name}"].drop(), or register this one under another name',
@@ -110,12 +110,19 @@ class Catalogue:
                 raise QueryError(f"{wanted.sink} is the sink of the query {task.name}: give each query its own")
 
 
-def entry_of(name: str, text: str, base: str | None, duplicates: str, sink: SinkSpec) -> Entry:
+def _asked(entry: Entry) -> tuple[str | None, ...]:
+    return entry.text, entry.base, entry.duplicates, entry.emit
+
+
+def entry_of(name: str, text: str, base: str | None, duplicates: str, emit: str | None, sink: SinkSpec) -> Entry:
     """What the registry will remember of a new query."""
     if duplicates not in ("keep", "merge"):
         raise ValueError(f'duplicates is "keep" or "merge", not {duplicates!r}')
     path = sink_text(sink)
-    return Entry(name, text, base, duplicates, path, needs_sink=sink is not None and path is None)
+    if emit not in (None, *EMISSIONS):
+        raise ValueError(f"emit is one of {', '.join(EMISSIONS)}, not {emit!r}")
+    needs_sink = sink is not None and path is None
+    return Entry(name, text, base, duplicates, path, needs_sink=needs_sink, emit=emit)
 
 
 def memory_of(sink: Sink | None) -> MemorySink | None:

@@ -40,7 +40,8 @@ def merge(shelf: Shelf, names: list[str]) -> None:
     members = [shelf.segments[name] for name in names]
     name = f"merged-{members[0].number}-{members[-1].number}"  # a pair of neighbours' numbers never comes twice
     paths = [path for member in members for path in member.paths]
-    table = pa.concat_tables([pq.read_table(path, partitioning=None) for path in paths]) if paths else None
+    tables = [pq.read_table(path, partitioning=None) for path in paths]
+    table = pa.concat_tables(tables, promote_options="default") if tables else None  # older ones have no column g
     parts = [write_part(table, shelf.data(name) / "part-00000.parquet")] if table is not None else []
     segment = segment_of(
         parts,

@@ -40,7 +40,7 @@ class DeadLetters:
 
     def write(self, stream: str, name: str, late: pa.Table, malformed: Sequence[Malformed]) -> None:
         """Keep what a batch could not use."""
-        lines = [line_of(*row) for row in zip(*(late.column(i).to_pylist() for i in range(4)), strict=True)]
+        lines = [line_of(**row) for row in late.to_pylist()]
         records = [json.dumps(asdict(item), ensure_ascii=False) + "\n" for item in malformed]
         for texts, kind in ((lines, "late.nq"), (records, "malformed.ndjson")):
             if texts:
@@ -49,6 +49,7 @@ class DeadLetters:
                 durable.replace(folder / f"{name}.{kind}", "".join(texts).encode())
 
 
-def line_of(s: str, p: str, o: str, ts: int) -> str:
+def line_of(s: str, p: str, o: str, ts: int, g: str | None = None) -> str:
     """An element as a line of timestamped N-Quads."""
-    return f"{decode(s)} {decode(p)} {decode(o)} {stamp(ts)} .\n"
+    graph = "" if g is None else f"{decode(g)} "
+    return f"{decode(s)} {decode(p)} {decode(o)} {graph}{stamp(ts)} .\n"

@@ -8,9 +8,10 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from pyoxigraph import Triple
+from pyoxigraph import NamedNode, Triple
 
 from penstock.errors import LoadError, PenstockError
+from penstock.io.graphs import GENERATED_AT, kind_named
 from penstock.stream.elements import Elements, lines
 from penstock.stream.moments import Duration, Moment, microseconds
 from penstock.stream.options import StreamOptions
@@ -34,6 +35,7 @@ class Declared:
     idle: int | None = None
     advance: bool = False
     format: str | None = None
+    time_property: str | None = None
 
     @property
     def path(self) -> str | None:
@@ -59,12 +61,12 @@ class Declared:
     def live(self) -> StreamOptions:
         """For ingest. A file is read before that starts."""
         source = None if self.is_file else self.source
-        return StreamOptions(source, self.lateness or 0, self.idle, self.advance, self.format)
+        return StreamOptions(source, self.lateness or 0, self.idle, self.advance, self.format, self.time_property)
 
     def bounded(self) -> StreamOptions:
         """For what is there as a whole: nothing is late unless somebody said what late is."""
         lateness = UNLIMITED if self.lateness is None else self.lateness
-        return StreamOptions(None, lateness, None, False, self.format)
+        return StreamOptions(None, lateness, None, False, self.format, self.time_property)
 
     def remembered(self) -> dict[str, Any]:
         """For the registry. What lives in this process alone cannot be remembered."""
@@ -72,30 +74,58 @@ class Declared:
 
 
 def declare(
-    source: SourceSpec, lateness: Duration | None, idle: Duration | None, advance: bool, format: str | None
+    source: SourceSpec,
+    lateness: Duration | None,
+    idle: Duration | None,
+    advance: bool,
+    format: str | None,
+    time_property: str | NamedNode | None = None,
 ) -> Declared:
     """What the user said, checked."""
     if isinstance(source, str | os.PathLike):
         text = os.fspath(source)
         if text.startswith(_ENDLESS):
             address_of(text.partition("://")[2])
+            _check_lines(text, format)
         source = text if "://" in text else str(Path(text).absolute())
     elif source is not None:
         if not isinstance(source, Iterable):
             raise PenstockError(
                 f"{source!r} is no source: give a path, tcp://HOST:PORT, listen://HOST:PORT or an iterable"
             )
-        source = _Lines(source)
+        source = _Lines(source, kind_named(format))
     late, silent = (None if value is None else microseconds(value) for value in (lateness, idle))
-    return Declared(source, late, silent, advance, format)
+    return Declared(source, late, silent, advance, format, _property(time_property))
+
+
+def _check_lines(address: str, format: str | None) -> None:
+    if kind_named(format) == "trig":
+        raise PenstockError(f"{address}: TriG has no lines to tell documents apart: send JSON-LD, a document a line")
+
+
+def _property(given: str | NamedNode | None) -> str | None:
+    """An IRI as such: `prov:generatedAtTime` would be one too, but hardly the one that was meant."""
+    if given is None:
+        return None
+    text = given.value if isinstance(given, NamedNode) else given.removeprefix("<").removesuffix(">")
+    if not text.startswith("urn:") and "://" not in text:
+        raise PenstockError(f"time_property={text!r}: write out its IRI, as in {GENERATED_AT}")
+    try:
+        return NamedNode(text).value
+    except ValueError as error:
+        raise PenstockError(f"time_property={text!r} is no IRI: {error}") from None
 
 
 class _Lines:
-    """What somebody's iterable gives, as lines. It is gone through once, however often the engine starts; one that can
-    be resumed, and says so by having a `done`, is asked again for the rest."""
+    """What somebody's iterable gives, as lines, or each item as a document of some kind.
 
-    def __init__(self, items: Iterable[Item]) -> None:
+    It is gone through once, however often the engine starts; one that can be resumed, and says so by having a `done`,
+    is asked again for the rest.
+    """
+
+    def __init__(self, items: Iterable[Item], kind: str | None = None) -> None:
         self._items = items
+        self._kind = kind
         self.resumable = hasattr(items, "done")
         self._only = self._lines()
 
@@ -107,4 +137,6 @@ class _Lines:
         for item in self._items:
             if isinstance(item, Triple):
                 raise LoadError("A source of triples gives pairs of a triple and its time.")
+            if self._kind is not None and not isinstance(item, str | bytes):
+                raise LoadError(f"A source of {self._kind} gives each document as text.")
             yield lines([item] if isinstance(item, tuple) else item, None, 0)

@@ -5,35 +5,59 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeAlias, cast
 
-from pyoxigraph import Quad, RdfFormat, Triple, serialize
+from pyoxigraph import Dataset, Quad, RdfFormat, Triple, serialize
 
 from penstock.errors import LoadError
+from penstock.io.graphs import KINDS, kind_named
 from penstock.stream.moments import Moment, moment, stamp
 
-__all__ = ["Elements", "lines"]
+__all__ = ["LINES", "Elements", "count_texts", "lines", "pushed"]
 
-Element: TypeAlias = Triple | tuple[Triple, Moment]
-Elements: TypeAlias = str | bytes | Triple | Iterable[Element]
+Element: TypeAlias = Triple | Quad | tuple[Triple | Quad, Moment]
+Elements: TypeAlias = str | bytes | Triple | Quad | Dataset | Iterable[Element]
+
+LINES = "nquads"
+
+
+def pushed(elements: Elements, time: Moment | None, now: int, format: str | None) -> tuple[bytes, str | None]:
+    """What goes to the stream, and what that is: a kind of document, `LINES`, or None for text of the stream's own
+    kind. A dataset without a time brings times of its own graphs."""
+    if isinstance(elements, Dataset) and time is None:
+        return cast(bytes, serialize(elements, format=RdfFormat.TRIG)), "trig"
+    if not isinstance(elements, str | bytes):
+        return lines(elements, time, now), LINES
+    kind = kind_named(format) or (LINES if format in (LINES, "nq") else None)
+    if format is not None and kind is None:
+        raise LoadError(f"Text of format {format!r} cannot be pushed: there are nquads, {', '.join(KINDS)}.")
+    return lines(elements, time, now), kind
 
 
 def lines(elements: Elements, time: Moment | None, now: int) -> bytes:
-    """Text as it is; triples with their own time, else the given one, else now."""
+    """Text as it is; triples with their own time, else the given one, else now, and with their graph's name."""
     if isinstance(elements, str | bytes):
         if time is not None:
             raise LoadError("Text brings its own times: push it without one, or push triples.")
         text = elements.encode() if isinstance(elements, str) else elements
         return text if text.endswith(b"\n") or not text else text + b"\n"
     default = now if time is None else moment(time)
-    pairs = [_pair(item, default) for item in ([elements] if isinstance(elements, Triple) else elements)]
-    written = cast(bytes, serialize([triple for triple, _ in pairs], format=RdfFormat.N_TRIPLES)).decode()
+    pairs = [_pair(item, default) for item in ([elements] if isinstance(elements, Triple | Quad) else elements)]
+    written = cast(bytes, serialize([quad for quad, _ in pairs], format=RdfFormat.N_QUADS)).decode()
     timed = zip(written.split("\n")[:-1], (time for _, time in pairs), strict=True)
     return "".join(f"{line.removesuffix(' .')} {stamp(time)} .\n" for line, time in timed).encode()
 
 
-def _pair(item: Element, default: int) -> tuple[Triple, int]:
+def _pair(item: Element, default: int) -> tuple[Quad, int]:
     triple, time = (item[0], moment(item[1])) if isinstance(item, tuple) else (item, default)
-    if isinstance(triple, Quad):
-        triple = triple.triple
-    if not isinstance(triple, Triple):
+    if isinstance(triple, Triple):
+        triple = Quad(*triple)
+    if not isinstance(triple, Quad):
         raise LoadError(f"A stream takes triples, or pairs of a triple and a time, not {type(triple).__name__}.")
     return triple, time
+
+
+def count_texts(data: bytes, kind: str | None) -> int:
+    """How many lines there are that are neither empty nor comments, or how many documents of the kind."""
+    if kind not in (None, "ndjsonld"):
+        return 1
+    found = (line.lstrip() for line in data.split(b"\n"))
+    return sum(1 for line in found if line and not line.startswith(b"#"))

@@ -1,17 +1,21 @@
 """From what the compiler gives for a span of instants to answers, one an instant.
 
 The compiler's columns are `time`, the query's own, `.row` (false: a row that only says that the instant is to be
-reported) and perhaps `.order`. They are taken by their place, since a query may well have a variable `?time`.
+reported) and perhaps `.order`, or `.since` where a row tells an interval, whose end `time` then is. They are taken by
+their place, since a query may well have a variable `?time`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import parquet
@@ -20,6 +24,7 @@ from pyoxigraph import Triple
 from penstock.algebra import ops
 from penstock.answer import Answer, Row
 from penstock.spark.encoding import decode, encode
+from penstock.spark.relation import ALWAYS
 from penstock.stream.moments import to_datetime
 
 if TYPE_CHECKING:
@@ -67,6 +72,9 @@ class Frame(Protocol):
     def toArrow(self) -> pa.Table:
         """The rows, and one more for each instant whose answer is empty."""
 
+    def write_open(self, path: str) -> int:
+        """Keep what goes on after the span, and say how much it is."""
+
 
 class Results:
     """The answers at some instants: a `Batch` for sinks. They are fetched when first needed, and only once.
@@ -89,9 +97,8 @@ class Results:
     @cached_property
     def table(self) -> pa.Table:
         """All rows by instant; within one in the query's order, or sorted where it has none."""
-        keys = [
-            name for name in ("t", "order", *_names(len(self.shape.columns))) if name in self._unsorted.column_names
-        ]
+        names = ("t", "since", "order", *_names(len(self.shape.columns)))
+        keys = [name for name in names if name in self._unsorted.column_names]
         return self._unsorted.take(pc.sort_indices(self._unsorted, [(key, "ascending") for key in keys]))
 
     @property
@@ -107,13 +114,13 @@ class Results:
     @property
     def answers(self) -> Iterator[Answer]:
         """See `Batch.answers`."""
-        times = self.table.column("t").to_numpy()
         term = lru_cache(1 << 16)(decode)
-        start = 0
-        while start < len(times):
-            end = int(times.searchsorted(times[start], side="right"))
-            yield self._answer(int(times[start]), self.table.slice(start, end - start), term)
-            start = end
+        times = [self.table.column(name).to_numpy() for name in ("t", "since") if name in self.table.column_names]
+        changes = np.any([column[1:] != column[:-1] for column in times], axis=0)
+        for start, end in pairwise([0, *(np.flatnonzero(changes) + 1).tolist(), self.table.num_rows]):
+            if start < end:
+                moments = [_moment(int(column[start])) for column in times]
+                yield self._answer(*moments, part=self.table.slice(start, end - start), term=term)
 
     @cached_property
     def rows(self) -> pa.Table:
@@ -123,7 +130,10 @@ class Results:
             return pa.table([groups.column("t").cast(_INSTANT), groups.column("row_any")], names=["time", "boolean"])
         real = self._unsorted.filter(self._unsorted.column("row"))
         own = [real.column(name) for name in _names(len(self.shape.columns))]
-        return pa.table([real.column("t").cast(_INSTANT), *own], names=[self.shape.time, *self.shape.columns])
+        intervals = "since" in real.column_names
+        when = {"valid_from": "since", "valid_to": "t"} if intervals else {self.shape.time: "t"}
+        times = [_instants(real.column(name)) for name in when.values()]
+        return pa.table([*times, *own], names=[*when, *self.shape.columns])
 
     @property
     def fetched(self) -> bool:
@@ -137,18 +147,29 @@ class Results:
         else:
             _written_by_spark(self._frame.frame, self.shape).write.mode("overwrite").parquet(folder)
 
-    def _answer(self, time: int, part: pa.Table, term: Callable[[str], Any]) -> Answer:
-        """The answer at one instant, from its rows."""
+    def _answer(
+        self, time: datetime | None, since: datetime | None = None, *, part: pa.Table, term: Callable[[str], Any]
+    ) -> Answer:
+        """The answer at one instant, or of one interval, from its rows."""
         real = part.filter(part.column("row"))
         own = (real.column(name).to_pylist() for name in _names(len(self.shape.columns)))
         cells = [[None if cell is None else term(cell) for cell in column] for column in own]
-        return _answer(self.shape, real.num_rows, cells, to_datetime(time))
+        answer = _answer(self.shape, real.num_rows, cells, time)
+        return answer if since is None else replace(answer, valid_from=since, valid_to=time)
+
+
+def _moment(time: int) -> datetime | None:
+    return None if time == ALWAYS else to_datetime(time)
+
+
+def _instants(times: Any) -> Any:
+    return pc.if_else(pc.equal(times, pa.scalar(ALWAYS, pa.int64())), pa.scalar(None, times.type), times).cast(_INSTANT)
 
 
 def _arranged(fetched: pa.Table, own: int) -> pa.Table:
     """Columns `t`, `c0`, `c1` and so on, perhaps `order`, and `row`: Arrow takes a dot in a name for a path."""
     names = _names(own)
-    extra = [name for name in (".order", ".row") if name in fetched.column_names]
+    extra = [name for name in (".since", ".order", ".row") if name in fetched.column_names]
     places = [*range(own + 1), *(fetched.column_names.index(name) for name in extra)]
     return fetched.select(places).rename_columns(["t", *names, *(name.removeprefix(".") for name in extra)])
 
@@ -171,8 +192,10 @@ def _answer(shape: Shape, count: int, cells: list[list[Any]], time: Any) -> Answ
 def _written_by_spark(frame: DataFrame, shape: Shape) -> DataFrame:
     names = [shape.time, *shape.columns, *frame.columns[1 + len(shape.columns) :]]
     kept = frame.toDF(*names)
-    instant = f"timestamp_micros(`{shape.time}`) AS `{shape.time}`"
-    return kept.selectExpr(instant, *(f"`{name}`" for name in shape.columns))
+    intervals = ".since" in frame.columns
+    when = {"valid_from": ".since", "valid_to": shape.time} if intervals else {shape.time: shape.time}
+    times = [f"timestamp_micros(nullif(`{column}`, {ALWAYS})) AS `{name}`" for name, column in when.items()]
+    return kept.selectExpr(*times, *(f"`{name}`" for name in shape.columns))
 
 
 def _write(table: pa.Table, folder: Path) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pyspark.sql import SparkSession
 
 from penstock.errors import LoadError
+from penstock.io.graphs import Documents
 from penstock.io.splits import splits
 from penstock.spark import replay
 from penstock.stream.intake import Batch, Intake
@@ -32,22 +33,30 @@ def take_files(
     """Bring the files of a batch into the log, in order."""
     if log.holds(batch.stream, batch.source, batch.number):
         return
-    if _is_work_for_spark(files, options) and _by_job(session, log, intake, batch, files):
+    if _is_work_for_spark(files, options) and _by_job(session, log, intake, batch, files, options.documents):
         return
     intake.take(batch, (reading for file in files for reading in of_file(file, batch.stream, options)))
 
 
 def _is_work_for_spark(files: Sequence[Dropped], options: StreamOptions) -> bool:
     large = sum(file.size for file in files) > _SMALL
-    return large and not options.stamped_on_arrival and all(file.path.lower().endswith(_LINES) for file in files)
+    known = all(file.path.lower().endswith(_LINES) or options.documents.kind(file.path) for file in files)
+    return large and not options.stamped_on_arrival and known
 
 
-def _by_job(session: SparkSession, log: StreamLog, intake: Intake, batch: Batch, files: Sequence[Dropped]) -> bool:
+def _by_job(
+    session: SparkSession,
+    log: StreamLog,
+    intake: Intake,
+    batch: Batch,
+    files: Sequence[Dropped],
+    documents: Documents,
+) -> bool:
     """False if a file cannot be read: read one by one, the others can."""
     folder = log.begin(batch.stream, batch.source, batch.number)
     try:
-        pieces = [piece for file in files for piece in splits(file.path)]
-        parts = replay.write(session, pieces, batch.stream, str(folder))
+        pieces = documents.whole(piece for file in files for piece in splits(file.path))
+        parts = replay.write(session, pieces, batch.stream, str(folder), documents=documents)
     except LoadError:
         return False
     intake.take_parts(batch, folder, parts)

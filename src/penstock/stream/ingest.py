@@ -17,6 +17,7 @@ from penstock.errors import PenstockError
 from penstock.stream import durable, frontier, sources, spool, spool_source
 from penstock.stream.clock import Clock
 from penstock.stream.dead import DeadLetters
+from penstock.stream.elements import count_texts
 from penstock.stream.failpoints import reach
 from penstock.stream.feeding import Feeding, streaming_session
 from penstock.stream.files import take_files
@@ -25,6 +26,7 @@ from penstock.stream.intake import Batch, Intake
 from penstock.stream.log import StreamLog
 from penstock.stream.options import StreamOptions
 from penstock.stream.sources.folder import Folder, dropped
+from penstock.stream.sources.iterable import IterableSource
 from penstock.stream.sources.reading import of_blocks
 from penstock.stream.sources.receiver import Receiver
 from penstock.stream.spool import Block, Spool
@@ -104,13 +106,16 @@ class Ingest:
         self.stop()
         self._spool.close()
 
-    def push(self, stream: str, data: bytes) -> int:
-        """Take whole lines; they are durable when this returns, with the number of those that are not empty."""
-        if not data:
+    def push(self, stream: str, data: bytes, kind: str | None = None) -> int:
+        """Take whole lines; they are durable when this returns, with the number of those that are not empty.
+
+        Or take a document, or several, of the kind that is named, and return their number.
+        """
+        if not data or data.isspace():
             return 0
-        stamp = self._clock.now() if self._options(stream).stamped_on_arrival else None
-        self._append(stream, data, stamp)
-        return count_lines(data)
+        stamp = self._clock.now() if self._options(stream).stamped_on_arrival and kind is None else None
+        self._append(stream, data, stamp, kind)
+        return count_texts(data, kind)
 
     def advance(self, stream: str, time: int) -> None:
         """Say that nothing before `time` will come any more, after all that was pushed so far."""
@@ -160,13 +165,16 @@ class Ingest:
         if isinstance(source, Folder):
             self._watch(session, stream, source)
         else:
-            source.start(partial(self.push, stream), self._clock)
+            kind = self._options(stream).kind
+            if kind is not None and not isinstance(source, IterableSource):
+                kind = "ndjsonld"  # what comes from a socket comes by the line
+            source.start(partial(self.push, stream, kind=kind), self._clock)
 
-    def _append(self, stream: str, data: bytes, stamp: int | None) -> None:
+    def _append(self, stream: str, data: bytes, stamp: int | None, kind: str | None = None) -> None:
         self._check()
         self._intake.hear(stream)
         with self._in_flight.accepting() as noted:
-            noted(self._spool.append(stream, data, stamp))
+            noted(self._spool.append(stream, data, stamp, kind))
         reach("spooled")
 
     def _take_spooled(self, _frame: DataFrame, number: int) -> None:
@@ -176,7 +184,8 @@ class Ingest:
             for block in spool.read(file):
                 blocks.setdefault(block.stream, []).append(block)
         for stream, some in blocks.items():
-            self._intake.take(Batch(stream, _SPOOL, number), of_blocks(stream, some))
+            batch, documents = Batch(stream, _SPOOL, number), self._options(stream).documents
+            self._intake.take(batch, of_blocks(stream, some, batch.name, documents.time_property))
         reach("ingested")
         self._in_flight.read(end)
 
@@ -204,9 +213,3 @@ class Ingest:
     def _check(self) -> None:
         if self.error is not None:
             raise PenstockError(self.error)
-
-
-def count_lines(data: bytes) -> int:
-    """How many lines there are that are neither empty nor comments."""
-    lines = (line.lstrip() for line in data.split(b"\n"))
-    return sum(1 for line in lines if line and not line.startswith(b"#"))

@@ -80,8 +80,8 @@ class Live:
         self.ingest.drain()
         self._loop.settle()
 
-    def push(self, stream: str, data: bytes) -> int:
-        return self.ingest.push(stream, data)
+    def push(self, stream: str, data: bytes, kind: str | None = None) -> int:
+        return self.ingest.push(stream, data, kind)
 
     def advance(self, stream: str, time: int) -> None:
         self.ingest.advance(stream, time)

@@ -1,4 +1,4 @@
-"""The stream log: Parquet segments (s, p, o, ts) with a manifest each. It is all the state that streams have.
+"""The stream log: Parquet segments (s, p, o, ts, g) with a manifest each. It is all the state that streams have.
 
     ROOT/<stream>/<source>-<batch>.parquet/part-….parquet     the rows, in the order of their arrival
     ROOT/<stream>/<source>-<batch>.json                       the manifest; a segment without one does not exist

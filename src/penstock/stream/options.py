@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from penstock.io.graphs import GENERATED_AT, Documents, kind_named
+
 __all__ = ["StreamOptions"]
 
 
@@ -14,7 +16,7 @@ class StreamOptions:
 
     `lateness` is by how much an element may be behind the newest one, `idle` the silence after which the stream holds
     nobody back, and with `advance` its time moves with the clock. The `format` "nt" has no times: lines get that of
-    their arrival.
+    their arrival. `time_property` says when a graph was, in documents.
     """
 
     source: Any = None
@@ -22,6 +24,17 @@ class StreamOptions:
     idle: int | None = None
     advance: bool = False
     format: str | None = None
+    time_property: str | None = None
+
+    @property
+    def documents(self) -> Documents:
+        """How documents of graphs are read."""
+        return Documents(self.format, self.time_property or GENERATED_AT)
+
+    @property
+    def kind(self) -> str | None:
+        """Of the documents that come as text; None: lines of timestamped N-Quads."""
+        return kind_named(self.format)
 
     @property
     def stamped_on_arrival(self) -> bool:

@@ -32,7 +32,8 @@ class Plans:
     def plan(self, task: Task) -> Plan:
         from penstock.spark.continuous import ContinuousQuery
 
-        made = ContinuousQuery(task.query, self._known(), duplicates=task.entry.duplicates, rules=self._rules)
+        options = {"duplicates": task.entry.duplicates, "emit": task.entry.emit}
+        made = ContinuousQuery(task.query, self._known(), **options, rules=self._rules)  # type: ignore[arg-type]
         self._made.append(made)
         return made
 

@@ -28,7 +28,8 @@ class Entry:
 
     All its instants up to `progress` are answered (None: none yet), in `batches` deliveries, after which the sink stood
     at `position`. `sink` is a path; None where answers go into this process, and then `needs_sink` says whether
-    somebody has to bring the function or object again before more can be delivered.
+    somebody has to bring the function or object again before more can be delivered. `emit` is what was asked for at
+    registration (None: what the query itself says), and `open` how many solutions go on that were reported as begun.
     """
 
     name: str
@@ -41,6 +42,8 @@ class Entry:
     progress: int | None = None
     batches: int = 0
     position: Position = None
+    emit: str | None = None
+    open: int = 0
 
 
 class Registry:

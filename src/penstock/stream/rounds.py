@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from penstock.errors import PenstockError
 from penstock.io.sinks import Batch
+from penstock.spark.contents import Stream
 from penstock.spark.timeline import Span
 from penstock.stream import due
+from penstock.stream.carried import Carried
 from penstock.stream.evaluate import Results
 from penstock.stream.log import Segment
 from penstock.stream.order import in_order
@@ -49,14 +51,17 @@ class Inputs(Protocol):
 class Rounds:
     """Answers what is due. `answered` is told of each task that has been."""
 
-    def __init__(self, inputs: Inputs, answered: Callable[[Task], None] = lambda _: None) -> None:
+    def __init__(
+        self, inputs: Inputs, answered: Callable[[Task], None] = lambda _: None, carried: Carried | None = None
+    ) -> None:
         self._inputs = inputs
+        self._carried = carried
         self._answered = answered
 
     def live(self, tasks: Iterable[Task]) -> bool:
         """All that is due now; whether anything was."""
         ordered = in_order(tasks)
-        busy = [self._attempt(task, lambda task=task: self._due(task, ordered)) for task in ordered]  # type: ignore[misc]
+        busy = [self._attempt(task, lambda task=task: self._due(task, ordered), final=False) for task in ordered]  # type: ignore[misc]
         self._retain(tasks)
         return any(busy)
 
@@ -66,17 +71,17 @@ class Rounds:
         for task in ordered:
             cause = next((other for other in ordered if other.output in task.inputs and not other.ready), None)
             if cause is None:
-                self._attempt(task, lambda task=task: self._whole(task))  # type: ignore[misc]
+                self._attempt(task, lambda task=task: self._whole(task), final=True)  # type: ignore[misc]
             elif task.ready and cause.error is not None:
                 task.fail(PenstockError(f"the query {cause.name}, whose stream it reads, failed"))
 
-    def _attempt(self, task: Task, span_of: Callable[[], Span | None]) -> bool:
+    def _attempt(self, task: Task, span_of: Callable[[], Span | None], final: bool) -> bool:
         """An error is the task's own, and stops no other."""
         if not task.ready or not task.inputs:
             return False
         try:
             span = span_of()
-            return span is not None and self._answer(task, span)
+            return span is not None and self._answer(task, span, final)
         except Exception as error:
             if task.output is not None:
                 self._inputs.undo(task.output, task.entry.batches)
@@ -99,27 +104,47 @@ class Rounds:
     def _segments(self, task: Task) -> dict[str, Sequence[Segment]]:
         return {name: self._inputs.segments(name) for name in task.inputs}
 
-    def _answer(self, task: Task, span: Span) -> bool:
-        """Whether something was delivered. A piece that is not wanted any more is the last: resumed, it comes again."""
+    def _answer(self, task: Task, span: Span, final: bool) -> bool:
+        """Whether something was delivered. A piece that is not wanted any more is the last: resumed, it comes again.
+
+        `final`: the run ends with the span."""
         segments = self._segments(task)
         elements = sum(part.rows for parts in segments.values() for part in parts)
         delivered = False
         for piece in due.chunks(task.query, span, elements):
-            delivered |= self._piece(task, piece, segments)
+            delivered |= self._piece(task, piece, segments, final and piece.through == span.through)
             if task.progress != piece.through:
                 break
         return delivered
 
-    def _piece(self, task: Task, span: Span, segments: due.Segments) -> bool:
+    def _piece(self, task: Task, span: Span, segments: due.Segments, final: bool) -> bool:
         plan = task.plan
-        if plan is None or not due.has_news(task.query, plan, span, segments):
+        ends = task.entry.open > 0 and plan is not None and plan.instants(span.after, span.through)
+        if plan is None or not (ends or due.has_news(task.query, plan, span, segments)):
             task.passed(span.through)
             return False
         streams = due.view(plan, span, segments, self._inputs.dropped)
+        if plan.emit != "rstream":
+            return self._changes(task, plan, span, streams, final)
         batch = Results(task.shape, task.entry.batches, plan.evaluate(streams, span))
         if task.fetches and batch.is_empty:
             task.passed(span.through)
             return False
+        return self._delivered(task, span, batch)
+
+    def _changes(self, task: Task, plan: due.Plan, span: Span, streams: Mapping[str, Stream], final: bool) -> bool:
+        """What came and went since the last evaluation; also if that is nothing, what goes on is written down."""
+        assert self._carried is not None
+        batches = task.entry.batches
+        frame = plan.evaluate(streams, span, self._carried.path(task.name, batches), final)
+        batch = Results(task.shape, batches, frame)
+        task.opened(self._carried.keep(task.name, batches + 1, frame))
+        if task.fetches and batch.is_empty:
+            task.skipped(span.through)
+            return False
+        return self._delivered(task, span, batch)
+
+    def _delivered(self, task: Task, span: Span, batch: Results) -> bool:
         delivered = task.deliver(batch, span.through, lambda made: self._inputs.derive(task.output or "", made))
         self._answered(task)
         return delivered

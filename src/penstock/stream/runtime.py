@@ -13,14 +13,17 @@ from penstock.algebra.build import translate
 from penstock.algebra.ops import Query
 from penstock.answer import Answer
 from penstock.errors import PenstockError
+from penstock.io.graphs import kind_named
 from penstock.io.sinks import SinkSpec
 from penstock.knowledge.store import Store
 from penstock.spark.running import cancellable
 from penstock.stream.bounded import Bounded
+from penstock.stream.carried import Carried
 from penstock.stream.catalogue import Catalogue, entry_of, memory_of
 from penstock.stream.clock import Clock
 from penstock.stream.dead import DeadLetters
 from penstock.stream.declared import Declared
+from penstock.stream.elements import LINES
 from penstock.stream.inputs import LogInputs
 from penstock.stream.live import Live, is_pending
 from penstock.stream.log import StreamLog
@@ -61,7 +64,8 @@ class Runtime:
         self._inputs = LogInputs(self._log, self._streams)
         self.plans = Plans(store, session, rules)
         self._opening = Opening(self.plans, self._inputs)
-        self._rounds = Rounds(self._inputs, self._report)
+        self._carried = Carried(self._root / "carried")
+        self._rounds = Rounds(self._inputs, self._report, self._carried)
         self._live: Live | None = None
         self._lock = RLock()
         self.catalogue = Catalogue(self._registry)
@@ -81,9 +85,11 @@ class Runtime:
             if self._live is not None:
                 self._live.add(stream, declared, self._bounded())
 
-    def register(self, text: str, name: str | None, sink: SinkSpec, duplicates: str, base: str | None) -> Task:
+    def register(
+        self, text: str, name: str | None, sink: SinkSpec, duplicates: str, emit: str | None, base: str | None
+    ) -> Task:
         query = translate(text, base)
-        entry = entry_of(self.catalogue.name_for(text, name, query), text, base, duplicates, sink)
+        entry = entry_of(self.catalogue.name_for(text, name, query), text, base, duplicates, emit, sink)
         with self._lock:
             live = self._live is not None
             if live:
@@ -96,6 +102,7 @@ class Runtime:
 
     def _begin(self, task: Task, live: bool) -> int | None:
         """Where a new query begins. The stream that it derives has nothing of a query that was dropped."""
+        self._carried.forget(task.name)
         if task.output is not None:
             self._log.forget(task.output)
         return beginning(task, self.catalogue, self._inputs, live=live)
@@ -206,12 +213,15 @@ class Runtime:
                 if (memory := memory_of(task.sink)) is not None:
                     memory.live(False)
 
-    def push(self, stream: str, data: bytes) -> int:
+    def push(self, stream: str, data: bytes, kind: str | None = None) -> int:
+        """Lines, or documents of that kind; None: what the stream is made of."""
         self._check_source(stream)
+        kind = kind or kind_named(self._streams[stream].format)
+        kind = None if kind == LINES else kind
         if self._live is not None:
-            return self._live.push(stream, data)
+            return self._live.push(stream, data, kind)
         with self._lock:
-            return self._bounded().push(stream, data)
+            return self._bounded().push(stream, data, kind)
 
     def advance(self, stream: str, time: int) -> None:
         self._check_source(stream)

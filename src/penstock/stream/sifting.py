@@ -87,7 +87,7 @@ class Sifting:
     def _sift(self, elements: pa.Table) -> pa.Table:
         kept, behind = sift(elements, self.position)
         if behind.num_rows:
-            self.late = pa.concat_tables([self.late, behind])
+            self.late = pa.concat_tables([self.late, behind], promote_options="default")
         if kept.num_rows:
             self.position = after(self.position, int(kept.column("ts").to_numpy().max()))
         return kept
@@ -96,5 +96,5 @@ class Sifting:
         """Write what waits as a part if it is so many rows: small pushes become one, and nothing large waits."""
         if sum(table.num_rows for table in self._kept) >= least:
             path = self.folder / f"part-{len(self.parts):05}.parquet"
-            self.parts.append(write_part(pa.concat_tables(self._kept), path))
+            self.parts.append(write_part(pa.concat_tables(self._kept, promote_options="default"), path))
             self._kept = []

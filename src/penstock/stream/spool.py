@@ -1,6 +1,7 @@
 """The spool: pushes and sockets are durable as soon as they are in one of its files, and Spark reads them from there.
 
-    FOLDER/<number>.nq      blocks, each a line `# <bytes> <stamp or -> <stream>` and so many bytes of whole lines
+    FOLDER/<number>.nq      blocks, each a line `# <bytes> <stamp or -> <stream>` and so many bytes of whole lines,
+                            or `# <bytes> <kind of document> <stream>` and a document
 
 Whoever appends waits for the disk, and while the disk works others come: they all go into the next file together. A
 thousand pushes at a time therefore cost what a few do. Numbers have no gaps, and go on after a restart.
@@ -26,11 +27,13 @@ _LARGEST = 8 << 20  # bytes in a file, about
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Whole lines of one stream, and the time of lines that have none (None: they should have one)."""
+    """Whole lines of one stream, and the time of lines that have none (None: they should have one); or a document of
+    the kind that is named (`penstock.io.graphs`)."""
 
     stream: str
     data: bytes
     stamp: int | None = None
+    kind: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +55,14 @@ class Spool:
         self._writer = Thread(target=self._write, name="penstock-spool", daemon=True)
         self._writer.start()
 
-    def append(self, stream: str, data: bytes, stamp: int | None = None) -> int:
+    def append(self, stream: str, data: bytes, stamp: int | None = None, kind: str | None = None) -> int:
         """Return when these lines are durable, with the number of the last file they are in.
 
-        No lines and a stamp: a note that the stream's time has come there.
+        No lines and a stamp: a note that the stream's time has come there. A document is in one file.
         """
         number = self.next_number - 1
-        for piece in _pieces(data) if data else [data]:
-            number = self._put(Block(stream, piece, stamp)).result()
+        for piece in _pieces(data) if data and kind is None else [data]:
+            number = self._put(Block(stream, piece, stamp, kind)).result()
         return number
 
     def close(self) -> None:
@@ -136,14 +139,15 @@ def read(path: Path) -> Iterator[Block]:
     start = 0
     while start < len(content):
         end = content.index(b"\n", start)
-        size, stamp, stream = content[start + 2 : end].decode().split(" ", 2)
+        size, note, stream = content[start + 2 : end].decode().split(" ", 2)
         start = end + 1 + int(size)
-        yield Block(stream, content[end + 1 : start], None if stamp == "-" else int(stamp))
+        kind = note if note.isalpha() else None
+        yield Block(stream, content[end + 1 : start], None if kind or note == "-" else int(note), kind)
 
 
 def _framed(block: Block) -> bytes:
-    stamp = "-" if block.stamp is None else block.stamp
-    return f"# {len(block.data)} {stamp} {block.stream}\n".encode() + block.data
+    note = block.kind or ("-" if block.stamp is None else block.stamp)
+    return f"# {len(block.data)} {note} {block.stream}\n".encode() + block.data
 
 
 def _pieces(data: bytes) -> Iterator[bytes]:

@@ -119,6 +119,18 @@ class Task:
         with self._lock:
             self.progress = through
 
+    def skipped(self, through: int) -> None:
+        """There was nothing to report up to then, but what goes on has been written down."""
+        with self._lock:
+            if self.ready:
+                self._save(replace(self.entry, progress=through, batches=self.entry.batches + 1))
+                self.progress = through
+
+    def opened(self, count: int) -> None:
+        """So many solutions go on; to be remembered with the next progress."""
+        with self._lock:
+            self.entry = replace(self.entry, open=count)
+
     def fail(self, error: Exception) -> None:
         """Stand still, and say why in one sentence."""
         sentence = str(error) if isinstance(error, PenstockError) else f"{type(error).__name__}: {error}"

@@ -8,6 +8,7 @@ from typing import NoReturn
 
 from penstock.errors import QueryError
 from penstock.syntax import tree
+from penstock.syntax.bare_aggregates import loose_keys, nested
 from penstock.syntax.check_annotations import check_annotations
 from penstock.syntax.functions import BUILTINS
 from penstock.syntax.scope import (
@@ -87,7 +88,7 @@ class _Checker:
         for item in select.items or ():
             name = item.variable.name
             if item.expression is not None:
-                self.expression(item.expression)
+                self.expression(nested(item) or item.expression)
                 if name in seen:
                     self.fail(f"?{name} is projected twice", item.variable.span, "give one of them another name")
                 if name in scope:
@@ -99,7 +100,8 @@ class _Checker:
             hint = "name the grouped variables and the aggregates after SELECT"
             self.fail("SELECT * cannot be used with GROUP BY", select.span, hint)
         known = {key.expression.name for key in modifiers.group_by if isinstance(key.expression, tree.Variable)}
-        known |= _aliases(modifiers).keys()
+        known |= _aliases(modifiers).keys() | {variable.name for variable in loose_keys(select, modifiers)}
+        self.nested(select, modifiers)
         for item in select.items:
             for variable in unaggregated(item.expression or item.variable):
                 if variable.name not in known:
@@ -111,6 +113,13 @@ class _Checker:
             if isinstance(part, tree.Call) and part.name == "TIMESTAMP":
                 hint = "aggregate the timestamps, as in MAX(timestamp(?v))"
                 self.fail("a group has no timestamp of its own", part.span, hint)
+
+    def nested(self, select: tree.Select, modifiers: tree.Modifiers) -> None:
+        found = [inner for item in select.items or () if (inner := nested(item))]
+        if found and not modifiers.group_by:
+            self.fail(f"{found[0].name} has no groups to be computed over", found[0].span, "add GROUP BY")
+        if len(found) > 1:
+            self.fail("only one aggregate of aggregates can stand here", found[1].span, "use a sub-SELECT")
 
     def ungrouped(self, variable: tree.Variable) -> NoReturn:
         name = variable.name
@@ -145,6 +154,8 @@ class _Checker:
                 for group in groups:
                     self.group(group)
             case tree.Optional(group) | tree.Minus(group) | tree.NamedGraph(_, group) | tree.Service(_, group):
+                self.group(group)
+            case tree.WindowBlock(_, group) | tree.StreamBlock(_, _, group):
                 self.group(group)
             case tree.SubSelect(select, where, modifiers, values):
                 self.level(select, where, modifiers, values)

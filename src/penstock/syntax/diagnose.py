@@ -41,6 +41,8 @@ _KINDS = {
 } | {f"{kind}{suffix}": "a number" for kind in ("INTEGER", "DECIMAL", "DOUBLE") for suffix in ("", "_SIGNED")}
 _KINDS |= {f"STRING_LITERAL{suffix}": "a string" for suffix in ("1", "2", "_LONG1", "_LONG2")}
 _LITERALS = {"a number", "a string", "false", "true"}
+_OF_WINDOWS = ("RANGE", "SLIDE", "STEP", "TRIPLES", "ELEMS", "ELEMENTS", "INTEGER", "ALL")
+_RARER = {"ISO", "ELEMENTS"}  # other ways to write what is expected as well
 
 
 def diagnose_token(source: Source, error: UnexpectedToken, parser: Lark) -> QueryError:
@@ -133,14 +135,16 @@ def _unexpected(source: Source, token: Token, accepted: frozenset[str], parser: 
     keywords = _keywords(parser)
     hint = None
     if token.type == UNKNOWN and "UNIT" in accepted:
-        hint = did_you_mean(token, UNITS)
+        hint = did_you_mean(token, UNITS) or _expected({"UNIT"}, parser)
     elif token.type == UNKNOWN:
-        possible = [word for word, name in keywords.items() if name in accepted]
+        possible = [*(word for word, name in keywords.items() if name in accepted), *(accepted & {"NOW"})]
         hint = did_you_mean(token, possible) or _expected(accepted, parser) or did_you_mean(token, keywords)
-    elif accepted == {"LSQB"}:
+    elif accepted == {"LSQB"} or (token.type in _OF_WINDOWS and accepted >= {"LSQB", "WINDOW"}):
         hint = "a stream needs a window, as in [RANGE 10m STEP 1m]"
     elif "AS" in accepted and token == ")":
         hint = "an expression needs a name here: (… AS ?name)"
+    elif accepted == {"AS"} and token.type in ("FROM", "WHERE", "LBRACE"):
+        hint = "a window needs a name here, as in FROM NAMED <stream> [RANGE 10s] AS ?w"
     elif token.type in ("BUILTIN", *_AGGREGATES) and {"LPAR", "VAR"} <= accepted:
         hint = f"put it in brackets and name it: ({token}(…) AS ?name)"
     return _span(source, token).error(
@@ -177,7 +181,7 @@ def _keywords(parser: Lark) -> dict[str, str]:
 def _expected(accepted: Iterable[str], parser: Lark, limit: int = 8) -> str | None:
     """What could stand here, if that is few enough to help."""
     signs = {t.name: t.pattern.value for t in parser.terminals if isinstance(t.pattern, PatternStr)}
-    names = set(accepted)
+    names = set(accepted) - _RARER
     if {"VAR", "SAMPLE"} <= names and "BUILTIN" not in names:  # SELECT takes an aggregate, but better with a name
         names -= set(_AGGREGATES)
     kinds = {_KINDS.get(name) or signs.get(name, name) for name in names}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
 
 from penstock.syntax import tree
 from penstock.syntax.scope import annotated, visible
@@ -12,8 +13,9 @@ __all__ = ["doubts"]
 
 def doubts(query: tree.Query) -> Iterator[str]:
     """One sentence each, for warnings."""
-    if query.registration is not None and query.registration.derives:
+    if query.registration is not None and query.registration.derives and query.registration.emit is None:
         yield from _derives_nothing(query.registration.name, query.form)
+    yield from _unread(query)
     if isinstance(query.form, tree.Select):
         yield from _near_misses(query.form, _bound(query))
 
@@ -23,6 +25,29 @@ def _derives_nothing(name: str, form: tree.Form) -> Iterator[str]:
     if isinstance(form, tree.Select | tree.Ask):
         word = "SELECT" if isinstance(form, tree.Select) else "ASK"
         yield f"{name} derives no stream: {word} gives no triples, so its answers are only delivered"
+
+
+def _unread(query: tree.Query) -> Iterator[str]:
+    """Windows with a name that no block has."""
+    blocks = [node.name for node in _nodes(query) if isinstance(node, tree.WindowBlock)] if query.windows else []
+    names = {name.value for name in blocks if isinstance(name, tree.Iri)}
+    for clause in query.windows:
+        shown = f"?{clause.variable.name}" if clause.variable else f"<{clause.name.value}>"
+        word = "GRAPH" if clause.variable else "WINDOW"
+        by_variable = clause.variable is None and any(isinstance(name, tree.Variable) for name in blocks)
+        if clause.name.value not in names and not by_variable:
+            yield f"line {clause.name.span.line}: the window {shown} is never read; {word} {shown} {{ … }} reads it"
+
+
+def _nodes(node: object) -> Iterator[object]:
+    """All nodes of a tree, those of expressions included."""
+    yield node
+    if isinstance(node, tuple):
+        for item in node:
+            yield from _nodes(item)
+    elif is_dataclass(node):
+        for field in fields(node):
+            yield from _nodes(getattr(node, field.name))
 
 
 def _near_misses(select: tree.Select, bound: set[str]) -> Iterator[str]:

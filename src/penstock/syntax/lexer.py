@@ -3,7 +3,7 @@
 Lark's own lexers reserve keywords or build one scanner per parser state. In SPARQL every bare word is a keyword or the
 name of a function, so one scanner and one table of words do: nothing is reserved, misspelt words arrive whole at
 the error message, and a further grammar file brings its keywords along. Only three things depend on what stands around
-them: names of queries and streams, units of time, and hyphens in variables.
+them: names of queries and streams, times (units, ISO durations, NOW), and hyphens in variables.
 """
 
 from __future__ import annotations
@@ -24,8 +24,11 @@ UNKNOWN = "WORD"
 SPACE = r"[ \t\r\n]+(?:#[^\r\n]*[ \t\r\n]*)*|#[^\r\n]*"
 _WORD = r"[A-Za-z_][A-Za-z0-9_]*"
 
-# After these two a bare name may stand, whatever word it is.
-_NAMING = frozenset((("REGISTER", "QUERY"), ("REGISTER", "STREAM"), ("FROM", "STREAM"), ("NAMED", "STREAM")))
+# After these a bare name may stand, whatever word it is.
+_NAMING = frozenset(("QUERY", "STREAM", "RSTREAM", "ISTREAM", "DSTREAM"))
+_TIMING = frozenset(("RANGE", "STEP", "SLIDE", "EVERY"))
+_ISO = re.compile(r"P(?=[\dT])[\w.]*", re.IGNORECASE)
+_BEFORE_NOW = frozenset(("LSQB", "FROM", "TO"))
 _NAME = re.compile(r"\w[\w-]*+(?![\w.-]*:)")
 _HYPHENATED = re.compile(r"-([^\W\d_]\w*)")
 _OPERAND = re.compile(r"-(?:(?:true|false)\b|(?:not\s+)?exists\s*\{|\w+\(|[\w-]*:)", re.IGNORECASE)
@@ -63,21 +66,33 @@ class SparqlLexer(Lexer):
         """The tokens of the text, with offsets; lines and columns are found when somebody asks for them."""
         position, before, last, depth = 0, "", "", 0
         while position < len(text):
-            kind, end = self._next(text, position, naming=(before, last) in _NAMING)
+            kind, end = self._special(text, position, before, last) or self._next(text, position)
             if kind == "VAR" and text.startswith("-", end):
                 end = self._with_hyphens(text, end, in_brackets=depth > 0)
             value = text[position:end]
             if kind == UNKNOWN:
-                kind = "UNIT" if last == "INTEGER" and value.lower() in UNITS else self._word(value)
+                kind = self._word_after(last, value)
             if kind != "_SPACE":
                 yield Token(kind, value, position, end_pos=end)
                 depth += (value == "(") - (value == ")")
                 before, last = last, kind
             position = end
 
-    def _next(self, text: str, position: int, naming: bool) -> tuple[str, int]:
-        if naming and (name := _NAME.match(text, position)):
+    def _special(self, text: str, position: int, before: str, last: str) -> tuple[str, int] | None:
+        """What only the tokens before it make a token: a name, an ISO duration, the minus of `NOW-2h`."""
+        if last in _NAMING and (name := _NAME.match(text, position)):
             return "NAME", name.end()
+        timing = last in _TIMING or (before, last) == ("NOW", "DASH")
+        if timing and (duration := _ISO.match(text, position)):
+            return "ISO", duration.end()
+        return ("DASH", position + 1) if last == "NOW" and text.startswith("-", position) else None
+
+    def _word_after(self, last: str, value: str) -> str:
+        if last == "INTEGER" and value.lower() in UNITS:
+            return "UNIT"
+        return "NOW" if last in _BEFORE_NOW and value.upper() == "NOW" else self._word(value)
+
+    def _next(self, text: str, position: int) -> tuple[str, int]:
         match = self._scan(text, position)
         if match is None:
             raise LexicalError(position)

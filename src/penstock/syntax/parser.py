@@ -20,7 +20,7 @@ from penstock.syntax.transform_streams import QueryTransformer
 
 __all__ = ["GRAMMAR", "grammar", "parse"]
 
-GRAMMAR = ("terminals", "sparql", "csparql")
+GRAMMAR = ("terminals", "sparql", "csparql", "streaming_sparql", "cqels", "rspql")
 """The language is the sum of these files of `grammar/`, in this order: later ones extend earlier ones."""
 
 
@@ -46,7 +46,7 @@ def parse(text: str, base: str | None = None) -> tree.Query:
 
 @lru_cache(maxsize=1)
 def parser() -> Lark:
-    """The LALR tables, built once a process (half a second): a cache on disk would have to be trusted."""
+    """The LALR tables, built once a process (under a second): a cache on disk would have to be trusted."""
     return Lark(grammar(), parser="lalr", lexer=SparqlLexer, maybe_placeholders=True)
 
 

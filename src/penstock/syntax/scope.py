@@ -25,11 +25,11 @@ def of_element(element: tree.Element) -> Iterable[str]:
             return (variable.name,)
         case tree.InlineData(variables):
             return _names(variables)
-        case tree.Optional(group):
+        case tree.Optional(group) | tree.StreamBlock(_, _, group):
             return visible(group)
         case tree.Union(groups):
             return [name for group in groups for name in visible(group)]
-        case tree.NamedGraph(name, group) | tree.Service(name, group):
+        case tree.NamedGraph(name, group) | tree.WindowBlock(name, group) | tree.Service(name, group):
             return [*_names([name]), *visible(group)]
         case tree.SubSelect(select, where, modifiers, values):
             return visible_in_select(select, where, modifiers, values)

@@ -12,7 +12,7 @@ from penstock.syntax import tree
 from penstock.syntax.transform_expressions import ExpressionTransformer
 from penstock.syntax.transform_terms import RDF
 
-__all__ = ["SparqlTransformer", "Where"]
+__all__ = ["Clause", "SparqlTransformer", "Where"]
 
 
 class _Node(NamedTuple):
@@ -25,7 +25,8 @@ class _Node(NamedTuple):
 _Object: TypeAlias = tree.Term | _Node
 _Verb: TypeAlias = tree.Variable | tree.PathExpr
 _Properties: TypeAlias = tuple[tuple[_Verb, tuple[_Object, ...]], ...]
-_Datasets: TypeAlias = tuple[tree.DatasetClause | tree.StreamClause, ...]
+Clause: TypeAlias = tree.DatasetClause | tree.StreamClause | tree.WindowClause
+_Datasets: TypeAlias = tuple[Clause, ...]
 Where: TypeAlias = tuple[tree.Form, _Datasets, tree.Group, tree.Modifiers]
 
 
@@ -83,7 +84,7 @@ class SparqlTransformer(ExpressionTransformer):
     def describe_all(self) -> tree.Describe:
         return tree.Describe(None)
 
-    def datasets(self, *clauses: tree.DatasetClause | tree.StreamClause) -> _Datasets:
+    def datasets(self, *clauses: Clause) -> _Datasets:
         return clauses
 
     def default_graph(self, iri: tree.Iri) -> tree.DatasetClause:
@@ -143,7 +144,7 @@ class SparqlTransformer(ExpressionTransformer):
     def minus(self, group: tree.Group) -> tree.Minus:
         return tree.Minus(group)
 
-    def graph(self, name: tree.Variable | tree.Iri, group: tree.Group) -> tree.NamedGraph:
+    def graph(self, name: tree.Variable | tree.Iri, group: tree.Group) -> tree.NamedGraph | tree.WindowBlock:
         return tree.NamedGraph(name, group)
 
     def service(

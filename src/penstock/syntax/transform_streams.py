@@ -1,4 +1,4 @@
-"""Parse tree → `tree.Query`, for the rules of `csparql.lark`."""
+"""Parse tree → `tree.Query`, for the rules of `csparql.lark`, on top of those of the other languages."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from lark import Token
 
 from penstock.errors import QueryError
 from penstock.syntax import tree
-from penstock.syntax.transform import SparqlTransformer, Where
-from penstock.syntax.units import UNITS
+from penstock.syntax.source import Source
+from penstock.syntax.transform import Clause, Where
+from penstock.syntax.transform_rspql import RspqlTransformer
 
 __all__ = ["QueryTransformer"]
 
 _BARE_NAMES = "urn:penstock:stream:"
-_MOST_DIGITS = 15  # enough for any window, and for a message that says what is wrong with others
 
 
 class _Registered(NamedTuple):
@@ -25,21 +25,38 @@ class _Registered(NamedTuple):
     every: tree.Duration | None
 
 
-class QueryTransformer(SparqlTransformer):
+class QueryTransformer(RspqlTransformer):
+    def __init__(self, source: Source, base: str | None) -> None:
+        super().__init__(source, base)
+        self.languages = set()
+        self.variables = []
+        self.window_variables = {}
+        self.naming = set()
+
     def start(
         self,
         prologue: None,
         registered: _Registered | None,
-        early: tuple[tree.DatasetClause | tree.StreamClause, ...],
+        early: tuple[Clause, ...],
         query: Where,
         values: tree.InlineData | None,
     ) -> tree.Query:
         form, late, where, modifiers = query
-        graphs = tuple(clause for clause in (*early, *late) if isinstance(clause, tree.DatasetClause))
-        streams = tuple(clause for clause in (*early, *late) if isinstance(clause, tree.StreamClause))
-        registration = None if registered is None else self._registration(registered)
-        text = self.source.text
-        return tree.Query(form, graphs, where, modifiers, values, self.base, text, streams, registration)
+        clauses = (*early, *late)
+        self.check_window_variables()
+        return tree.Query(
+            form,
+            tuple(clause for clause in clauses if isinstance(clause, tree.DatasetClause)),
+            where,
+            modifiers,
+            values,
+            self.base,
+            self.source.text,
+            tuple(clause for clause in clauses if isinstance(clause, tree.StreamClause)),
+            None if registered is None else self._registration(registered),
+            tuple(clause for clause in clauses if isinstance(clause, tree.WindowClause)),
+            frozenset(self.languages),
+        )
 
     # Registration
 
@@ -57,52 +74,44 @@ class QueryTransformer(SparqlTransformer):
         readers = {"NAME": self.bare_name, "IRIREF": self.iri_ref}
         iri = readers.get(token.type, self.prefixed_name)(token)
         name = str(token) if token.type == "NAME" else iri.value
-        return tree.Registration(name, iri, kind.type == "STREAM", every)
+        emit = kind.lower() if kind.type not in ("QUERY", "STREAM") else None
+        return tree.Registration(name, iri, kind.type != "QUERY", every, emit)
 
     # Streams and windows
 
     def bare_name(self, name: Token) -> tree.Iri:
         return tree.Iri(_BARE_NAMES + name, self.span(name))
 
-    def stream(self, iri: tree.Iri, window: tree.TimeWindow | tree.CountWindow) -> tree.StreamClause:
-        return tree.StreamClause(iri, window, named=False)
+    def bracketed_stream(self, iri: tree.Iri, window: tree.Window) -> tree.StreamClause:
+        return self.stream(iri, self._csparql_window(window))
 
-    def named_stream(self, iri: tree.Iri, window: tree.TimeWindow | tree.CountWindow) -> tree.StreamClause:
-        return tree.StreamClause(iri, window, named=True)
+    def bracketed_named_stream(self, iri: tree.Iri, window: tree.Window) -> tree.StreamClause:
+        return self.named_stream(iri, self._csparql_window(window))
 
-    def sliding_window(self, start: Token, range_: tree.Duration, step: tree.Duration, end: Token) -> tree.TimeWindow:
-        return tree.TimeWindow(range_, step, self.span(start).to(self.span(end)))
-
-    def tumbling_window(self, start: Token, range_: tree.Duration, end: Token) -> tree.TimeWindow:
-        return self.sliding_window(start, range_, range_, end)
-
-    def counting_window(self, start: Token, size: tree.Count, *rest: Any) -> tree.CountWindow:
-        *steps, end = rest
-        return tree.CountWindow(size, steps[0] if steps else None, self.span(start).to(self.span(end)))
-
-    def tumbling_counting_window(self, start: Token, size: tree.Count, end: Token) -> tree.CountWindow:
-        return self.counting_window(start, size, size, end)
-
-    def duration(self, amount: Token, unit: Token) -> tree.Duration:
-        return tree.Duration(self._whole(amount), UNITS[unit.lower()], self.span(amount).to(self.span(unit)))
-
-    def count(self, amount: Token) -> tree.Count:
-        return tree.Count(self._whole(amount), self.span(amount))
-
-    def _whole(self, number: Token) -> int:
-        if len(number) > _MOST_DIGITS:
-            raise self.source.error_at("this number is too large", self.span(number))
-        return int(number)
+    def _csparql_window(self, window: tree.Window) -> tree.Window:
+        """All windows of all languages, but those that would mean something else than elsewhere in C-SPARQL."""
+        if isinstance(window, tree.SlideWindow) and window.range is not None:
+            reason = "this window has no STEP" if window.slide is None else "SLIDE cannot stand here"
+            hint = "write [RANGE … STEP …] or [RANGE … TUMBLING]"
+            raise self.source.error_at(reason, window.span, hint)
+        return self.with_units(window)
 
     # Projection
 
     def select_aggregate(self, aggregate: tree.Aggregate) -> tree.SelectItem:
-        """`count(?x)` is called ?count_x; anything else has to be given a name."""
+        """`count(?x)` is called ?count_x, and CQELS' `max(count(?x))` ?max_count_x; others have to be given a name."""
         match aggregate:
             case tree.Aggregate(name, tree.Variable(argument, span), False):
-                return tree.SelectItem(tree.Variable(f"{name.lower()}_{argument}", aggregate.span.to(span)), aggregate)
+                made = tree.Variable(f"{name.lower()}_{argument}", aggregate.span.to(span))
+                return tree.SelectItem(made, aggregate, bare=True)
+            case tree.Aggregate("MAX" | "MIN", tree.Aggregate() as inner, False):
+                below = self.select_aggregate(inner).variable
+                made = tree.Variable(f"{aggregate.name.lower()}_{below.name}", aggregate.span.to(below.span))
+                return tree.SelectItem(made, aggregate, bare=True)
         reason = f"{aggregate.name} cannot stand here"
         hint = f"put it in brackets and name it: ({aggregate.name}(…) AS ?name)"
+        if isinstance(aggregate.argument, tree.Aggregate):
+            hint = "use a sub-SELECT"
         raise aggregate.span.error(QueryError, reason, self.source.text, hint)
 
     # AGGREGATE

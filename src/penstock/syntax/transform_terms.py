@@ -57,6 +57,9 @@ class TermTransformer:
         return tree.Variable(token[1:], self.span(token))
 
     def iri_ref(self, token: Token) -> tree.Iri:
+        """`<:name>` can be no relative IRI, with nothing before its colon: where there is a prefix : it is :name."""
+        if token.startswith("<:") and "" in self.prefixes:
+            return tree.Iri(self.prefixes[""] + token[2:-1], self.span(token))
         return tree.Iri(resolve(token[1:-1], self.base), self.span(token))
 
     def prefixed_name(self, token: Token) -> tree.Iri:

@@ -218,6 +218,23 @@ class NamedGraph:
 
 
 @dataclass(frozen=True, slots=True)
+class WindowBlock:
+    """`WINDOW <w> { … }`, and CQELS' `GRAPH ?w { … }` with the name that stands for ?w."""
+
+    name: Variable | Iri
+    group: Group
+
+
+@dataclass(frozen=True, slots=True)
+class StreamBlock:
+    """`STREAM <s> […] { … }` of CQELS-QL"""
+
+    iri: Iri
+    window: Window
+    group: Group
+
+
+@dataclass(frozen=True, slots=True)
 class Service:
     name: Variable | Iri
     group: Group
@@ -233,13 +250,19 @@ class SubSelect:
     values: InlineData | None
 
 
-Element: TypeAlias = Triples | Filter | Bind | InlineData | Optional | Minus | Union | NamedGraph | Service | SubSelect
+Element: TypeAlias = (
+    Triples | Filter | Bind | InlineData | Optional | Minus | Union | NamedGraph | WindowBlock | StreamBlock | Service
+    | SubSelect
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
+    """`window` is the one at its end, which overrides those of the streams (Streaming SPARQL)."""
+
     elements: tuple[Element, ...]
     span: Span
+    window: Window | None = None
 
 
 # Solution modifiers and query forms
@@ -281,10 +304,11 @@ class Modifiers:
 
 @dataclass(frozen=True, slots=True)
 class SelectItem:
-    """`?v`, or `(expression AS ?v)`"""
+    """`?v`, or `(expression AS ?v)`, or an aggregate that has been given a name because it was written `bare`."""
 
     variable: Variable
     expression: Expression | None
+    bare: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,11 +354,12 @@ class DatasetClause:
 
 @dataclass(frozen=True, slots=True)
 class Duration:
-    """A number of units: ms, s, m, h or d."""
+    """A number of units: us, ms, s, m, h, d or w. `bare`: no unit is written, and milliseconds are meant."""
 
     amount: int
     unit: str
     span: Span
+    bare: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,27 +387,70 @@ class CountWindow:
 
 
 @dataclass(frozen=True, slots=True)
+class PastWindow:
+    """`[FROM NOW-… TO NOW-… STEP …]`, with how long ago it starts and ends; NOW is 0 ago."""
+
+    start: Duration
+    end: Duration
+    step: Duration
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class SlideWindow:
+    """`WINDOW RANGE … SLIDE …`, `[RANGE … SLIDE …]`; FIXED has its range as slide, `[RANGE …]` has none, and `[ALL]`
+    has neither."""
+
+    range: Duration | None
+    slide: Duration | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class NowWindow:
+    """`[NOW]`"""
+
+    span: Span
+
+
+Window: TypeAlias = TimeWindow | PastWindow | SlideWindow | NowWindow | CountWindow
+
+
+@dataclass(frozen=True, slots=True)
 class StreamClause:
-    """FROM STREAM, or FROM NAMED STREAM"""
+    """FROM STREAM, or FROM NAMED STREAM. Without a window, those of the groups in WHERE count."""
 
     iri: Iri
-    window: TimeWindow | CountWindow
+    window: Window | None
     named: bool
 
 
 @dataclass(frozen=True, slots=True)
+class WindowClause:
+    """`FROM NAMED WINDOW <w> ON <s> […]`, or CQELS' `FROM NAMED <s> […] AS ?w`, where `variable` is that variable."""
+
+    name: Iri
+    iri: Iri
+    window: Window
+    variable: Variable | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Registration:
-    """REGISTER QUERY, or REGISTER STREAM (`derives`). `name` is as written for a bare word, else the IRI."""
+    """REGISTER QUERY, or REGISTER STREAM (`derives`), or REGISTER RSTREAM, ISTREAM or DSTREAM (then `emit` says it).
+    `name` is as written for a bare word, else the IRI."""
 
     name: str
     iri: Iri
     derives: bool
     every: Duration | None
+    emit: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A whole query; `text` is as written, for the errors that later steps find."""
+    """A whole query; `text` is as written, for the errors that later steps find. `languages` are those whose windows
+    it has, as far as they differ in which stream they make of the answers: "streaming", "cqels"."""
 
     form: Form
     datasets: tuple[DatasetClause, ...]
@@ -393,3 +461,5 @@ class Query:
     text: str
     streams: tuple[StreamClause, ...] = ()
     registration: Registration | None = None
+    windows: tuple[WindowClause, ...] = ()
+    languages: frozenset[str] = frozenset()

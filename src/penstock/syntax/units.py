@@ -10,6 +10,7 @@ _WORDS = {
     "m": "m min mins minute minutes",
     "h": "h hour hours",
     "d": "d day days",
+    "w": "w week weeks",
 }
 
 UNITS: dict[str, str] = {word: unit for unit, words in _WORDS.items() for word in words.split()}

@@ -4,7 +4,7 @@ from penstock.io.results.delimited import cell_value, to_csv, to_tsv
 from penstock.io.results.frames import to_arrow, to_pandas
 from penstock.io.results.html import to_html
 from penstock.io.results.json import json_object, to_json
-from penstock.io.results.ndjson import time_literal, time_text, to_ndjson
+from penstock.io.results.ndjson import time_literal, time_text, to_ndjson, when_text
 from penstock.io.results.rdf import to_ntriples, to_turtle
 from penstock.io.results.text import summary, to_text
 from penstock.io.results.xml import to_xml
@@ -26,4 +26,5 @@ __all__ = [
     "to_tsv",
     "to_turtle",
     "to_xml",
+    "when_text",
 ]

@@ -13,7 +13,7 @@ from penstock.io.results.vocabulary import XSD_DATETIME
 if TYPE_CHECKING:
     from penstock.answer import Answer
 
-__all__ = ["time_literal", "time_text", "to_ndjson"]
+__all__ = ["time_literal", "time_text", "to_ndjson", "when_text"]
 
 
 def to_ndjson(answer: Answer) -> str:
@@ -21,8 +21,14 @@ def to_ndjson(answer: Answer) -> str:
     graph = answer.triples is not None
     body: dict[str, Any] = {"triples": _lines(answer)} if graph else json_object(answer)
     named = {} if answer.query is None else {"query": answer.query}
-    timed = {} if answer.time is None else {"time": time_text(answer.time)}
-    return json.dumps({**named, **timed, **body}, ensure_ascii=False)
+    return json.dumps({**named, **_times(answer), **body}, ensure_ascii=False)
+
+
+def _times(answer: Answer) -> dict[str, str | None]:
+    if answer.valid_from is not None:
+        end = None if answer.valid_to is None else time_text(answer.valid_to)
+        return {"valid_from": time_text(answer.valid_from), "valid_to": end}
+    return {} if answer.time is None else {"time": time_text(answer.time)}
 
 
 def _lines(answer: Answer) -> list[str]:
@@ -34,6 +40,14 @@ def time_text(time: datetime) -> str:
     """An instant as xsd:dateTime, in UTC: a fraction only where there is one, and years of four digits."""
     fraction = f".{time.microsecond:06d}".rstrip("0") if time.microsecond else ""
     return f"{time.year:04d}-{time:%m-%dT%H:%M:%S}{fraction}Z"
+
+
+def when_text(answer: Answer) -> str:
+    """When the answer holds, for people: at an instant, from one to another, or since one; empty if it has no time."""
+    if answer.valid_from is None:
+        return "" if answer.time is None else f"at {time_text(answer.time)}"
+    start = time_text(answer.valid_from)
+    return f"since {start}" if answer.valid_to is None else f"from {start} to {time_text(answer.valid_to)}"
 
 
 def time_literal(time: datetime) -> str:

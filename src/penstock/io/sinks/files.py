@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
 from io import StringIO
 from pathlib import Path
 from typing import IO
@@ -71,22 +72,34 @@ def ndjson_text(answers: Iterable[Answer], _fresh: bool = True) -> Iterator[str]
 
 
 def csv_text(answers: Iterable[Answer], fresh: bool = True) -> Iterator[str]:
-    """A row a solution, below one heading; the instant comes first. An empty answer leaves no trace."""
+    """A row a solution, below one heading; the instant or the interval comes first. An empty answer leaves no trace."""
     for answer in answers:
         out = StringIO(newline="")
         writer = csv.writer(out, lineterminator="\r\n")
+        when = _when(answer)
         if fresh:
-            writer.writerow(["time", *answer.variables])
+            writer.writerow([*when, *answer.variables])
             fresh = False
-        time = "" if answer.time is None else time_text(answer.time)
-        writer.writerows([time, *(cell_value(row.get(name)) for name in answer.variables)] for row in answer.rows)
+        times = ["" if time is None else time_text(time) for time in when.values()]
+        writer.writerows([*times, *(cell_value(row.get(name)) for name in answer.variables)] for row in answer.rows)
         yield out.getvalue()
 
 
+def _when(answer: Answer) -> dict[str, datetime | None]:
+    """The columns that say when a row holds. What still holds has no end."""
+    if answer.valid_from is None:
+        return {"time": answer.time}
+    return {"valid_from": answer.valid_from, "valid_to": answer.valid_to}
+
+
 def nquads_text(answers: Iterable[Answer], _fresh: bool = True) -> Iterator[str]:
-    """A line a triple with the instant as its fourth part, so that a derived stream can be read as a stream again."""
+    """A line a triple with the instant as its fourth part, so that a derived stream can be read as a stream again.
+
+    Of an interval that is its beginning: a stream has points of time.
+    """
     for answer in answers:
-        stamp = "" if answer.time is None else f" {time_literal(answer.time)}"
+        time = answer.valid_from or answer.time
+        stamp = "" if time is None else f" {time_literal(time)}"
         lines = answer.to_ntriples().split("\n")[:-1]
         yield "".join(f"{line.removesuffix(' .')}{stamp} .\n" for line in lines)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import reduce
 
 from penstock.algebra import make
-from penstock.algebra.ops import Bgp, Graph, Join, Op
+from penstock.algebra.ops import Bgp, Graph, InWindow, Join, Op, Overridden
 
 __all__ = ["merge_joined_patterns"]
 
@@ -14,7 +14,8 @@ def merge_joined_patterns(op: Op) -> Op:
     """Join(Bgp(a), Bgp(b)) → Bgp(a b), also where other operands stand between them.
 
     Join(Graph(g, P), Graph(g, Q)) → Graph(g, Join(P, Q)): both read the same graph, the one that ?g names if it is a
-    variable. A pattern inside GRAPH never meets one outside, as they read different graphs.
+    variable. So do both that read the same window. A pattern inside GRAPH or a window never meets one outside, as they
+    read different graphs.
     """
     if not isinstance(op, Join):
         return op
@@ -36,7 +37,13 @@ def _add(merged: list[Op], operand: Op) -> None:
             case (Bgp(first), Bgp(second)):
                 merged[i] = Bgp(first + second)
                 return
-            case (Graph(name, first_inside), Graph(other, second_inside)) if name == other:
-                merged[i] = Graph(name, merge_joined_patterns(make.join(first_inside, second_inside)))
+            case (Graph() | InWindow() | Overridden(), Op()) if _reads(earlier) == _reads(operand):
+                inside = make.join(*earlier.children, *operand.children)
+                merged[i] = earlier.with_children((merge_joined_patterns(inside),))
                 return
     merged.append(operand)
+
+
+def _reads(op: Op) -> tuple[type[Op], object]:
+    """What the pattern of a GRAPH or a window is read from."""
+    return type(op), op.tag if isinstance(op, Overridden) else getattr(op, "name", None)

@@ -75,7 +75,9 @@ def _push(part: Expr, op: Op) -> Op | None:
             return op.with_children((make.filter(part, pattern),))
         case ops.Extend(var, _, pattern) if var not in references(part):
             return op.with_children((make.filter(part, pattern),))
-        case ops.Graph(name, pattern) if _same_in_graph(name, pattern, part):
+        case ops.Graph(name, pattern) | ops.InWindow(name, pattern) if _same_in_graph(name, pattern, part):
+            return op.with_children((make.filter(part, pattern),))
+        case ops.Overridden(_, pattern) if not exists_in(part):  # an EXISTS would be asked of other windows
             return op.with_children((make.filter(part, pattern),))
         case ops.Project(vars, pattern) if references(part) <= set(vars) & visible(pattern):
             return op.with_children((make.filter(part, pattern),))

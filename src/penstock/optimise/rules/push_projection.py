@@ -34,7 +34,7 @@ def _narrowed(op: Op, needed: Vars) -> Op:
             return map_children(op, lambda side: _cut(side, read))
         case ops.Extend(var, _, pattern) | ops.Annotate(var, _, _, pattern) if var not in needed:
             return _narrowed(pattern, needed)
-        case ops.Graph(Var() as name, _):
+        case ops.Graph(Var() as name, _) | ops.InWindow(Var() as name, _):
             return map_children(op, lambda side: _narrowed(side, read | {name}))
         case ops.Group(_, _, pattern):
             inside = _read_by(op.keys, [made for _, made in op.aggregates], visible(pattern))

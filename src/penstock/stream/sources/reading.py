@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import groupby
+from itertools import count, groupby
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from penstock.errors import LoadError
-from penstock.io.nquads import ELEMENTS, BadLine, parse
+from penstock.io.graphs import GENERATED_AT, Documents, parse_documents
+from penstock.io.nquads import ELEMENTS, GRAPHED, BadLine, Parsed, parse, scope
 from penstock.io.splits import Split, chunks, filesystem
 from penstock.stream.dead import Malformed
 from penstock.stream.options import StreamOptions
@@ -17,18 +18,36 @@ from penstock.stream.sifting import Advance, Item, Reading
 from penstock.stream.sources.folder import Dropped
 from penstock.stream.spool import Block
 
-__all__ = ["of_blocks", "of_file"]
+__all__ = ["of_blocks", "of_documents", "of_file"]
 
 _MICROSECONDS = pa.timestamp("us", "UTC")
 
 
-def of_blocks(stream: str, blocks: Iterable[Block]) -> Iterator[Item]:
-    """What a stream's blocks hold. An empty one with a stamp says that the stream's time has come there."""
-    for (empty, stamp), together in groupby(blocks, key=lambda block: (not block.data, block.stamp)):
-        if not empty:
+def of_blocks(
+    stream: str, blocks: Iterable[Block], batch: str = "", time_property: str = GENERATED_AT
+) -> Iterator[Item]:
+    """What a stream's blocks hold. An empty one with a stamp says that the stream's time has come there.
+
+    The batch's name, which comes once in a stream, tells blank nodes of its documents from others.
+    """
+    numbers = count()
+    for (kind, empty, stamp), together in groupby(blocks, key=lambda block: (block.kind, not block.data, block.stamp)):
+        if kind is not None:
+            for block, number in zip(together, numbers, strict=False):
+                yield from _documents(block, kind, scope(f"{stream} {batch} {number}"), time_property)
+        elif not empty:
             yield _parsed(stream, [block.data for block in together], stamp)
         elif stamp is not None:
             yield Advance(stamp - 1)
+
+
+def _documents(block: Block, kind: str, labels: str, time_property: str) -> Iterator[Reading]:
+    for parsed in parse_documents([block.data], kind, labels, time_property):
+        yield _reading(parsed, block.stream)
+
+
+def _reading(parsed: Parsed, source: str) -> Reading:
+    return Reading(parsed.elements, [Malformed(source, bad.line, bad.text, bad.reason) for bad in parsed.bad])
 
 
 def _parsed(stream: str, pieces: list[bytes], stamp: int | None) -> Reading:
@@ -47,11 +66,22 @@ def _in_pieces(bad: Iterable[BadLine], pieces: Iterable[bytes], stream: str) -> 
 
 def of_file(file: Dropped, stream: str, options: StreamOptions) -> Iterator[Reading]:
     """What a dropped file holds, by its name's ending."""
-    read = _parquet if file.path.endswith(".parquet") else _lines
+    stamp = file.modified if options.stamped_on_arrival else None
     try:
-        yield from read(file, stream, file.modified if options.stamped_on_arrival else None)
+        if options.documents.kind(file.path) is not None:
+            yield from of_documents(file.path, stream, options.documents)
+        elif file.path.endswith(".parquet"):
+            yield from _parquet(file)
+        else:
+            yield from _lines(file, stream, stamp)
     except (LoadError, OSError, pa.ArrowException) as error:
         yield Reading(ELEMENTS.empty_table(), [Malformed(file.path, 0, "", str(error).splitlines()[0])])
+
+
+def of_documents(path: str, stream: str, documents: Documents) -> Iterator[Reading]:
+    """What a file of documents holds. `LoadError` if it cannot be read to its end."""
+    for parsed in documents.of_file(path, stream):
+        yield _reading(parsed, path)
 
 
 def _lines(file: Dropped, stream: str, stamp: int | None) -> Iterator[Reading]:
@@ -63,20 +93,22 @@ def _lines(file: Dropped, stream: str, stamp: int | None) -> Iterator[Reading]:
         before += chunk.count(b"\n")
 
 
-def _parquet(file: Dropped, stream: str, stamp: int | None) -> Iterator[Reading]:
+def _parquet(file: Dropped) -> Iterator[Reading]:
     system, path = filesystem(file.path)
     with system.open_input_file(path) as opened:
         parquet = pq.ParquetFile(opened)
-        if missing := [name for name in ELEMENTS.names if name not in parquet.schema_arrow.names]:
+        names = parquet.schema_arrow.names
+        if missing := [name for name in ELEMENTS.names if name not in names]:
             raise LoadError(f"the file has no column {', '.join(missing)}")
-        for batch in parquet.iter_batches(columns=ELEMENTS.names):
+        for batch in parquet.iter_batches(columns=[name for name in GRAPHED.names if name in names]):
             yield Reading(_elements(pa.Table.from_batches([batch])))
 
 
 def _elements(table: pa.Table) -> pa.Table:
     """The columns as the log has them; a time may be a timestamp of any resolution."""
-    if any(column.null_count for column in table.columns):
+    if any(table.column(name).null_count for name in ELEMENTS.names):
         raise LoadError("a term or a time is NULL")
     if pa.types.is_timestamp(table.schema.field("ts").type):
         table = table.set_column(table.schema.get_field_index("ts"), "ts", table.column("ts").cast(_MICROSECONDS))
-    return table.select(ELEMENTS.names).cast(ELEMENTS)
+    schema = GRAPHED if "g" in table.column_names else ELEMENTS
+    return table.select(schema.names).cast(schema)

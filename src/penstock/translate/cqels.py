@@ -1,0 +1,52 @@
+"""CQELS-QL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pyoxigraph import NamedNode
+
+from penstock.algebra import ops
+from penstock.algebra.windows import CountWindow, SlideWindow, TimeWindow, Window
+from penstock.syntax import tree
+from penstock.translate.blocks import BlockLanguage, Read
+from penstock.translate.language import duration
+
+__all__ = ["CqelsQl"]
+
+
+class CqelsQl(BlockLanguage):
+    title = "CQELS"
+    emits = "istream"
+
+    def __init__(self, query: tree.Query, meaning: ops.Query, background: bool) -> None:
+        super().__init__(query, meaning, background)
+        self._read: set[Read] = set()
+
+    def streams(self) -> Iterator[str]:
+        for number, (stream, window) in enumerate(self.unread(self._read)):
+            variable = self.unused(f"?unread{number}")
+            yield f"FROM NAMED {self.terms.iri(stream.value)} {self.window(window)} AS {variable}"
+
+    def block(self, read: Read, name: NamedNode | None, inside: str) -> str:
+        self._read.add(read)
+        stream, window = read
+        return f"STREAM {self.terms.iri(stream.value)} {self.window(window)} {inside}"
+
+    def window(self, window: Window) -> str:
+        match window:
+            case TimeWindow(range_, step, 0):
+                return f"[RANGE {duration(range_)} STEP {duration(step)}]"
+            case CountWindow(size, 1):
+                return f"[TRIPLES {size}]"
+            case CountWindow(size, step):
+                return f"[TRIPLES {size} STEP {step}]"
+            case SlideWindow(None, _):
+                return "[ALL]"
+            case SlideWindow(1, 1):
+                return "[NOW]"
+            case SlideWindow(int() as range_, 1):
+                return f"[RANGE {duration(range_)}]"
+            case SlideWindow(int() as range_, slide):
+                return f"[RANGE {duration(range_)} SLIDE {duration(slide)}]"
+        raise self.cannot("its window lies in the past")

@@ -1,0 +1,101 @@
+"""What a language has to know to be translated into: its windows, its blocks, and what its queries give out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from penstock.algebra import ops
+from penstock.algebra.expressions import Aggregate
+from penstock.algebra.windows import UNITS, Window
+from penstock.errors import PenstockError
+from penstock.syntax import tree
+from penstock.translate.writer import SparqlWriter
+
+__all__ = ["CannotSay", "Language", "duration"]
+
+
+class CannotSay(PenstockError):
+    """There is no query in that language that means the same, for this reason."""
+
+
+class Language(SparqlWriter):
+    """Writes a query whose algebra is `meaning`, for a store whose default graph may hold something (`background`)."""
+
+    title: str
+    emits = "rstream"
+
+    def __init__(self, query: tree.Query, meaning: ops.Query, background: bool) -> None:
+        super().__init__(query)
+        self.meaning = meaning
+        self.background = background
+
+    def cannot(self, what: str) -> CannotSay:
+        return CannotSay(f"{self.title} cannot say this: {what}")
+
+    def window(self, window: Window) -> str:
+        """In square brackets."""
+        raise NotImplementedError
+
+    # What the query gives out
+
+    def registration(self) -> Iterator[str]:
+        """What the language means anyway is not said again."""
+        emit, given = self.meaning.emit or "rstream", self.query.registration
+        if emit == "intervals":
+            raise self.cannot("its output is solutions with their time of validity, each once")
+        if given is None and emit == self.emits:
+            return
+        word = self.registered_as(emit, given)
+        feeds = self.meaning.registration is not None and self.meaning.registration.output is not None
+        if word != "QUERY" and not feeds and isinstance(self.query.form, tree.Construct | tree.Describe):
+            raise self.cannot(f"its triples are only delivered, and REGISTER {word} would make a stream of them")
+        every = "" if given is None or given.every is None else f" COMPUTED EVERY {duration(self._every())}"
+        yield f"REGISTER {word} {self._name(given)}{every} AS"
+
+    def registered_as(self, emit: str, given: tree.Registration | None) -> str:
+        if emit != self.emits or given is None:
+            return emit.upper()
+        return "STREAM" if given.derives else "QUERY"
+
+    def _every(self) -> int:
+        assert self.meaning.registration is not None
+        return self.meaning.registration.every or 0
+
+    def _name(self, given: tree.Registration | None) -> str:
+        if given is None:
+            return "answers"
+        return self.terms.iri(given.iri.value) if given.name == given.iri.value else given.name
+
+
+def duration(microseconds: int) -> str:
+    units = [unit for unit in ("ms", "s", "m", "h", "d") if microseconds % UNITS[unit] == 0]
+    if not units:
+        return f"PT{microseconds // 1_000_000}.{microseconds % 1_000_000:06}S"
+    return f"{microseconds // UNITS[units[-1]]}{units[-1]}"
+
+
+def counts_duplicates(query: ops.Query) -> bool:
+    """Whether it can be told from the answers that a triple came twice; in doubt it can."""
+    ends_distinct = isinstance(query.pattern, ops.Distinct) or not isinstance(query.form, ops.Select)
+    return not ends_distinct or any(_counts(op) for op in _nodes(query.pattern))
+
+
+def _counts(op: ops.Op) -> bool:
+    match op:
+        case ops.Slice():
+            return True
+        case ops.Group(_, aggregates, _):
+            return any(_adds_up(aggregate) for _, aggregate in aggregates)
+        case ops.Annotate(_, aggregate, _, _):
+            return _adds_up(aggregate)
+    return False
+
+
+def _adds_up(aggregate: Aggregate) -> bool:
+    return aggregate.name not in ("MIN", "MAX", "SAMPLE") and not aggregate.distinct
+
+
+def _nodes(op: ops.Op) -> Iterator[ops.Op]:
+    yield op
+    for child in op.children:
+        yield from _nodes(child)
