@@ -22,9 +22,8 @@ from pyoxigraph import BlankNode, Triple
 
 from penstock.answer import Answer, Term
 from penstock.errors import PenstockError
-from penstock.logic.times import write_time
+from penstock.logic.times import when_of, write_when
 from penstock.stream.elements import lines
-from penstock.stream.moments import moment
 
 __all__ = ["ABORT", "PAUSE", "Aborted", "ManualClock", "TestSource", "line", "snapshots"]
 
@@ -147,10 +146,11 @@ def line(seconds: float, triple: Triple) -> str:
 def snapshots(answers: Iterable[Answer]) -> dict[str, list[str]]:
     """What was answered when, as text: equal for two runs that answered the same.
 
-    Times are written as in logic tests (1:00 is a minute after 1970 began). Rows are terms as N-Triples has them, `-`
-    for an unbound variable, `[]` for a blank node; sorted, since without ORDER BY their order says nothing.
+    Times are written as in logic tests (1:00 is a minute after 1970 began, 1:00 .. 2:00 an interval). Rows are terms
+    as N-Triples has them, `-` for an unbound variable, `[]` for a blank node; sorted, since without ORDER BY their
+    order says nothing.
     """
-    return {write_time(None if one.time is None else moment(one.time)): _lines(one) for one in answers}
+    return {write_when(*when_of(one)): _lines(one) for one in answers}
 
 
 def _lines(answer: Answer) -> list[str]:

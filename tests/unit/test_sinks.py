@@ -18,6 +18,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 from penstock.answer import Answer
 from penstock.errors import QueryError, StoreError
 from penstock.io.sinks import MemorySink, Sink, SinkSpec, open_sink, sink_text
+from penstock.spark.relation import ALWAYS
 from penstock.stream.evaluate import Results, Shape, once
 from tests.unit.runtime import Frame
 
@@ -301,6 +302,18 @@ def test_ask_and_construct() -> None:
         [Triple(BlankNode("b"), NamedNode("urn:p"), Literal("x", language="en"))],
         [],
     ]
+
+
+def test_intervals_keep_their_bounds() -> None:
+    ask = pa.table({"time": [5, 5, ALWAYS], ".since": [1, 2, 5], ".row": [True, True, True]})
+    rows = Results(Shape("q", "boolean"), 0, Frame(ask)).rows
+    assert rows.column_names == ["valid_from", "valid_to", "boolean"]
+    assert rows.column("valid_from").cast(pa.int64()).to_pylist() == [1, 2, 5]
+    assert rows.column("valid_to").cast(pa.int64()).to_pylist() == [5, 5, None]
+    columns: list[pa.Array[Any]] = [pa.array([5]), pa.array(["<urn:a>"]), pa.array([1]), pa.array([True])]
+    table = pa.Table.from_arrays(columns, names=["time", "valid_to", ".since", ".row"])
+    shape = Shape("q", "solutions", ("valid_to",))
+    assert Results(shape, 0, Frame(table)).rows.column_names == ["valid_from", ".valid_to", "valid_to"]
 
 
 def test_select_of_no_variables_counts() -> None:

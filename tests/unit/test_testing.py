@@ -133,3 +133,5 @@ def test_snapshots() -> None:
         "3:00": ["<http://e/a> <http://e/v> []"],
         "once": ["false"],
     }
+    held = replace(at(60, Answer.ask(True)), valid_from=at(30, rows).time)
+    assert snapshots([replace(held, valid_to=held.time), held]) == {"0:30 .. 1:00": ["true"], "0:30 ..": ["true"]}

@@ -45,6 +45,7 @@ class Content:
     name: str | None = None
     tag: int = 0
     moves: bool = False  # whether whatever comes or leaves is an instant
+    each: str | None = None  # where equal triples are one: the same with equal triples of different graphs apart
 
 
 def visible(view: str, window: Window, span: Span, dropped: int) -> str:

@@ -159,7 +159,7 @@ class Context:
         if self.graph is None:
             return content
         wanted = f"g = {sql.text(self.graph)}" if self.graph.startswith("<") else "g IS NOT NULL"
-        return replace(content, sql=f"SELECT * FROM ({content.sql}) t WHERE {wanted}")
+        return replace(content, sql=f"SELECT * FROM ({content.each or content.sql}) t WHERE {wanted}")
 
     def elements(self, content: Content) -> str:
         """The elements of a window; outside of it, `g` is the stream, whatever graph they came in."""

@@ -194,10 +194,11 @@ class ContinuousQuery:
         return tuple(replace(c, sql=contents.at_its_instant(c.sql, timeline), when=(INSTANT,)) for c in found)
 
     def _merged(self, content: Content, merge: bool, tables: Tables) -> Content:
-        if content.name is not None:
-            return replace(content, sql=contents.merged(content.sql)) if merge or self._merge else content
-        if not self._merge:
+        if not (self._merge or (merge and content.name is not None)):
             return content
+        if content.name is not None:
+            each = contents.merged(content.sql, "s, p, o, g")
+            return replace(content, sql=contents.merged(content.sql), each=each)
         return replace(content, sql=contents.absent_from(contents.merged(content.sql), tables.default))
 
     def _streaming(self, query: ops.Query, found: tuple[Content, ...], timeline: Timeline) -> Streaming:

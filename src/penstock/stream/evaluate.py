@@ -56,10 +56,10 @@ class Shape:
         """The query's own columns."""
         return _GRAPH if self.kind == "graph" else self.variables
 
-    @property
-    def time(self) -> str:
-        """A name for the instant that none of the query's columns has."""
-        return ".time" if "time" in self.columns else "time"
+    def when(self, since: bool) -> tuple[str, ...]:
+        """Names for the instant, or for the bounds of an interval, that none of the query's columns has."""
+        wanted = ("valid_from", "valid_to") if since else ("time",)
+        return tuple(f".{name}" if name in self.columns else name for name in wanted)
 
 
 class Frame(Protocol):
@@ -125,15 +125,17 @@ class Results:
     @cached_property
     def rows(self) -> pa.Table:
         """See `Batch.rows`."""
+        when = [name for name in ("since", "t") if name in self._unsorted.column_names]
         if self.shape.kind == "boolean":
-            groups = self.table.group_by("t", use_threads=False).aggregate([("row", "any")])
-            return pa.table([groups.column("t").cast(_INSTANT), groups.column("row_any")], names=["time", "boolean"])
-        real = self._unsorted.filter(self._unsorted.column("row"))
-        own = [real.column(name) for name in _names(len(self.shape.columns))]
-        intervals = "since" in real.column_names
-        when = {"valid_from": "since", "valid_to": "t"} if intervals else {self.shape.time: "t"}
-        times = [_instants(real.column(name)) for name in when.values()]
-        return pa.table([*times, *own], names=[*when, *self.shape.columns])
+            real = self.table.group_by([*when], use_threads=False).aggregate([("row", "any")])
+            own = {"boolean": real.column("row_any")}
+        else:
+            real = self._unsorted.filter(self._unsorted.column("row"))
+            read = _names(len(self.shape.columns))
+            own = {column: real.column(name) for column, name in zip(self.shape.columns, read, strict=True)}
+        names = self.shape.when("since" in when)
+        times = {name: _instants(real.column(read)) for name, read in zip(names, when, strict=True)}
+        return pa.table([*times.values(), *own.values()], names=[*times, *own])
 
     @property
     def fetched(self) -> bool:
@@ -190,11 +192,11 @@ def _answer(shape: Shape, count: int, cells: list[list[Any]], time: Any) -> Answ
 
 
 def _written_by_spark(frame: DataFrame, shape: Shape) -> DataFrame:
-    names = [shape.time, *shape.columns, *frame.columns[1 + len(shape.columns) :]]
-    kept = frame.toDF(*names)
-    intervals = ".since" in frame.columns
-    when = {"valid_from": ".since", "valid_to": shape.time} if intervals else {shape.time: shape.time}
-    times = [f"timestamp_micros(nullif(`{column}`, {ALWAYS})) AS `{name}`" for name, column in when.items()]
+    """The columns of `Results.rows`; what the compiler gives has the instant first, then the query's own."""
+    kept = frame.toDF(".t", *shape.columns, *frame.columns[1 + len(shape.columns) :])
+    read = [name for name in (".since", ".t") if name in kept.columns]
+    names = zip(shape.when(".since" in read), read, strict=True)
+    times = [f"timestamp_micros(nullif(`{column}`, {ALWAYS})) AS `{name}`" for name, column in names]
     return kept.selectExpr(*times, *(f"`{name}`" for name in shape.columns))
 
 
