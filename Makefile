@@ -46,7 +46,7 @@ bench: $(INSTALLED) java ## Measure Penstock beside hand-written PySpark
 	@$(BIN)/python -m benchmarks.run
 
 lock: $(INSTALLED) ## Lock the newest dependencies that fit pyproject.toml
-	@$(LOCK) pyproject.toml --extra dev --output-file requirements.lock
+	@$(LOCK) pyproject.toml --extra dev --extra reasoning --output-file requirements.lock
 	@$(BIN)/python -c '$(JAVA)' | $(LOCK) - --output-file requirements-java.lock
 
 clean: ## Remove everything that can be made again

@@ -18,6 +18,7 @@ from rich.console import Console
 from benchmarks.common import DATA, Effort, seconds
 from benchmarks.report import Section, at_least
 from penstock.io import nquads
+from penstock.io.columns import ELEMENTS
 from penstock.io.splits import Split, chunks, splits
 from penstock.spark import replay
 from penstock.spark.encoding import encode
@@ -79,7 +80,7 @@ def by_pyoxigraph(chunk: bytes) -> pa.Table:
         for q, (_, _, stamp) in zip(parse(text.encode(), RdfFormat.N_TRIPLES), cut, strict=True)
     ]
     columns = zip(*rows, strict=True)
-    return pa.Table.from_arrays([pa.array(list(c)) for c in columns], schema=nquads.ELEMENTS)
+    return pa.Table.from_arrays([pa.array(list(c)) for c in columns], schema=ELEMENTS)
 
 
 _EPOCH = datetime.fromisoformat("1970-01-01T00:00:00Z")

@@ -29,7 +29,8 @@ class Answer:
     over the rows, or over the triples where there are some; an answer is true if it has any, ASK's if it is.
 
     A continuous query gives an answer an instant: `time` (in UTC) and `query`, its name, tell them apart. Where it
-    reports intervals, an answer has what was true from `valid_from` until `valid_to` (None: it still is) instead.
+    reports intervals, an answer has what was true from `valid_from` until `valid_to` (None: it still is) instead. An
+    answer that events make has when the first of them began and the last one ended, `starts` and `ends`.
     """
 
     variables: tuple[str, ...] = ()
@@ -40,6 +41,8 @@ class Answer:
     query: str | None = None
     valid_from: datetime | None = None
     valid_to: datetime | None = None
+    starts: datetime | None = None
+    ends: datetime | None = None
 
     @classmethod
     def solutions(cls, variables: Iterable[str], rows: Iterable[Row]) -> Answer:
@@ -61,6 +64,15 @@ class Answer:
         """`"solutions"`, `"boolean"` or `"graph"`."""
         return "boolean" if self.boolean is not None else "graph" if self.triples is not None else "solutions"
 
+    @property
+    def when(self) -> dict[str, datetime | None]:
+        """All that says when, by name: `time`, or `valid_from` and `valid_to`, or `starts` and `ends`."""
+        if self.starts is not None:
+            return {"starts": self.starts, "ends": self.ends}
+        if self.valid_from is not None:
+            return {"valid_from": self.valid_from, "valid_to": self.valid_to}
+        return {} if self.time is None else {"time": self.time}
+
     def to_json(self) -> str:
         """SPARQL 1.1 Query Results JSON, on one line (SELECT and ASK)."""
         return results.to_json(self)
@@ -68,7 +80,7 @@ class Answer:
     def to_ndjson(self) -> str:
         """One line of JSON, without its end: `query`, `time`, then SPARQL JSON results; `triples` where it is a graph.
 
-        A member that the answer does not have is left out; with `valid_from` and `valid_to` there is no `time`.
+        In place of `time` there may be `valid_from` and `valid_to`, or `starts` and `ends`: see `when`.
         """
         return results.to_ndjson(self)
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from penstock.io.sinks import SinkSpec
     from penstock.stream.clock import Clock
     from penstock.stream.declared import SourceSpec
-    from penstock.stream.elements import Elements
+    from penstock.stream.elements import Elements, When
     from penstock.stream.moments import Duration, Moment
     from penstock.stream.progress import EngineStatus, Progress
     from penstock.stream.runtime import Runtime
@@ -48,6 +48,10 @@ class Engine:
     `master` or on this machine. `rules` names the optimiser's rules to use, all by default; no choice of them changes
     an answer.
 
+    `entailment` lets queries see what follows from the triples of the background and of the streams: "rdfs" by
+    subclasses, subproperties, domains and ranges, which the background's default graph states; "owl-rl" by OWL 2 RL in
+    the background (the extra `reasoning`), and in the streams by those four.
+
     `checkpoint` is a folder for streams, queries and their progress: an engine on the same folder continues where the
     last one stopped, or was stopped. Background knowledge is not in it. `clock` is what tells the time, and
     `on_progress` is called with a `Progress` now and then while streams are read and answered.
@@ -60,6 +64,7 @@ class Engine:
         spark: SparkSession | None = None,
         master: str | None = None,
         rules: Collection[str] | None = None,
+        entailment: str | None = None,
         checkpoint: str | PathLike[str] | None = None,
         clock: Clock | None = None,
         on_progress: Callable[[Progress], None] | None = None,
@@ -69,7 +74,7 @@ class Engine:
         self._started: SparkSession | None = None
         self._closed = False
         options = {"spark": spark, "master": master, "rules": rules} if background == "spark" else {}
-        self._store = open_store(background, **options)
+        self._store = _reasoning(open_store(background, **options), entailment)
         self._checkpoint = None if checkpoint is None else Path(checkpoint).absolute()
         self._clock, self._on_progress = clock, on_progress
         self._made: Runtime | None = None
@@ -118,16 +123,21 @@ class Engine:
         advance: bool = False,
         format: str | None = None,
         time_property: str | NamedNode | None = None,
+        start_property: str | NamedNode | None = None,
+        end_property: str | NamedNode | None = None,
     ) -> None:
         """Declare a stream.
 
-        `source` is a file of timestamped N-Quads (also gzipped) or Parquet with columns s, p, o, ts; a folder of such
-        files (`run` reads them all, `start` watches it); "tcp://HOST:PORT", to read lines from; "listen://HOST:PORT",
-        to let producers connect; an iterable of lines or of pairs of a triple and its time; None: elements are pushed.
+        `source` is a file of timestamped N-Quads (also gzipped) or Parquet with columns s, p, o, ts (and te: the end of
+        what began at ts); a folder of such files (`run` reads them all, `start` watches it); "tcp://HOST:PORT", to read
+        lines from; "listen://HOST:PORT", to let producers connect; an iterable of lines, of pairs of a triple and its
+        time, or of a triple, its start and its end; None: elements are pushed.
 
         It may as well consist of documents in TriG or JSON-LD: files by their endings .trig, .jsonld and .ndjsonld (a
         document in each line), else `format` says it, and sockets bring JSON-LD by the line. Each triple of a named
-        graph is an element, and its time is the graph's `time_property`, prov:generatedAtTime unless given.
+        graph is an element, and its time is the graph's `time_property`, prov:generatedAtTime unless given. With a
+        `start_property` and an `end_property`, a graph that has both lasts from the one to the other, and one that has
+        either is a point of time there.
 
         `lateness` is by how much an element may come after a later one; beyond that it is kept aside and counted. A
         stream that is silent for `idle` does not hold up others in a query. With `advance` its time goes on with the
@@ -135,7 +145,8 @@ class Engine:
         """
         from penstock.stream.declared import declare
 
-        self._runtime.declare(iri, declare(source, lateness, idle, advance, format, time_property))
+        properties = {"time_property": time_property, "start_property": start_property, "end_property": end_property}
+        self._runtime.declare(iri, declare(source, lateness, idle, advance, format, **properties))
 
     def register(
         self,
@@ -185,12 +196,13 @@ class Engine:
         """Answer what is due, then stop. `start` may follow."""
         self._runtime.stop()
 
-    def push(self, iri: str, elements: Elements, time: Moment | None = None, *, format: str | None = None) -> int:
+    def push(self, iri: str, elements: Elements, time: When | None = None, *, format: str | None = None) -> int:
         """Give elements to a stream; they are durable when this returns, with their number.
 
-        Lines of timestamped N-Quads, or pyoxigraph triples or quads, alone (then with `time`, or now) or in pairs with
-        a time; or a document of graphs that have times: text with `format` "trig" or "jsonld" (or that of the stream),
-        "ndjsonld" for one in each line, or a pyoxigraph `Dataset`. Of documents, the number is that of the documents.
+        Lines of timestamped N-Quads, or pyoxigraph triples or quads, alone (then with `time`, or now), as tuples with a
+        time, or as tuples with a start and an end (which, as a pair, `time` may be too); or a document of graphs that
+        have times: text with `format` "trig" or "jsonld" (or that of the stream), "ndjsonld" for one in each line, or a
+        pyoxigraph `Dataset`. Of documents, the number is that of the documents.
         """
         from penstock.stream.elements import pushed
 
@@ -268,6 +280,15 @@ class Engine:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _reasoning(store: Store, entailment: str | None) -> Store:
+    """The store itself where nothing is to be inferred."""
+    if entailment is None:
+        return store
+    from penstock.knowledge.entailment import entailing
+
+    return entailing(store, entailment)
 
 
 def _check_rules(rules: Collection[str] | None) -> None:

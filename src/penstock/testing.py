@@ -28,7 +28,7 @@ from penstock.stream.elements import lines
 __all__ = ["ABORT", "PAUSE", "Aborted", "ManualClock", "TestSource", "line", "snapshots"]
 
 
-Element: TypeAlias = str | bytes | tuple[Triple, datetime | int]
+Element: TypeAlias = str | bytes | tuple[Triple, datetime | int] | tuple[Triple, datetime | int, datetime | int]
 
 
 class ManualClock:
@@ -95,9 +95,9 @@ class Aborted(PenstockError):
 class TestSource:
     """Elements for `engine.stream(iri, source)`, with PAUSE and ABORT between them.
 
-    An element is a line of timestamped N-Quads, or a pair of a triple and its time. An engine asks for the next one
-    when the last is durable. So what was given out and never asked beyond is given again to the next reader: one that
-    crashed in between loses nothing.
+    An element is a line of timestamped N-Quads, or a triple with its time, or with its start and its end. An engine
+    asks for the next one when the last is durable. So what was given out and never asked beyond is given again to the
+    next reader: one that crashed in between loses nothing.
     """
 
     __test__ = False  # it is no test, whatever pytest makes of its name

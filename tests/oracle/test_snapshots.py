@@ -90,12 +90,17 @@ def explained(streamed: Streamed, query: Generated) -> str:
 
 
 def evaluated(streamed: Streamed, query: Generated, session: Any, folder: Path) -> dict[int, Answer]:
-    """The answers at all instants, from as many jobs as the example says."""
-    planned = replace(translate(query.text), streams=streamed.windows, registration=Registration("q", streamed.every))
+    """The answers at all instants, with a background in a store of its own."""
     store = OxigraphStore()
     store.load(streamed.background)
+    return evaluated_on(Background(session, store), streamed, query, folder)
+
+
+def evaluated_on(known: Background, streamed: Streamed, query: Generated, folder: Path) -> dict[int, Answer]:
+    """The answers at all instants, from as many jobs as the example says."""
+    planned = replace(translate(query.text), streams=streamed.windows, registration=Registration("q", streamed.every))
     rules = {rule.name for rule in ALL_RULES} - {ALL_RULES[streamed.last % len(ALL_RULES)].name}
-    continuous = ContinuousQuery(planned, Background(session, store), duplicates=streamed.duplicates, rules=rules)
+    continuous = ContinuousQuery(planned, known, duplicates=streamed.duplicates, rules=rules)
     streams = {iri.value: written(e, folder / iri.value[-1], streamed) for iri, e in streamed.elements.items()}
     rows: dict[int, list[dict[str, Any]]] = defaultdict(list)
     for span in spans(streamed, continuous.last_instant(streamed.last)):

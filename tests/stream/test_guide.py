@@ -1,4 +1,4 @@
-"""The guide's examples run as they stand, one after the other, and print what is shown below them."""
+"""The guides' examples run as they stand, one after the other, and print what is shown below them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ ROOT = Path(__file__).parents[2]
 EXAMPLE = re.compile(r"^```python\n(.*?)^```\n\n(?:.*?\n\n)??^```\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
-def test_examples(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    guide = (ROOT / "docs" / "streams.md").read_text("utf-8")
+@pytest.mark.parametrize("name", ["streams.md", "reasoning.md"])
+def test_examples(
+    name: str, spark: SparkSession, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    guide = (ROOT / "docs" / name).read_text("utf-8")
     monkeypatch.chdir(ROOT)
     names: dict[str, object] = {}
     for code, shown in EXAMPLE.findall(guide):
-        exec(compile(code, "docs/streams.md", "exec"), names)
+        exec(compile(code, f"docs/{name}", "exec"), names)
         assert capsys.readouterr().out == shown
     assert len(EXAMPLE.findall(guide)) == guide.count("```python")
     assert spark.range(3).count() == 3  # the examples shared the session and left it running

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pyarrow as pa
 
-from penstock.io.nquads import ELEMENTS
+from penstock.io.columns import ELEMENTS
 from penstock.stream.dead import line_of
 
 STREAM = "http://example.org/stream"

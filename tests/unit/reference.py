@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from datetime import datetime
 from decimal import Decimal
 
 from pyoxigraph import Literal, NamedNode
 
 from penstock.algebra import ops
+from penstock.algebra.durations import lengths
 from penstock.algebra.expressions import Aggregate, Call, Const, Exists, Expr, PatternTerm, Term, Var
 from penstock.algebra.ops import Op
 
@@ -320,10 +322,35 @@ def _integer(term: Term) -> int:
     raise Error
 
 
+def _compared(left: Term, right: Term) -> int:
+    """Less than, equal to or more than 0: of two integers, durations without months, or moments in one zone."""
+    for kind in (_integer, _length, _moment):
+        try:
+            return (kind(left) > kind(right)) - (kind(left) < kind(right))
+        except Error:
+            continue
+    raise Error
+
+
+def _length(term: Term) -> int:
+    found = lengths(term) if isinstance(term, Literal) else None
+    if found is None or found[0] != found[1]:
+        raise Error
+    return found[0]
+
+
+def _moment(term: Term) -> datetime:
+    if isinstance(term, Literal) and term.datatype.value.endswith("#dateTime"):
+        return datetime.fromisoformat(term.value)
+    raise Error
+
+
 _CALLS: dict[str, Callable[..., Term]] = {
     "=": lambda a, b: Literal(a == b),
     "!=": lambda a, b: Literal(a != b),
-    "<": lambda a, b: Literal(_integer(a) < _integer(b)),
-    ">": lambda a, b: Literal(_integer(a) > _integer(b)),
+    "<": lambda a, b: Literal(_compared(a, b) < 0),
+    ">": lambda a, b: Literal(_compared(a, b) > 0),
+    "<=": lambda a, b: Literal(_compared(a, b) <= 0),
+    ">=": lambda a, b: Literal(_compared(a, b) >= 0),
     "+": lambda a, b: Literal(_integer(a) + _integer(b)),
 }

@@ -169,14 +169,22 @@ def test_formats_are_checked_before_anything_starts(engine: FakeEngine, query: s
 
 
 def test_options_reach_the_engine(engine: FakeEngine) -> None:
-    graphs = ("--stream-format", "jsonld", "--time-property", "http://e/at")
+    graphs = ["--stream-format", "jsonld", "--time-property", "http://e/at"]
+    graphs += ["--start-property", "http://e/from", "--end-property", "http://e/to"]
     result = run(
         "cars.rq", *graphs, "--lateness", "10s", "--idle", "5s", "--checkpoint", "state", "--set", "duplicates=merge"
     )
     assert result.exit_code == 0
     assert engine.declared[GATES] == (
         "gates.nq",
-        {"lateness": "10s", "idle": "5s", "format": "jsonld", "time_property": "http://e/at"},
+        {
+            "lateness": "10s",
+            "idle": "5s",
+            "format": "jsonld",
+            "time_property": "http://e/at",
+            "start_property": "http://e/from",
+            "end_property": "http://e/to",
+        },
     )
     assert engine.registered["cars"]["duplicates"] == "merge"
     opened = engine.opened  # type: ignore[attr-defined]

@@ -50,5 +50,5 @@ def test_text_is_taken_as_it_is_with_its_last_line_ended() -> None:
 
 
 def test_what_is_no_triple_is_refused() -> None:
-    with pytest.raises(LoadError, match="takes triples, or pairs of a triple and a time, not NamedNode"):
+    with pytest.raises(LoadError, match="takes triples, alone or with a time or a start and an end, not NamedNode"):
         lines([A], None, 0)  # type: ignore[list-item]

@@ -19,6 +19,7 @@ from pyspark.sql import SparkSession
 
 from penstock.errors import LoadError, PenstockError
 from penstock.io import graphs
+from penstock.io.graphs import Properties
 from penstock.io.nquads import BadLine, parse, scope
 from penstock.io.splits import Split
 from penstock.spark import replay
@@ -118,7 +119,14 @@ def test_a_dataset_without_a_time_is_a_document() -> None:
     data, kind = pushed(Dataset([Quad(A, P, A, A), stamp]), None, 99, None)
     (reading,) = of_blocks(STREAM, [Block(STREAM, data, kind=kind)])
     assert reading.elements.to_pylist() == [  # type: ignore[union-attr]
-        {"s": "<http://e/a>", "p": "<http://e/p>", "o": "<http://e/a>", "ts": 5 * SECOND, "g": "<http://e/a>"}
+        {
+            "s": "<http://e/a>",
+            "p": "<http://e/p>",
+            "o": "<http://e/a>",
+            "ts": 5 * SECOND,
+            "g": "<http://e/a>",
+            "start": None,
+        }
     ]
 
 
@@ -198,7 +206,7 @@ def test_dropped_files_by_their_ending(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(trig(3, 1).replace(PROV, "http://e/at"))
     assert dropped(tmp_path / "a.trig") == [(G1, "")]
     assert dropped(tmp_path / "a.trig.gz") == [("<http://e/g2>", "")]
-    assert dropped(tmp_path / "a.txt", format="trig", time_property="http://e/at") == [("<http://e/g3>", "")]
+    assert dropped(tmp_path / "a.txt", format="trig", properties=Properties("http://e/at")) == [("<http://e/g3>", "")]
 
 
 def test_of_a_file_that_ends_too_early_nothing_else_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -259,7 +267,7 @@ def bounded(root: Path, declared: Declared) -> Bounded:
 
 
 def source(given: object, **options: Any) -> Declared:
-    return declare(cast(Any, given), None, None, False, options.get("format"), options.get("time_property"))
+    return declare(cast(Any, given), None, None, False, options.pop("format", None), **options)
 
 
 def files(folder: Path) -> None:
@@ -326,6 +334,8 @@ def test_segments_from_before_there_were_graphs_are_merged_with_others(tmp_path:
     [
         (None, {"time_property": "prov:generatedAtTime"}, "write out its IRI, as in http://www.w3.org/ns/prov#gen"),
         (None, {"time_property": "http://e/a b"}, "time_property='http://e/a b' is no IRI"),
+        (None, {"end_property": "http://e/a b"}, "end_property='http://e/a b' is no IRI"),
+        (None, {"start_property": "urn:a", "end_property": "<urn:a>"}, "start_property and end_property are the same"),
         ("tcp://localhost:1", {"format": "trig"}, "TriG has no lines to tell documents apart: send JSON-LD"),
     ],
 )
@@ -340,7 +350,9 @@ def test_a_source_of_documents_gives_text() -> None:
 
 
 def test_the_property_as_people_write_it() -> None:
-    for given in (PROV, f"<{PROV}>", NamedNode(PROV)):
-        assert source(None, time_property=given).live().documents.time_property == PROV
-    assert source(None).live().documents.time_property == PROV
-    assert Declared(**source(None, time_property="urn:at").remembered()).time_property == "urn:at"
+    for one in (PROV, f"<{PROV}>", NamedNode(PROV)):
+        assert source(None, time_property=one).live().documents.properties == Properties(PROV)
+    assert source(None).live().documents.properties == Properties(PROV)
+    given = {"time_property": "urn:at", "start_property": "urn:from", "end_property": "urn:to"}
+    kept = Declared(**source(None, **given).remembered())
+    assert kept.bounded().documents.properties == Properties("urn:at", "urn:from", "urn:to")

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pytest
 
-from penstock.io.graphs import Documents, parse_documents
-from penstock.io.nquads import GRAPHED, BadLine, Parsed
+from penstock.io.columns import LOGGED
+from penstock.io.graphs import Documents, Properties, parse_documents
+from penstock.io.nquads import BadLine, Parsed
 
 PROV = "http://www.w3.org/ns/prov#generatedAtTime"
 HEAD = f"PREFIX : <http://e/> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> PREFIX at: <{PROV}>\n"
@@ -16,10 +17,10 @@ SECOND = 1_000_000
 G1, G2 = "<http://e/g1>", "<http://e/g2>"
 
 
-def read(text: str | bytes, kind: str = "trig", time_property: str = PROV, base: str | None = None) -> Parsed:
+def read(text: str | bytes, kind: str = "trig", base: str | None = None, **properties: str) -> Parsed:
     data = text.encode() if isinstance(text, str) else text
-    found = list(parse_documents([data], kind, "L.", time_property, base))
-    assert all(one.elements.schema == GRAPHED for one in found)
+    found = list(parse_documents([data], kind, "L.", Properties(**properties), base))
+    assert all(one.elements.schema == LOGGED for one in found)
     return Parsed(pa.concat_tables([one.elements for one in found]), [bad for one in found for bad in one.bad])
 
 
@@ -44,11 +45,11 @@ def test_each_triple_of_a_graph_has_its_time_and_name() -> None:
         ':g2 { :b :p :c } :g2 at: "1970-01-01T00:00:02Z"^^xsd:dateTime .'
     )
     assert parsed.elements.to_pylist() == [
-        {"s": "<http://e/a>", "p": "<http://e/p>", "o": o, "ts": SECOND, "g": G1}
+        {"s": "<http://e/a>", "p": "<http://e/p>", "o": o, "ts": SECOND, "g": G1, "start": None}
         for o in ('"5"^^<http://www.w3.org/2001/XMLSchema#integer>', '"x"@en')
     ] + [
-        {"s": "<http://e/a>", "p": "<http://e/q>", "o": '"two\nlines""', "ts": SECOND, "g": G1},
-        {"s": "<http://e/b>", "p": "<http://e/p>", "o": "<http://e/c>", "ts": 2 * SECOND, "g": G2},
+        {"s": "<http://e/a>", "p": "<http://e/q>", "o": '"two\nlines""', "ts": SECOND, "g": G1, "start": None},
+        {"s": "<http://e/b>", "p": "<http://e/p>", "o": "<http://e/c>", "ts": 2 * SECOND, "g": G2, "start": None},
     ]
     assert parsed.bad == []
 
@@ -127,7 +128,77 @@ def test_the_first_of_two_times_counts() -> None:
 
 def test_another_property() -> None:
     text = ':g1 :when "1970-01-01T00:00:01Z" ; at: "1970-01-01T00:00:09Z" . :g1 { :a :p :b }'
-    assert [(at, g) for _, at, g in rows(trig(text, time_property="http://e/when"))] == [(1, None), (1, G1)]
+    assert [(at, g) for _, at, g in rows(trig(text, time="http://e/when"))] == [(1, None), (1, G1)]
+
+
+# Graphs that last.
+
+LASTING = {"start": "http://e/from", "end": "http://e/to"}
+
+
+def at(second: int) -> str:
+    return f'"1970-01-01T00:00:{second:02}Z"'
+
+
+def spans(parsed: Parsed) -> list[tuple[str, int | None, int]]:
+    """The letter of the object, and from when to when, in seconds."""
+    found = zip(*(parsed.elements[name].to_pylist() for name in ("o", "start", "ts")), strict=True)
+    return [(o.rpartition("/")[2][:1], start and start // SECOND, ts // SECOND) for o, start, ts in found]
+
+
+@pytest.mark.parametrize(
+    ("said", "start", "end"),
+    [
+        (f":from {at(1)} ; :to {at(5)}", 1, 5),
+        (f":to {at(5)} ; :from {at(1)}", 1, 5),
+        (f":from {at(1)} ; at: {at(3)} ; :to {at(5)}", 1, 5),
+        (f":from {at(5)} ; :to {at(5)}", None, 5),
+        (f":from {at(1)}", None, 1),
+        (f":to {at(5)} ; at: {at(3)}", None, 5),
+        (f"at: {at(3)}", None, 3),
+    ],
+)
+def test_a_graph_with_a_start_and_an_end_lasts(said: str, start: int | None, end: int) -> None:
+    before = trig(f":g1 {said} . :g1 {{ :a :p :b }}", **LASTING)
+    after = trig(f":g1 {{ :a :p :b }} :g1 {said} .", **LASTING)
+    assert spans(before) == spans(after) == [("b", start, end)]
+    assert before.bad == after.bad == []
+
+
+def test_all_that_belongs_to_a_graph_lasts_as_long() -> None:
+    parsed = trig(f":g1 {{ :a :p :b . :g1 :from {at(1)} }} :g1 :to {at(5)} ; :by :me . :g1 {{ :a :p :c }}", **LASTING)
+    assert spans(parsed) == [("b", 1, 5), ('"', 1, 5), ("m", 1, 5), ("c", 1, 5)]
+
+
+def test_a_graph_that_ends_before_it_starts_is_kept_aside_and_the_others_are_not() -> None:
+    parsed = trig(f":g1 {{ :a :p :b }}\n:g1 :from {at(5)} ; :to {at(1)} .\n:g1 {{ :a :p :c }} :g2 {{ :a :p :d }}"
+                  f":g2 at: {at(1)} .", **LASTING)  # fmt: skip
+    assert spans(parsed) == [("d", None, 1)]
+    assert reasons(parsed) == [(2, "its graph ends before it starts"), (4, "its graph ends before it starts")]
+
+
+def test_the_first_start_and_the_first_end_count() -> None:
+    parsed = trig(f":g1 :from {at(1)} , {at(2)} .\n:g1 :to {at(5)} , {at(6)} . :g1 {{ :a :p :b }}", **LASTING)
+    assert spans(parsed) == [("b", 1, 5)]
+    assert reasons(parsed) == [
+        (2, f"{G1} has another start already, and the first counts"),
+        (3, f"{G1} has another end already, and the first counts"),
+    ]
+
+
+def test_a_property_of_the_time_may_be_that_of_the_start() -> None:
+    text = f":g1 at: {at(1)} ; :to {at(5)} . :g1 {{ :a :p :b }} :g2 at: {at(2)} . :g2 {{ :a :p :c }}"
+    assert spans(trig(text, start=PROV, end="http://e/to")) == [("b", 1, 5), ("c", None, 2)]
+
+
+def test_where_graphs_have_ends_alone_they_need_not_wait() -> None:
+    text = f":g1 :to {at(5)} ; :from {at(1)} . :g1 {{ :a :p :b }} :g2 {{ :a :p :c }} :g2 at: {at(2)} ."
+    assert spans(trig(text, end="http://e/to")) == [('"', None, 5), ("b", None, 5), ("c", None, 2)]
+
+
+def test_a_graph_without_any_of_the_times() -> None:
+    parsed = trig(":g1 { :a :p :b }", **LASTING)
+    assert reasons(parsed) == [(2, f"its graph has no time (<{PROV}>, <http://e/from>, <http://e/to>)")]
 
 
 def test_blank_nodes_belong_to_the_document_also_as_names() -> None:

@@ -19,12 +19,14 @@ MAY_IMPORT: dict[str, set[str]] = {
     "syntax": {"errors"},
     "algebra": {"errors", "syntax"},
     "optimise": {"errors", "algebra"},
+    "reasoning": {"errors", "algebra"},
     "translate": {"errors", "syntax", "algebra"},
     "io": {"errors", "syntax", "answer"},
     "answer": {"errors", "io"},
-    "knowledge": {"errors", "threads", "algebra", "answer", "io"},
-    "spark": {"errors", "threads", "syntax", "algebra", "optimise", "answer", "io", "knowledge"},
-    "stream": {"errors", "threads", "syntax", "algebra", "optimise", "answer", "io", "knowledge", "spark"},
+    "knowledge": {"errors", "threads", "algebra", "answer", "io", "reasoning"},
+    "spark": {"errors", "threads", "syntax", "algebra", "optimise", "answer", "io", "knowledge", "reasoning"},
+    "rules": {"errors", "algebra", "spark"},
+    "stream": {"errors", "threads", "syntax", "algebra", "optimise", "answer", "io", "knowledge", "spark", "rules"},
     "query": {"answer", "stream"},
 }
 KNOWS_SPARK = {"spark", "stream", "io"}

@@ -9,7 +9,8 @@ import pyarrow as pa
 import pytest
 
 from penstock.io import nquads
-from penstock.io.nquads import ELEMENTS, BadLine, Parsed, parse, parse_ntriples, scope
+from penstock.io.columns import ELEMENTS
+from penstock.io.nquads import BadLine, Parsed, parse, parse_ntriples, scope
 from penstock.io.nquads_fast import Block, read_block
 from penstock.io.nquads_grammar import DATE_TIME, TIMED_LINE
 

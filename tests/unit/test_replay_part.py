@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 
 from penstock.errors import LoadError
 from penstock.io import splits as splits_module
-from penstock.io.nquads import GRAPHED
+from penstock.io.columns import LOGGED
 from penstock.io.splits import Split, splits
 from penstock.spark import replay, replay_part
 from penstock.spark.replay_part import Part, write_part
@@ -38,8 +38,8 @@ def test_a_part(tmp_path: Path) -> None:
     (part,) = written(tmp_path, line(3) + line(1, "a:q") + line(7) + line(4))
     assert part == Part(f"{tmp_path}/0.parquet", 4, 1_000_000, 7_000_000, {"<a:p>": 3, "<a:q>": 1}, 3_000_000, 0, [])
     table = pq.read_table(part.path)
-    assert table.schema.equals(GRAPHED)
-    assert table["g"].null_count == 4
+    assert table.schema.equals(LOGGED)
+    assert table["g"].null_count == table["start"].null_count == 4
     assert table["ts"].to_pylist() == [3_000_000, 1_000_000, 7_000_000, 4_000_000]
 
 

@@ -11,6 +11,9 @@ from penstock.algebra.ops import Op, Query, Select
 from penstock.algebra.sse import write
 from penstock.optimise import ALL_RULES, Uniform, optimise
 from penstock.optimise.walk import map_children, map_exists
+from tests.unit.event_plans import plan as event_plan
+from tests.unit.event_plans import world
+from tests.unit.events import World, bag
 from tests.unit.plans import Triples, dataset, from_tape, whole_plan
 from tests.unit.reference import answers
 
@@ -33,6 +36,15 @@ def test_same_answers(rules: tuple[str, ...], plan: Op, data: Dataset) -> None:
 @given(plan=from_tape(whole_plan), data=from_tape(dataset, 40))
 def test_same_answers_on_windows(rules: tuple[str, ...], plan: Op, data: Dataset) -> None:
     check(rules, windowed(plan), data)
+
+
+@by_rules
+@settings(max_examples=150, deadline=None)
+@given(plan=from_tape(event_plan), given_=from_tape(world, 60))
+def test_same_events(rules: tuple[str, ...], plan: Op, given_: World) -> None:
+    """Intervals included."""
+    optimised = optimise(Query(Select(), plan, emit="events"), Uniform(), rules).query.pattern
+    assert bag(optimised, given_) == bag(plan, given_), f"{write(plan)}\n→\n{write(optimised)}"
 
 
 def windowed(op: Op) -> Op:

@@ -10,6 +10,9 @@ from penstock.algebra.expressions import Var
 from penstock.algebra.ops import Op
 from penstock.algebra.scope import certain, conjuncts, exists_in, free, references, visible
 from penstock.algebra.sse import read, read_expression
+from tests.unit.event_plans import plan as event_plan
+from tests.unit.event_plans import world
+from tests.unit.events import World, rows
 from tests.unit.plans import Triples, dataset, from_tape, whole_plan
 from tests.unit.reference import answers
 
@@ -24,6 +27,10 @@ SCOPES = [
     ("(path ?s (path+ :p) ?o)", "o s", "o s"),
     ("(join (bgp (?x :p 1)) (table (vars ?y) (row)))", "x y", "x"),
     ("(leftjoin (bgp (?x :p 1)) (bgp (?x :q ?y)))", "x y", "x"),
+    ("(seq (bgp (?x :p ?y)) (bgp (?x :q ?z)))", "x y z", "x y z"),
+    ("(equals (bgp (?x :p ?y)) (bgp (?x :q ?z)))", "x y z", "x y z"),
+    ("(optionalseq (bgp (?x :p ?y)) (bgp (?x :q ?z)))", "x y z", "x z"),
+    ("(equalsoptional (bgp (?x :p ?y)) (bgp (?x :q ?z)))", "x y z", "x y"),
     ("(union (bgp (?x :p ?y)) (bgp (?x :q ?z)))", "x y z", "x"),
     ("(minus (bgp (?x :p 1)) (bgp (?x :q ?y)))", "x", "x"),
     ("(filter (bound ?y) (leftjoin (bgp (?x :p 1)) (bgp (?x :q ?y))))", "x y", "x y"),
@@ -55,6 +62,13 @@ def test_solutions_bind_what_is_certain_and_only_what_is_visible(
 ) -> None:
     for solution in answers(plan, *data):
         assert certain(plan) <= {var for var, _ in solution} <= visible(plan)
+
+
+@settings(max_examples=200, deadline=None)
+@given(plan=from_tape(event_plan), given_=from_tape(world, 60))
+def test_so_do_solutions_with_intervals(plan: Op, given_: World) -> None:
+    for row in rows(plan, given_):
+        assert certain(plan) <= row.solution.keys() <= visible(plan)
 
 
 @pytest.mark.parametrize(

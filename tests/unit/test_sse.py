@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode
 
 from penstock.algebra import ops
-from penstock.algebra.expressions import Aggregate, Call, Const, Exists, Term, Var
+from penstock.algebra.expressions import Aggregate, Call, Const, Exists, Occurrence, Term, Var
 from penstock.algebra.ops import Op, TriplePattern
 from penstock.algebra.sse import SexprError, read, read_expression, write
 from penstock.algebra.sse_query import read_query, write_query
 from penstock.algebra.windows import CountWindow, SlideWindow, TimeWindow
+from tests.unit.event_plans import plan as event_plan
 from tests.unit.plans import from_tape, whole_plan
 from tests.unit.terms import terms
 
@@ -26,6 +27,18 @@ WRITTEN: list[tuple[str, Op]] = [
     ("(join (bgp (?x :p 1)) (table unit))", ops.Join(XP1, ops.UNIT)),
     ("(leftjoin (bgp) (bgp (?x :p 1)))", ops.LeftJoin(None, ops.Bgp(()), XP1)),
     ("(leftjoin (bgp) (bgp (?x :p 1)) (bound ?x))", ops.LeftJoin(Call("BOUND", (X,)), ops.Bgp(()), XP1)),
+    ("(seq (bgp) (bgp (?x :p 1)))", ops.Seq(ops.Bgp(()), XP1)),
+    ("(equals (bgp) (bgp (?x :p 1)))", ops.Equals(ops.Bgp(()), XP1)),
+    ("(optionalseq (bgp) (bgp (?x :p 1)))", ops.OptionalSeq(ops.Bgp(()), XP1)),
+    (
+        "(optionalseq (bgp) (bgp) (< (getduration) ?x))",
+        ops.OptionalSeq(ops.Bgp(()), ops.Bgp(()), Call("<", (Occurrence("duration"), X))),
+    ),
+    ("(equalsoptional (bgp) (bgp (?x :p 1)))", ops.EqualsOptional(ops.Bgp(()), XP1)),
+    (
+        "(equalsoptional (bgp) (bgp) (= (getstarttime) (getendtime)))",
+        ops.EqualsOptional(ops.Bgp(()), ops.Bgp(()), Call("=", (Occurrence("start"), Occurrence("end")))),
+    ),
     ("(union (bgp) (bgp))", ops.Union(ops.Bgp(()), ops.Bgp(()))),
     ("(minus (bgp) (bgp))", ops.Minus(ops.Bgp(()), ops.Bgp(()))),
     (
@@ -89,7 +102,7 @@ def test_shorthands(text: str, same: str) -> None:
 
 
 @settings(max_examples=200, deadline=None)
-@given(from_tape(whole_plan))
+@given(from_tape(whole_plan) | from_tape(event_plan))
 def test_reading_what_is_written(plan: Op) -> None:
     text = write(plan)
     assert read(text) == plan
@@ -147,6 +160,10 @@ QUERIES: list[tuple[ops.Query, str]] = [
     (
         ops.Query(ops.Ask(), XP1, (), ops.Dataset((), (Q,)), streams=(ops.StreamWindow(P, CountWindow(9, 3), True),)),
         "(ask (stream named :p (triples 9 step 3)) (from) (named :q) (bgp (?x :p 1)))",
+    ),
+    (
+        ops.Query(ops.Construct(()), XP1, registration=ops.Registration(None, None, ops.RULES), emit="events"),
+        "(construct () (register _ (output <urn:penstock:rules>)) (emit events) (bgp (?x :p 1)))",
     ),
     (
         ops.Query(

@@ -59,12 +59,16 @@ class _Builder(CqelsBuilder):
         return pattern
 
     def optional(self, left: ops.Op, group: tree.Group) -> ops.Op:
+        condition, right = self.optional_side(group)
+        return ops.LeftJoin(condition, left, right)
+
+    def optional_side(self, group: tree.Group) -> tuple[Expr | None, ops.Op]:
         """The filters see both sides, so that they stand outside of the group's window."""
         with self.reading(group):
             with self.condition_of(group):
                 condition = self.conditions(group)
-            right = self.pattern(group)
-        return ops.LeftJoin(condition, left, self.overridden(group, right))
+            pattern = self.pattern(group)
+        return condition, self.overridden(group, pattern)
 
     def add(self, pattern: ops.Op, element: tree.Element) -> ops.Op:
         """The pattern so far, and the next element of its group."""
@@ -86,6 +90,8 @@ class _Builder(CqelsBuilder):
                 return self.triples(triples)
             case tree.Union(groups):
                 return reduce(ops.Union, map(self.group, groups))
+            case tree.Chain():
+                return self.chain(element)
             case tree.NamedGraph():
                 return self.graph_block(element)
             case tree.WindowBlock():

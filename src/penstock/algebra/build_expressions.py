@@ -11,7 +11,7 @@ from penstock.algebra.build_terms import TermBuilder
 from penstock.algebra.expressions import Aggregate, Call, Const, Exists, Expr, Var
 from penstock.errors import QueryError
 from penstock.syntax import tree
-from penstock.syntax.functions import CASTS, XSD
+from penstock.syntax.functions import CASTS, OCCURRENCES, XSD
 from penstock.syntax.suggest import nearest
 
 __all__ = ["ExpressionBuilder", "Grouping"]
@@ -33,6 +33,10 @@ class ExpressionBuilder(TermBuilder, ABC):
         """A group graph pattern."""
 
     @abstractmethod
+    def occurrence(self, kind: str) -> Expr:
+        """getDURATION() and the like."""
+
+    @abstractmethod
     def exists_pattern(self, group: tree.Group) -> ops.Op:
         """The group of an EXISTS."""
 
@@ -42,6 +46,8 @@ class ExpressionBuilder(TermBuilder, ABC):
                 return self.variable(Var(name), grouping)
             case tree.Iri() | tree.Literal():
                 return Const(self.constant(expression))
+            case tree.Call(name, ()) if name in OCCURRENCES:
+                return self.occurrence(OCCURRENCES[name])
             case tree.Call(name, args):
                 return Call(_SYNONYMS.get(name, name), tuple(self.expression(arg, grouping) for arg in args))
             case tree.FunctionCall():

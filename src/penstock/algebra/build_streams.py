@@ -7,9 +7,9 @@ from dataclasses import replace
 from functools import reduce
 
 from penstock.algebra import ops
-from penstock.algebra.build_blocks import BlockBuilder
+from penstock.algebra.build_events import EventBuilder
 from penstock.algebra.expressions import Aggregate, Call, Expr, Var
-from penstock.algebra.windows import Window
+from penstock.algebra.windows import SlideWindow, Window
 from penstock.syntax import tree
 
 __all__ = ["StreamBuilder", "conjunction"]
@@ -17,7 +17,7 @@ __all__ = ["StreamBuilder", "conjunction"]
 _EMITS = {"streaming": "intervals", "cqels": "istream"}  # the first that a query has counts
 
 
-class StreamBuilder(BlockBuilder):
+class StreamBuilder(EventBuilder):
     # Windows
 
     def streams(self, query: tree.Query) -> tuple[ops.StreamWindow, ...]:
@@ -39,9 +39,12 @@ class StreamBuilder(BlockBuilder):
         return tuple(found.values())
 
     def own_window(self, clause: tree.StreamClause) -> Window:
-        """A stream without a window has one of those that the groups give it; nothing reads it then."""
+        """A stream without a window has one of those that the groups give it; nothing reads it then. Where there are no
+        windows at all, everything stays visible."""
         if clause.window is not None:
             return self.window(clause.window)
+        if not self.windowed:
+            return SlideWindow(None)
         if self.own_windows_read or not self.tags:
             where = "some patterns of WHERE stand in no group with a window" if self.tags else "there is none in WHERE"
             hint = "add one, as in [RANGE 10m STEP 1m] or WINDOW RANGE 10 MINUTE SLIDE"
@@ -60,6 +63,8 @@ class StreamBuilder(BlockBuilder):
 
     def registration(self, query: tree.Query) -> ops.Registration | None:
         given = query.registration
+        if self.is_rule(query):
+            return self.rule(given)
         if given is None:
             return None
         every = None if given.every is None else self.microseconds(given.every, "a query cannot be computed every 0")
@@ -68,6 +73,8 @@ class StreamBuilder(BlockBuilder):
 
     def emit(self, query: tree.Query) -> str | None:
         """Which stream the answers make: what REGISTER says, else what the languages of the windows mean by a query."""
+        if self.of_events(query):
+            return "events"
         if query.registration is not None and query.registration.emit is not None:
             return query.registration.emit
         return next((_EMITS[language] for language in _EMITS if language in query.languages), None)

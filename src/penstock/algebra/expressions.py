@@ -62,6 +62,14 @@ class Exists(Expr):
 
 
 @dataclass(frozen=True, slots=True)
+class Occurrence(Expr):
+    """EP-SPARQL's getDURATION(), getSTARTTIME() and getENDTIME(), of the row that the expression is asked of: `kind` is
+    "duration" (an xsd:duration), "start" or "end" (an xsd:dateTime). An error where the row has no interval."""
+
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
 class Aggregate(Expr):
     """COUNT, SUM, AVG, MIN, MAX, SAMPLE or GROUP_CONCAT over a group; `argument` is None for `COUNT(*)`."""
 

@@ -18,9 +18,9 @@ from penstock.algebra.ops import Bgp, Op, Table, TriplePattern
 from penstock.algebra.scope import conjuncts, mentioned, visible
 
 __all__ = [
-    "FALSE", "TRUE", "annotate", "conjunction", "distinct", "empty", "extend", "filter", "graph", "group",
-    "in_window", "is_empty", "is_unit", "join", "left_join", "minus", "order", "overridden", "path", "project",
-    "rebuild", "reduced", "slice", "union",
+    "FALSE", "TRUE", "annotate", "conjunction", "distinct", "empty", "equals", "equals_optional", "extend", "filter",
+    "graph", "group", "in_window", "is_empty", "is_unit", "join", "left_join", "minus", "optional_seq", "order",
+    "overridden", "path", "project", "rebuild", "reduced", "seq", "slice", "union",
 ]  # fmt: skip
 
 TRUE = Const(Literal(True))
@@ -58,6 +58,34 @@ def left_join(condition: Expr | None, left: Op, right: Op) -> Op:
     if (never and visible(right) <= visible(left)) or is_unit(right):
         return left
     return ops.LeftJoin(kept, left, right)
+
+
+def seq(left: Op, right: Op) -> Op:
+    return empty(visible(left) | visible(right)) if _never_meet(left, right) else ops.Seq(left, right)
+
+
+def equals(left: Op, right: Op) -> Op:
+    return empty(visible(left) | visible(right)) if _never_meet(left, right) else ops.Equals(left, right)
+
+
+def optional_seq(left: Op, right: Op, condition: Expr | None = None) -> Op:
+    return _optional_event(ops.OptionalSeq(left, right, None if condition == TRUE else condition), right, left)
+
+
+def equals_optional(left: Op, right: Op, condition: Expr | None = None) -> Op:
+    return _optional_event(ops.EqualsOptional(left, right, None if condition == TRUE else condition), left, right)
+
+
+def _optional_event(made: ops.OptionalSeq | ops.EqualsOptional, needed: Op, optional: Op) -> Op:
+    if is_empty(needed):
+        return empty(visible(made))
+    never = made.condition == FALSE or _never_meet(needed, optional)
+    return needed if never and visible(optional) <= visible(needed) else made
+
+
+def _never_meet(left: Op, right: Op) -> bool:
+    """Inline solutions occur at no time, so that they are in no order with anything."""
+    return any(isinstance(side, Table) or is_unit(side) for side in (left, right))
 
 
 def union(left: Op, right: Op) -> Op:
@@ -190,6 +218,10 @@ def rebuild(op: Op) -> Op:
 _MAKERS: dict[type[Op], Callable[..., Any]] = {
     ops.Join: join,
     ops.LeftJoin: left_join,
+    ops.Seq: seq,
+    ops.Equals: equals,
+    ops.OptionalSeq: optional_seq,
+    ops.EqualsOptional: equals_optional,
     ops.Union: union,
     ops.Minus: minus,
     ops.Filter: filter,

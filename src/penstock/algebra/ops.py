@@ -148,6 +148,46 @@ class LeftJoin(Op):
     right: Op
 
 
+# EP-SPARQL 4.2. A solution has the interval [starts, ends] from the earliest start to the latest end of the elements
+# that made it, and none if no element did.
+
+
+@dataclass(frozen=True, slots=True)
+class Seq(Op):
+    """{μ₁ ∪ μ₂ | compatible, left.ends < right.starts}: SEQ. What has no interval is in no sequence."""
+
+    left: Op
+    right: Op
+
+
+@dataclass(frozen=True, slots=True)
+class Equals(Op):
+    """{μ₁ ∪ μ₂ | compatible, of the same interval}: EQUALS. What has no interval equals nothing."""
+
+    left: Op
+    right: Op
+
+
+@dataclass(frozen=True, slots=True)
+class OptionalSeq(Op):
+    """OPTIONALSEQ, whose right side has to be there: Filter(condition, Seq(left, right)) ∪ {μ ∈ right with no such
+    partner before it}; None is `true`."""
+
+    left: Op
+    right: Op
+    condition: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EqualsOptional(Op):
+    """EQUALSOPTIONAL, whose left side has to be there: Filter(condition, Equals(left, right)) ∪ {μ ∈ left with no such
+    partner}; None is `true`."""
+
+    left: Op
+    right: Op
+    condition: Expr | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Union(Op):
     """left ∪ right, as bags"""
@@ -314,10 +354,11 @@ class StreamWindow:
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """REGISTER QUERY or REGISTER STREAM: the query's name, and how often it is computed (microseconds, None: at every
-    step of its windows). With `output` its triples are appended to that stream."""
+    """REGISTER QUERY, STREAM or RULE: the query's name, and how often it is computed (microseconds, None: at every step
+    of its windows). With `output` its triples are appended to that stream. A CONSTRUCT of events is a rule even where
+    nothing is registered; then it has no name."""
 
-    name: str
+    name: str | None
     every: int | None = None
     output: NamedNode | None = None
 
@@ -350,14 +391,19 @@ class Describe:
 Form: TypeAlias = Select | Ask | Construct | Describe
 
 
-EMISSIONS = ("rstream", "istream", "dstream", "intervals")
-"""What a query may report of its answers: all at each instant, what comes, what goes, or how long it was there."""
+RULES = NamedNode("urn:penstock:rules")
+"""The stream that the triples of rules go to."""
+
+EMISSIONS = ("rstream", "istream", "dstream", "intervals", "events")
+"""What a query may report of its answers: all at each instant, what comes, what goes, how long it was there, or each
+solution once at the end of its own interval."""
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
     """A whole query. `variables` are the projected ones, in order (empty unless SELECT). `emit` is which stream is made
-    of the answers: "rstream", "istream", "dstream" or "intervals"; None: nothing was said (then it is as rstream)."""
+    of the answers, one of EMISSIONS; None: nothing was said (then it is as rstream). With "events" no window ends, and
+    without streams it reads all that there are."""
 
     form: Form
     pattern: Op

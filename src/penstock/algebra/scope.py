@@ -13,6 +13,7 @@ from penstock.algebra.expressions import Aggregate, Call, Const, Exists, Expr, V
 from penstock.algebra.ops import (
     Annotate,
     Bgp,
+    EqualsOptional,
     Extend,
     Filter,
     Graph,
@@ -22,6 +23,7 @@ from penstock.algebra.ops import (
     LeftJoin,
     Minus,
     Op,
+    OptionalSeq,
     OrderBy,
     Path,
     Project,
@@ -72,8 +74,8 @@ def certain(op: Op) -> Vars:
             return certain(left) | certain(right)
         case Union(left, right):
             return certain(left) & certain(right)
-        case LeftJoin(_, left, _) | Minus(left, _):
-            return certain(left)
+        case LeftJoin(_, needed, _) | Minus(needed, _) | EqualsOptional(needed, _) | OptionalSeq(_, needed):
+            return certain(needed)
         case Filter(condition, pattern):
             return certain(pattern) | (_asked_bound(condition) & visible(pattern))
         case Extend(var, expression, pattern):
@@ -151,7 +153,7 @@ def expressions_of(op: Op) -> tuple[Expr, ...]:
     match op:
         case Filter(condition, _):
             return (condition,)
-        case LeftJoin(condition, _, _):
+        case LeftJoin(condition, _, _) | OptionalSeq(_, _, condition) | EqualsOptional(_, _, condition):
             return () if condition is None else (condition,)
         case Extend(_, expression, _):
             return (expression,)

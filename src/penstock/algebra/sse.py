@@ -13,10 +13,10 @@ from __future__ import annotations
 from pyoxigraph import Literal
 
 from penstock.algebra import ops
-from penstock.algebra.expressions import Aggregate, Call, Const, Exists, Expr, Term, Var
+from penstock.algebra.expressions import Aggregate, Call, Const, Exists, Expr, Occurrence, Term, Var
 from penstock.algebra.ops import Op, OrderKey, PathExpr, TriplePattern
 from penstock.algebra.sexpr import Sexpr, SexprError, layout, token
-from penstock.algebra.sse_read import OPERATORS, RDF_TYPE, read, read_expression
+from penstock.algebra.sse_read import OCCURRENCES, OPERATORS, RDF_TYPE, read, read_expression
 
 __all__ = ["SexprError", "read", "read_expression", "write", "written_operator", "written_triple"]
 
@@ -69,7 +69,10 @@ def _parameters(op: Op) -> list[Sexpr]:
 
 
 def _last(op: Op) -> list[Sexpr]:
-    return [_expression(op.condition)] if isinstance(op, ops.LeftJoin) and op.condition is not None else []
+    """The condition of what is optional, if it has one."""
+    if isinstance(op, ops.LeftJoin | ops.OptionalSeq | ops.EqualsOptional) and op.condition is not None:
+        return [_expression(op.condition)]
+    return []
 
 
 def written_triple(pattern: TriplePattern) -> list[Sexpr]:
@@ -99,6 +102,8 @@ def _expression(expr: Expr) -> Sexpr:
             return token(value)
         case Exists(pattern):
             return ["exists", written_operator(pattern)]
+        case Occurrence(kind):
+            return [next(name for name, known in OCCURRENCES.items() if known == kind)]
         case Call(name, args):
             return [f"<{name}>" if ":" in name else name.lower().replace(" ", ""), *map(_expression, args)]
         case Aggregate(name, argument, distinct, separator):

@@ -47,7 +47,7 @@ def _registration(query: ops.Query) -> list[Sexpr]:
     if query.registration is None:
         return []
     name, every, output = query.registration.name, query.registration.every, query.registration.output
-    written: list[Sexpr] = ["register", token(Literal(name))]
+    written: list[Sexpr] = ["register", "_" if name is None else token(Literal(name))]
     written += [] if every is None else [["every", _duration(every)]]
     written += [] if output is None else [["output", token(output)]]
     return [written]
@@ -126,7 +126,7 @@ def _add(fields: dict[str, Any], name: Sexpr, *rest: Sexpr) -> None:
 def _read_registration(name: Sexpr, more: dict[str, Sexpr]) -> ops.Registration:
     every = _read_duration(more["every"]) if "every" in more else None
     output = a(NamedNode, more["output"]) if "output" in more else None
-    return ops.Registration(a(Literal, name).value, every, output)
+    return ops.Registration(None if name == "_" else a(Literal, name).value, every, output)
 
 
 def _read_stream(rest: list[Sexpr]) -> ops.StreamWindow:

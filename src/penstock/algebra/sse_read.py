@@ -8,13 +8,16 @@ from typing import TypeVar
 from pyoxigraph import NamedNode
 
 from penstock.algebra import ops
-from penstock.algebra.expressions import Aggregate, Call, Const, Exists, Expr, Var
+from penstock.algebra.expressions import Aggregate, Call, Const, Exists, Expr, Occurrence, Var
 from penstock.algebra.ops import Op, OrderKey, PathExpr, TriplePattern
 from penstock.algebra.sexpr import Sexpr, SexprError, layout, parse, term
 
-__all__ = ["OPERATORS", "RDF_TYPE", "a", "items", "read", "read_expression", "read_operator", "read_triple"]
+__all__ = [
+    "OCCURRENCES", "OPERATORS", "RDF_TYPE", "a", "items", "read", "read_expression", "read_operator", "read_triple",
+]  # fmt: skip
 
 AGGREGATES = frozenset(("count", "sum", "avg", "min", "max", "sample", "group_concat"))
+OCCURRENCES = {"getduration": "duration", "getstarttime": "start", "getendtime": "end"}
 RDF_TYPE = NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
 Kind = TypeVar("Kind")
 
@@ -76,9 +79,18 @@ def _path_pattern(subject: Sexpr, path: Sexpr, object: Sexpr) -> Op:
 
 
 def _left_join(left: Sexpr, right: Sexpr, condition: Sexpr | None = None) -> Op:
-    return ops.LeftJoin(
-        None if condition is None else _expression(condition), read_operator(left), read_operator(right)
-    )
+    return ops.LeftJoin(_condition(condition), read_operator(left), read_operator(right))
+
+
+def _condition(written: Sexpr | None) -> Expr | None:
+    return None if written is None else _expression(written)
+
+
+def _optional(kind: Callable[[Op, Op, Expr | None], Op]) -> Callable[..., Op]:
+    def made(left: Sexpr, right: Sexpr, condition: Sexpr | None = None) -> Op:
+        return kind(read_operator(left), read_operator(right), _condition(condition))
+
+    return made
 
 
 def _extend(pairs: Sexpr, pattern: Sexpr) -> Op:
@@ -145,6 +157,10 @@ _OPERATORS: dict[str, Callable[..., Op]] = {
     "path": _path_pattern,
     "join": _binary(ops.Join),
     "leftjoin": _left_join,
+    "seq": _binary(ops.Seq),
+    "equals": _binary(ops.Equals),
+    "optionalseq": _optional(ops.OptionalSeq),
+    "equalsoptional": _optional(ops.EqualsOptional),
     "union": _binary(ops.Union),
     "minus": _binary(ops.Minus),
     "filter": lambda condition, pattern: ops.Filter(_expression(condition), read_operator(pattern)),
@@ -171,6 +187,8 @@ def _expression(written: Sexpr) -> Expr:
     name, *args = items(written)
     if name in AGGREGATES:
         return _aggregate(written)
+    if name in OCCURRENCES and not args:
+        return Occurrence(OCCURRENCES[str(name)])
     if name in ("exists", "notexists"):
         exists = Exists(read_operator(args[0]))
         return exists if name == "exists" else Call("!", (exists,))

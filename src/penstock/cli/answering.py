@@ -71,6 +71,12 @@ def run(
     time_property: Annotated[
         str | None, typer.Option(metavar="IRI", help="What says when a graph was; prov:generatedAtTime unless given.")
     ] = None,
+    start_property: Annotated[
+        str | None, typer.Option(metavar="IRI", help="What says when a graph began that lasts.")
+    ] = None,
+    end_property: Annotated[
+        str | None, typer.Option(metavar="IRI", help="What says when a graph ended that lasts.")
+    ] = None,
     checkpoint: Annotated[
         str | None, typer.Option(metavar="DIR", help="Where streams and progress are kept, to continue from later.")
     ] = None,
@@ -96,6 +102,8 @@ def run(
                 "idle": idle,
                 "format": stream_format,
                 "time_property": time_property,
+                "start_property": start_property,
+                "end_property": end_property,
             },
             query_options={name: settings.pop(name) for name in engines.QUERY_OPTIONS & settings.keys()},
         )

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["QUERY_OPTIONS", "open_engine", "setting"]
 
 _ENGINE_OPTIONS: dict[str, Callable[[str], Any]] = {
+    "entailment": str,
     "rules": lambda names: [name for name in names.split(",") if name],
 }
 QUERY_OPTIONS = {"duplicates", "emit"}  # of engine.register

@@ -97,10 +97,12 @@ def _described(query: QueryFile) -> QueryFile:
     except QueryError:
         return query
     registration = meaning.registration
-    name = registration.name if registration else query.name
+    registered = registration.name if registration else None
     kind = "boolean" if isinstance(meaning.form, ops.Ask) else "solutions"
     kind = "graph" if isinstance(meaning.form, ops.Construct | ops.Describe) else kind
-    return replace(query, name=name, registered=bool(registration), continuous=bool(meaning.streams), kind=kind)
+    continuous = bool(meaning.streams) or meaning.emit == "events"
+    name, known = registered or query.name, registered is not None
+    return replace(query, name=name, registered=known, continuous=continuous, kind=kind)
 
 
 def _text(data: bytes) -> str:

@@ -19,13 +19,14 @@ from pyoxigraph import RdfFormat, parse
 
 from penstock.errors import LoadError
 from penstock.io.graphs_feed import Feed
-from penstock.io.graphs_times import Graphs, Rows
+from penstock.io.graphs_times import GENERATED_AT, PROPERTIES, Graphs, Properties, Rows
 from penstock.io.nquads import BadLine, Parsed, scope
 from penstock.io.splits import Split, chunks, filesystem
 
-__all__ = ["DOCUMENTS", "GENERATED_AT", "KINDS", "Documents", "kind_named", "parse_documents"]
+__all__ = [
+    "DOCUMENTS", "GENERATED_AT", "KINDS", "PROPERTIES", "Documents", "Properties", "kind_named", "parse_documents",
+]  # fmt: skip
 
-GENERATED_AT = "http://www.w3.org/ns/prov#generatedAtTime"
 KINDS = {"trig": "TRIG", "jsonld": "JSON_LD", "ndjsonld": "JSON_LD"}
 """Kinds of text, and what pyoxigraph calls the format. In `ndjsonld` there is a document in every line."""
 _ALSO = {"json-ld": "jsonld", "ndjson-ld": "ndjsonld"}
@@ -49,7 +50,7 @@ class Documents:
     """How a stream's documents are read: the format where a file's ending does not say it, and what gives the time."""
 
     format: str | None = None
-    time_property: str = GENERATED_AT
+    properties: Properties = PROPERTIES
 
     def kind(self, path: str) -> str | None:
         """What a file is, by its ending; None: lines, or Parquet."""
@@ -66,7 +67,7 @@ class Documents:
         written = system.get_file_info(place).mtime_ns
         base = path if "://" in path else Path(path).absolute().as_uri()
         labels = scope(f"{stream} {path} {written}")
-        return parse_documents(chunks(Split(path)), self.kind(path) or "trig", labels, self.time_property, base)
+        return parse_documents(chunks(Split(path)), self.kind(path) or "trig", labels, self.properties, base)
 
 
 DOCUMENTS = Documents()
@@ -74,7 +75,7 @@ DOCUMENTS = Documents()
 
 
 def parse_documents(
-    pieces: Iterable[bytes], kind: str, labels: str, time_property: str = GENERATED_AT, base: str | None = None
+    pieces: Iterable[bytes], kind: str, labels: str, properties: Properties = PROPERTIES, base: str | None = None
 ) -> Iterator[Parsed]:
     """The elements of a document, or of one in each line, some at a time; `labels` goes before blank nodes' labels.
 
@@ -83,7 +84,7 @@ def parse_documents(
     input, where the parser tells.
     """
     rows = Rows()
-    begin = partial(Graphs, rows=rows, time_property=time_property)
+    begin = partial(Graphs, rows=rows, properties=properties)
     if kind == "ndjsonld":
         for number, line in Feed(pieces).lines():
             yield from _read(Feed([line], number), kind, begin(f"{labels}{number}."), rows, base)

@@ -3,42 +3,68 @@
 The time of a graph is said of its name, in the default graph (and is then no element) or in the graph itself (and then
 is one). The first that a document says counts. What the default graph says otherwise of a graph's name is an element
 of that time which is in no graph. Whatever gets no time is bad.
+
+Where a graph may have a start and an end, one that has both lasts from the one to the other, and one that has either is
+a point of time there. Until both are known, or the document ends, nobody can tell which, so its triples wait.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
-import pyarrow as pa
 from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad
 
-from penstock.io.nquads import GRAPHED, BadLine, Parsed
+from penstock.io.columns import interval, table_of
+from penstock.io.nquads import BadLine, Parsed
 from penstock.io.nquads_slow import encoded, moment_of, unreadable
 
-__all__ = ["Graphs", "Rows"]
+__all__ = ["GENERATED_AT", "PROPERTIES", "Graphs", "Properties", "Rows"]
 
+GENERATED_AT = "http://www.w3.org/ns/prov#generatedAtTime"
 _MANY = 1 << 16  # rows that leave together
+_TIME, _START, _END = "time", "start", "end"
+
+_When: TypeAlias = tuple[int, int | None]
+"""The columns `ts` and `start` of all that is in a graph."""
+
+
+@dataclass(frozen=True, slots=True)
+class Properties:
+    """What says when a graph was: IRIs of properties, `start` and `end` only where graphs may last."""
+
+    time: str = GENERATED_AT
+    start: str | None = None
+    end: str | None = None
+
+    def roles(self) -> dict[NamedNode, str]:
+        """Which is which. One that is named twice is a start or an end, which comes to the same where it is alone."""
+        named = {self.time: _TIME, self.start: _START, self.end: _END}
+        return {NamedNode(iri): role for iri, role in named.items() if iri is not None}
+
+
+PROPERTIES = Properties()
+"""If nothing is said."""
 
 
 class Rows:
     """Elements and bad statements on their way out, some at a time."""
 
     def __init__(self) -> None:
-        self._rows: list[tuple[str, str, str, int, str | None]] = []
+        self._rows: list[tuple[Any, ...]] = []
         self.bad: list[BadLine] = []
 
     @property
     def full(self) -> bool:
         return len(self._rows) >= _MANY or len(self.bad) >= _MANY
 
-    def add(self, s: str, p: str, o: str, ts: int, g: str | None) -> None:
-        self._rows.append((s, p, o, ts, g))
+    def add(self, s: str, p: str, o: str, ts: int, g: str | None, start: int | None) -> None:
+        self._rows.append((s, p, o, ts, g, start))
 
     def take(self) -> Parsed:
         """What has come together, which is then forgotten here."""
-        columns = zip(*self._rows, strict=True) if self._rows else [()] * len(GRAPHED)
-        arrays = [pa.array(column, field.type) for column, field in zip(columns, GRAPHED, strict=True)]
-        taken = Parsed(pa.Table.from_arrays(arrays, schema=GRAPHED), self.bad)
+        taken = Parsed(table_of(self._rows), self.bad)
         self._rows, self.bad = [], []
         return taken
 
@@ -46,46 +72,64 @@ class Rows:
 class Graphs:
     """The graphs of one document."""
 
-    def __init__(self, labels: str, rows: Rows, time_property: str) -> None:
+    def __init__(self, labels: str, rows: Rows, properties: Properties) -> None:
         self._labels = labels
         self._rows = rows
-        self._property = NamedNode(time_property)
-        self._times: dict[Hashable, int] = {}
+        self._roles = properties.roles()
+        self._enough = {_START, _END} & {*self._roles.values()} or {_TIME}  # nothing that follows changes these
+        self._said: dict[Hashable, dict[str, int]] = {}
+        self._known: dict[Hashable, _When | str] = {}  # or why it cannot be
         self._waiting: dict[Hashable, list[tuple[Quad, int]]] = {}
 
     def add(self, quad: Quad, line: int) -> None:
         """One statement more, which stands about there."""
         name = quad.graph_name
         about = quad.subject if isinstance(name, DefaultGraph) else name
-        if quad.predicate == self._property and quad.subject == about:
-            self._time(quad, about, line)
-        elif (time := self._times.get(about)) is not None:
-            self._element(quad, time, line)
+        role = self._roles.get(quad.predicate)
+        if role is not None and quad.subject == about:
+            self._time(quad, about, role, line)
         else:
-            self._waiting.setdefault(about, []).append((quad, line))
+            self._place(quad, about, line)
 
     def end(self) -> None:
-        """Nothing more comes: what still waits has no time."""
+        """Nothing more comes: a graph has the times that were said, and what still waits then has none."""
+        for name in self._said:
+            self._settle(name)
         for name, some in self._waiting.items():
             for quad, line in some:
                 self._refuse(quad, line, self._untimed(quad, name))
         self._waiting = {}
 
-    def _time(self, quad: Quad, name: Hashable, line: int) -> None:
+    def _time(self, quad: Quad, name: Hashable, role: str, line: int) -> None:
         try:
             time = moment_of(quad.object)
         except ValueError as error:
             self._refuse(quad, line, str(error))
             return
-        if self._times.setdefault(name, time) != time:
-            self._refuse(quad, line, f"{name} has another time already, and the first counts")
+        said = self._said.setdefault(name, {})
+        if said.setdefault(role, time) != time:
+            self._refuse(quad, line, f"{name} has another {role} already, and the first counts")
             return
-        for waiting, place in self._waiting.pop(name, ()):
-            self._element(waiting, time, place)
         if not isinstance(quad.graph_name, DefaultGraph):
-            self._element(quad, time, line)
+            self._place(quad, name, line)
+        if self._enough <= said.keys():
+            self._settle(name)
 
-    def _element(self, quad: Quad, time: int, line: int) -> None:
+    def _settle(self, name: Hashable) -> None:
+        when = self._known.setdefault(name, _when(self._said[name]))
+        for quad, line in self._waiting.pop(name, ()):
+            self._element(quad, when, line)
+
+    def _place(self, quad: Quad, about: Hashable, line: int) -> None:
+        if (when := self._known.get(about)) is None:
+            self._waiting.setdefault(about, []).append((quad, line))
+        else:
+            self._element(quad, when, line)
+
+    def _element(self, quad: Quad, when: _When | str, line: int) -> None:
+        if isinstance(when, str):
+            self._refuse(quad, line, when)
+            return
         subject, predicate, term, name = quad
         text = str(term)
         if not isinstance(term, NamedNode):
@@ -94,7 +138,8 @@ class Graphs:
                 return
             if text[0] == "_" or "\\" in text:
                 text = encoded(term, self._labels)  # any other term is written as it is encoded
-        self._rows.add(self._named(subject), str(predicate), text, time, self._named(name) or None)
+        ts, start = when
+        self._rows.add(self._named(subject), str(predicate), text, ts, self._named(name) or None, start)
 
     def _named(self, name: object) -> str:
         """An IRI or a blank node encoded; nothing for the default graph."""
@@ -106,6 +151,17 @@ class Graphs:
         self._rows.bad.append(BadLine(line, f"{quad} .", reason))
 
     def _untimed(self, quad: Quad, name: Hashable) -> str:
+        properties = ", ".join(map(str, self._roles))
         if isinstance(quad.graph_name, DefaultGraph):
-            return f"it is in no graph, and {name} is none that has a time ({self._property})"
-        return f"its graph has no time ({self._property})"
+            return f"it is in no graph, and {name} is none that has a time ({properties})"
+        return f"its graph has no time ({properties})"
+
+
+def _when(said: Mapping[str, int]) -> _When | str:
+    """When a graph was of which this was said."""
+    if not {_START, _END} <= said.keys():
+        return next(said[role] for role in (_START, _END, _TIME) if role in said), None
+    try:
+        return interval(said[_START], said[_END])
+    except ValueError:
+        return "its graph ends before it starts"

@@ -2,9 +2,11 @@
 
     <s> <p> <o> "2009-07-20T22:48:52Z"^^<http://www.w3.org/2001/XMLSchema#dateTime> .
     <s> <p> <o> <g> "2009-07-20T22:48:52Z"^^<http://www.w3.org/2001/XMLSchema#dateTime> .
+    <s> <p> <o> "2009-07-20T22:48:52Z/2009-07-20T22:50:00Z"^^<urn:penstock:interval> .
 
-Terms are encoded as `penstock.spark.encoding` says, times are microseconds since 1970. The kernels of `nquads_fast`
-read what they can prove to be well-formed; all other lines go one by one through pyoxigraph (`nquads_slow`).
+The last is how Penstock itself keeps an element that lasts. Terms are encoded as `penstock.spark.encoding` says, times
+are microseconds since 1970. The kernels of `nquads_fast` read what they can prove to be well-formed; all other lines go
+one by one through pyoxigraph (`nquads_slow`).
 """
 
 from __future__ import annotations
@@ -16,23 +18,21 @@ from hashlib import blake2s
 import numpy as np
 import pyarrow as pa
 
+from penstock.io.columns import ELEMENTS, slim, table_of
 from penstock.io.nquads_fast import Block, Columns, read_block
 from penstock.io.nquads_grammar import PLAIN_LINE, TIMED_LINE
 from penstock.io.nquads_slow import BadLine, Reading, Row, read_lines
 
-__all__ = ["ELEMENTS", "GRAPHED", "BadLine", "Parsed", "graphed", "parse", "parse_ntriples", "scope"]
+__all__ = ["BadLine", "Parsed", "parse", "parse_ntriples", "scope"]
 
-_TYPES: dict[str, pa.DataType] = {"s": pa.string(), "p": pa.string(), "o": pa.string(), "ts": pa.int64()}
-ELEMENTS = pa.schema(_TYPES)
-GRAPHED = ELEMENTS.append(pa.field("g", pa.string()))
-"""With the name of the graph, NULL for none. A table without the column has no element that is in a graph."""
 _FEW = 64  # lines that are read one by one before the kernels' expression would be compiled
 _BLOCK = 8 << 20  # bytes: large enough to amortise the calls, small enough to stay near the processor
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """The elements in the order of their lines, and the lines that hold none though they should."""
+    """The elements in the order of their lines, with or without the columns that not all of them need
+    (`penstock.io.columns`), and the lines that hold none though they should."""
 
     elements: pa.Table
     bad: list[BadLine]
@@ -51,13 +51,6 @@ def parse_ntriples(data: bytes, scope: str) -> Parsed:
     """The triples (s, p, o) in some whole lines of N-Triples; `scope` goes before every blank node's label."""
     parsed = _parse(data, Reading(scope, stamp=0, timed=False))
     return Parsed(parsed.elements.drop_columns(["ts"]), parsed.bad)
-
-
-def graphed(elements: pa.Table) -> pa.Table:
-    """With the column of graphs' names in any case."""
-    if "g" in elements.column_names:
-        return elements
-    return elements.append_column(GRAPHED.field("g"), pa.nulls(elements.num_rows, pa.string()))
 
 
 def scope(stream: str) -> str:
@@ -141,10 +134,7 @@ def _tables(columns: list[Columns], rows: list[Row], line: int, reading: Reading
     """All that was read of a block, in the order of its lines."""
     read = [(found.lines + line, _table(found, reading)) for found in columns if len(found.lines)]
     if rows:
-        numbers, *values = zip(*rows, strict=True)
-        schema = ELEMENTS if all(graph is None for graph in values[-1]) else GRAPHED
-        arrays = [pa.array(column, field.type) for column, field in zip(values, schema, strict=False)]
-        read.append((np.array(numbers), pa.Table.from_arrays(arrays, schema=schema)))
+        read.append((np.array([row[0] for row in rows]), slim(table_of([row[1:] for row in rows]))))
     if len(read) < 2:
         return [table for _, table in read]
     order = np.argsort(np.concatenate([numbers for numbers, _ in read]), kind="stable")

@@ -9,9 +9,11 @@ RE2 and Python's `re` understand the expressions alike, which lets a test genera
 
 from __future__ import annotations
 
-__all__ = ["DATE_TIME", "MOMENT", "OBJECT", "PLAIN_LINE", "TIMED_LINE"]
+__all__ = ["DATE_TIME", "INTERVAL", "MOMENT", "OBJECT", "PLAIN_LINE", "TIMED_LINE"]
 
 DATE_TIME = "http://www.w3.org/2001/XMLSchema#dateTime"
+INTERVAL = "urn:penstock:interval"
+"""The type of "start/end" in the place of a time, by which Penstock keeps what lasts. The kernels leave such lines."""
 
 _LETTERS = "A-Za-z0-9._~!$&'()*+,;=:@\u00a0-\ud7ff\uf900-\ufdcf\ufdf0-\uffef\\-"
 _PERCENT = "%[0-9A-Fa-f]{2}"

@@ -12,13 +12,15 @@ from typing import TypeAlias
 
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, RdfFormat, Triple, parse
 
-from penstock.io.nquads_grammar import DATE_TIME
+from penstock.io.columns import interval
+from penstock.io.nquads_grammar import DATE_TIME, INTERVAL
 from penstock.io.nquads_time import microseconds
 
 __all__ = ["BadLine", "Reading", "Row", "encoded", "moment_of", "read_lines", "unreadable"]
 
-Row: TypeAlias = tuple[int, str, str, str, int, str | None]
-"""The number of a line, and what it holds: encoded subject, predicate and object, the time, and the graph's name."""
+Row: TypeAlias = tuple[int, str, str, str, int, str | None, int | None]
+"""The number of a line, and what it holds: encoded subject, predicate and object, the time, the graph's name, and for
+what lasts its start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,7 @@ class _Found:
     text: str
     triple: str = ""
     time: int = 0
+    start: int | None = None
     problem: str | None = None
     named: bool = False  # whether it is in a graph
 
@@ -64,6 +67,7 @@ _LINE = re.compile(
     rf"(?P<stamp>{_ANY_LITERAL})?{_GAP}\.{_GAP}(?:#.*)?"
 )
 _USUAL_STAMP = re.compile(rf'"([^"\\]*)"(?:\^\^<{re.escape(DATE_TIME)}(?:Stamp)?>)?')
+_INTERVAL = re.compile(rf'"([^"\\/]*)/([^"\\/]*)"\^\^<{re.escape(INTERVAL)}>')
 _TIMESTAMP = re.compile(rf'"[^"\\]*"\^\^<{re.escape(DATE_TIME)}(?:Stamp)?>')
 _PLACE = re.compile(r"^Parser error at line \d+ (?:column \d+|between [^:]*): | \(line \d+\)$")
 _STRING = "http://www.w3.org/2001/XMLSchema#string"
@@ -83,7 +87,7 @@ def read_lines(numbered: Iterable[tuple[int, str]], reading: Reading) -> tuple[l
         else:
             s, p, o = (encoded(term, reading.scope) for term in result.triple)
             graph = None if isinstance(result.graph_name, DefaultGraph) else encoded(result.graph_name, reading.scope)
-            rows.append((item.line, s, p, o, item.time, graph))
+            rows.append((item.line, s, p, o, item.time, graph, item.start))
     return rows, sorted(bad, key=lambda line: line.line)
 
 
@@ -96,12 +100,12 @@ def _find(line: int, text: str, reading: Reading) -> _Found | None:
     if match is None or "\r" in content:
         return _Found(line, text, problem=_reason(content))
     try:
-        time = _time(match["stamp"], reading)
+        time, start = _times(match["stamp"], reading)
     except ValueError as error:
         return _Found(line, text, problem=str(error))
     if match["graph"] is None:
-        return _Found(line, text, match["triple"] + " .\n", time)
-    return _Found(line, text, f"{match['triple']} {match['graph']} .\n", time, named=True)
+        return _Found(line, text, match["triple"] + " .\n", time, start)
+    return _Found(line, text, f"{match['triple']} {match['graph']} .\n", time, start, named=True)
 
 
 def _reason(content: str) -> str:
@@ -121,6 +125,13 @@ def _quads(text: str, kind: RdfFormat) -> list[Quad] | str:
         return list(parse(text.encode(), kind))
     except SyntaxError as error:
         return _PLACE.sub("", error.msg)
+
+
+def _times(token: str | None, reading: Reading) -> tuple[int, int | None]:
+    """The time, and of what lasts the end and the start."""
+    if token is not None and reading.timed and (both := _INTERVAL.fullmatch(token)):
+        return interval(*map(microseconds, both.groups()))
+    return _time(token, reading), None
 
 
 def _time(token: str | None, reading: Reading) -> int:

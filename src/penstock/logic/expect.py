@@ -58,8 +58,8 @@ def _when(words: list[str], line: int) -> tuple[int | None, int | None]:
         return None, time
     words.pop(0)
     end = read_time(words.pop(0)) if words and is_time(words[0]) else None
-    if end is not None and end <= time:
-        raise Wrong(line, f"an interval ends after it begins: {write_when(time, end)}")
+    if end is not None and end < time:  # events may begin and end at once
+        raise Wrong(line, f"an interval does not end before it begins: {write_when(time, end)}")
     return time, end
 
 

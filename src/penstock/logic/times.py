@@ -49,8 +49,8 @@ def write_time(time: int | None) -> str:
 
 def when_of(answer: Answer) -> When:
     """The answer's instant, or the bounds of its interval."""
-    since, end = answer.valid_from, answer.time if answer.valid_from is None else answer.valid_to
-    return None if since is None else moment(since), None if end is None else moment(end)
+    *since, end = [None if time is None else moment(time) for time in answer.when.values()] or [None]
+    return next(iter(since), None), end
 
 
 def write_when(since: int | None, time: int | None) -> str:

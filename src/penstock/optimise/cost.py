@@ -73,10 +73,12 @@ def estimate(op: Op, statistics: Statistics) -> Estimate:
             rows = statistics.triples() * PATH_GROWS / 10 ** (2 - len(visible(op)))
         case ops.Table(vars, table):
             return Estimate(max(FEWEST, len(table)), _columns(op, vars, table))
-        case ops.Join():
+        case ops.Join() | ops.Seq() | ops.Equals():
             return _restricted(op, joined(*below))
-        case ops.LeftJoin():
+        case ops.LeftJoin() | ops.EqualsOptional():
             rows = max(below[0].rows, joined(*below).rows)
+        case ops.OptionalSeq():
+            rows = max(below[1].rows, joined(*below).rows)
         case ops.Union():
             rows = below[0].rows + below[1].rows
         case ops.Filter(condition, _):

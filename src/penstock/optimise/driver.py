@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from penstock.algebra import ops
 from penstock.algebra.expressions import Var
+from penstock.algebra.occurrence import is_timed
 from penstock.algebra.ops import Op, Query
 from penstock.algebra.scope import certain, free, visible
 from penstock.optimise.rule import Direction, Rule
@@ -48,7 +49,7 @@ def optimise(query: Query, statistics: Statistics, rules: Collection[str] | None
     """The query with a plan that has the same answers; `rules` names those to use, None meaning all."""
     trace: list[Step] = []
     plan = query.pattern
-    for rule in _chosen(rules):
+    for rule in _chosen(rules, on_events=is_timed(query)):
         changed = apply(rule, plan, statistics)
         if changed is not plan:
             _check(rule, plan, changed)
@@ -57,13 +58,16 @@ def optimise(query: Query, statistics: Statistics, rules: Collection[str] | None
     return Optimised(replace(query, pattern=plan), tuple(trace))
 
 
-def _chosen(names: Collection[str] | None) -> tuple[Rule, ...]:
-    if names is None:
-        return ALL_RULES
+def _chosen(names: Collection[str] | None, on_events: bool) -> tuple[Rule, ...]:
     known = [rule.name for rule in ALL_RULES]
-    if unknown := sorted(set(names) - set(known)):
+    if unknown := sorted(set(names or ()) - set(known)):
         raise ValueError(f"unknown rules: {', '.join(unknown)}; there are {', '.join(known)}")
-    return tuple(rule for rule in ALL_RULES if rule.name in names)
+    chosen = tuple(rule for rule in ALL_RULES if names is None or rule.name in names)
+    return tuple(map(_for_events, filter(lambda rule: rule.on_events, chosen))) if on_events else chosen
+
+
+def _for_events(rule: Rule) -> Rule:
+    return rule if isinstance(rule.on_events, bool) else replace(rule, rewrite=rule.on_events)
 
 
 def apply(rule: Rule, plan: Op, statistics: Statistics) -> Op:

@@ -24,12 +24,16 @@ class Direction(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rewrite with its name (for `Engine(rules=…)` and the trace) and the way it is applied."""
+    """A rewrite with its name (for `Engine(rules=…)` and the trace) and the way it is applied.
+
+    `on_events` says whether it also holds where solutions have intervals, or is the rewrite that does.
+    """
 
     name: str
     direction: Direction
     rewrite: Rewrite
     inside_exists: bool = True
+    on_events: bool | Rewrite = True
 
 
 def plain(rewrite: Callable[[Op], Op]) -> Rewrite:

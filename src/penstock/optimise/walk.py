@@ -53,6 +53,8 @@ def _with_expressions(op: Op, change: Callable[[Expr], Expr]) -> Op:
     match op:
         case ops.Filter(condition, _) | ops.LeftJoin(Expr() as condition, _, _):
             return replace(op, condition=change(condition))
+        case ops.OptionalSeq(_, _, Expr() as condition) | ops.EqualsOptional(_, _, Expr() as condition):
+            return replace(op, condition=change(condition))
         case ops.Extend(_, expression, _):
             return replace(op, expression=change(expression))
         case ops.OrderBy(conditions, _):

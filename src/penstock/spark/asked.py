@@ -14,6 +14,7 @@ from penstock.answer import Answer
 from penstock.knowledge.store import check_dataset
 from penstock.optimise import optimise
 from penstock.spark import forms
+from penstock.spark.closed import ClosedTriples
 from penstock.spark.context import Context, Plan
 from penstock.spark.encoding import decode
 from penstock.spark.expressions import now_term
@@ -25,7 +26,7 @@ from penstock.spark.triples import Triples
 class Asked:
     """Answers queries that read no stream."""
 
-    def __init__(self, session: SparkSession, triples: Triples, rules: Collection[str] | None) -> None:
+    def __init__(self, session: SparkSession, triples: Triples | ClosedTriples, rules: Collection[str] | None) -> None:
         self._session = session
         self._triples = triples
         self._rules = rules

@@ -9,8 +9,10 @@ from penstock.answer import Answer
 from penstock.knowledge.store import Store, check_dataset
 from penstock.optimise import PredicateCounts
 from penstock.spark import survey
+from penstock.spark.closed import ClosedTriples
 from penstock.spark.contents import Stream
 from penstock.spark.context import Tables
+from penstock.spark.entailed import Entailed
 from penstock.spark.store import SparkStore
 from penstock.spark.triples import MOST_PREDICATES, Triples
 
@@ -23,6 +25,7 @@ class Background:
         self._store = store
         self._copy: Triples | None = None
         self._copied: int | None = None
+        self._entailed: Entailed | None = None
         self._surveyed: dict[tuple[str, ...], frozenset[str] | None] = {}
 
     @property
@@ -50,7 +53,20 @@ class Background:
     def predicates(self) -> frozenset[str] | None:
         """The encoded predicates that occur in any graph; None if there are too many to know."""
         counts = self.statistics.predicates
-        return None if len(counts) >= MOST_PREDICATES else frozenset(f"<{p}>" for p in counts)
+        known = None if len(counts) >= MOST_PREDICATES else frozenset(f"<{p}>" for p in counts)
+        return known if self.entailed is None else self.entailed.predicates(known)
+
+    @property
+    def entailed(self) -> Entailed | None:
+        """What follows from triples by the ontology as it is now; None: nothing."""
+        ontology = getattr(self._store, "ontology", None)
+        if ontology is None:
+            return None
+        if self._entailed is None or self._entailed.ontology is not ontology:
+            if self._entailed is not None:
+                self._entailed.close()
+            self._entailed = Entailed(ontology, self.session)
+        return self._entailed if ontology.active else None
 
     def surveyed(self, stream: Stream) -> frozenset[str] | None:
         """The predicates of a stream, looked for once where they are not known."""
@@ -61,7 +77,7 @@ class Background:
         return self._surveyed[stream.paths]
 
     @property
-    def triples(self) -> Triples:
+    def triples(self) -> Triples | ClosedTriples:
         """The tables themselves."""
         if isinstance(self._store, SparkStore):
             return self._store.triples

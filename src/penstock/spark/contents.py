@@ -10,7 +10,7 @@ from penstock.spark import sql
 from penstock.spark.relation import ALWAYS, FROM, INSTANT, TO, Relation
 from penstock.spark.timeline import Lattice, Span, Timeline, down, up
 
-ELEMENT = "s, p, o, g, ts"  # the columns of an element; g is the graph that it came in, if any
+ELEMENT = "s, p, o, g, ts, start"  # the columns of an element; g is the graph that it came in, start when it began
 _BUCKET = 10_000_000  # microseconds of a stream that are numbered together, by one task
 
 
@@ -45,6 +45,8 @@ class Content:
     name: str | None = None
     tag: int = 0
     moves: bool = False  # whether whatever comes or leaves is an instant
+    stored: frozenset[str] | None = None  # the predicates of the elements themselves, where others follow from them
+    closed: bool = False  # whether what follows from the elements is among them already
     each: str | None = None  # where equal triples are one: the same with equal triples of different graphs apart
 
 
@@ -100,7 +102,7 @@ def in_number(view: str, window: CountWindow, span: Span, dropped: int) -> str:
         f"(SELECT *, {enters} AS `.in`, {leaves} AS `.out` FROM ({numbered})) e "
         f"JOIN ({times}) a ON e.`.in` = a.`.n` LEFT JOIN ({times}) b ON e.`.out` = b.`.n`"
     )
-    text = f"SELECT e.s, e.p, e.o, e.g, e.ts, a.t AS `{FROM}`, coalesce(b.t, {ALWAYS}L) AS `{TO}` FROM {found}"
+    text = f"SELECT e.s, e.p, e.o, e.g, e.ts, e.start, a.t AS `{FROM}`, coalesce(b.t, {ALWAYS}L) AS `{TO}` FROM {found}"
     return f"SELECT * FROM ({text}) t WHERE `{FROM}` < `{TO}` AND `{TO}` > {span.after}L"
 
 
@@ -130,10 +132,13 @@ def as_one(found: Sequence[Content], timeline: Timeline) -> Content:
     vars = (*ELEMENT.split(", "), FROM, TO)
     seen = (timeline.at_instants(Relation(c.sql, vars, frozenset(vars))) for c in found)
     union = " UNION ALL ".join(f"SELECT {ELEMENT}, `{INSTANT}` FROM ({r.sql})" for r in seen)
-    text = f"SELECT s, p, o, max(g) AS g, max(ts) AS ts, `{INSTANT}` FROM ({union}) GROUP BY s, p, o, `{INSTANT}`"
+    by = f"s, p, o, `{INSTANT}`"
+    latest = "max(g) AS g, max(ts) AS ts, max_by(start, ts) AS start"
+    text = f"SELECT {by}, {latest} FROM ({union}) GROUP BY {by}"
     known = [c.predicates for c in found if c.predicates is not None]
     predicates = frozenset().union(*known) if len(known) == len(found) else None
-    return Content("", False, text, predicates, (INSTANT,), rows=sum(c.rows for c in found), tag=found[0].tag)
+    rows, tag, closed = sum(c.rows for c in found), found[0].tag, found[0].closed
+    return Content("", False, text, predicates, (INSTANT,), rows=rows, tag=tag, closed=closed)
 
 
 def absent_from(content: str, graph: str) -> str:

@@ -7,8 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 
+from penstock.algebra import ops
+from penstock.algebra.expressions import PatternTerm
 from penstock.spark import sql
 from penstock.spark.contents import Content
+from penstock.spark.entailed import Entailed
 from penstock.spark.relation import INSTANT, Relation, items_or_one
 from penstock.spark.timeline import Timeline
 
@@ -39,6 +42,9 @@ class Streaming:
     stamped: dict[str, bool]  # whether also stream by stream
     calls: int  # of TIMESTAMP in the whole query
     settled: Callable[[Relation, str | None], str]
+    occurring: bool = False  # whether it matters when elements occurred
+    entailed: Entailed | None = None  # what follows from elements, if anything does
+    outermost: ops.Op | None = None  # the projection above which nobody asks when rows occurred
 
 
 @dataclass(slots=True)
@@ -161,12 +167,24 @@ class Context:
         wanted = f"g = {sql.text(self.graph)}" if self.graph.startswith("<") else "g IS NOT NULL"
         return replace(content, sql=f"SELECT * FROM ({content.each or content.sql}) t WHERE {wanted}")
 
-    def elements(self, content: Content) -> str:
-        """The elements of a window; outside of it, `g` is the stream, whatever graph they came in."""
+    def elements(
+        self, content: Content, predicate: PatternTerm | None = None, object: PatternTerm | None = None
+    ) -> str:
+        """The elements of a window and what follows from them; those without the predicate and object may be missing.
+
+        Outside of the window, `g` is the stream, whatever graph they came in.
+        """
+        text = self._with_entailed(content, predicate, object)
         if self.window is not None:
+            return text
+        when = "".join(f", {sql.name(c)}" for c in content.when)
+        return f"SELECT s, p, o, ts, start{when}, {sql.text(content.graph)} AS g FROM ({text})"
+
+    def _with_entailed(self, content: Content, predicate: PatternTerm | None, object: PatternTerm | None) -> str:
+        streaming = self.plan.streaming
+        if streaming is None or streaming.entailed is None or content.closed:
             return content.sql
-        when = ", ".join(map(sql.name, content.when))
-        return f"SELECT s, p, o, ts, {when}, {sql.text(content.graph)} AS g FROM ({content.sql})"
+        return streaming.entailed.triples(content.sql, (predicate, object), content.stored)
 
     def background(self) -> frozenset[str] | None:
         """The predicates of the background that patterns read, None if they are not known."""

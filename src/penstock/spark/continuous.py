@@ -13,10 +13,13 @@ from itertools import count
 from pyspark.sql import DataFrame
 
 from penstock.algebra import ops
+from penstock.algebra.bounds import kept_for
+from penstock.algebra.occurrence import is_timed
 from penstock.algebra.scope import exists_in, expressions_of
 from penstock.algebra.windows import CountWindow, SlideWindow, TimeWindow, ceiling, floor
+from penstock.io.columns import LOGGED, ddl
 from penstock.optimise import optimise, walk
-from penstock.spark import arrival, contents, encoding, instants, spells, stamps
+from penstock.spark import arrival, contents, encoding, events, instants, spells, stamps
 from penstock.spark.background import Background
 from penstock.spark.contents import Content, Stream
 from penstock.spark.context import Context, Plan, Streaming, Tables, Universe
@@ -30,7 +33,7 @@ from penstock.spark.timeline import Changes, Lattice, Span, Timeline
 __all__ = ["Background", "ContinuousQuery", "Evaluated", "Span", "Stream"]
 
 _numbers = count()
-_SCHEMA = "s STRING, p STRING, o STRING, ts BIGINT, g STRING"
+_SCHEMA = ddl(LOGGED)
 
 
 class ContinuousQuery:
@@ -49,7 +52,7 @@ class ContinuousQuery:
             raise ValueError(f'duplicates is "keep" or "merge", not {duplicates!r}')
         self._background = background
         self._merge = duplicates == "merge"
-        self._query, self._rules = query, rules
+        self._query, self._rules = _bounded(query, _emit(query, emit)), rules
         self._steps = _steps(query)
         self._joins = _joins(query)
         self.emit = _emit(query, emit)
@@ -67,6 +70,9 @@ class ContinuousQuery:
         """
         self._jobs.partition(sum(stream.rows for stream in streams.values()), self._joins)
         with naming(), self._planned(streams, span) as (query, context):
+            if self.emit == "events":
+                frame = self._jobs.session.sql(instants.events(query, context))
+                return Evaluated(frame, [], lambda _: frame)
             if self.emit != "rstream":
                 return self._emitted(query, span, before, final, context)
             frame = self._jobs.session.sql(instants.answers(query, context))
@@ -139,9 +145,13 @@ class ContinuousQuery:
         plan = Plan(tables, self._jobs.compute, query.base, "", self._jobs.fetch, self._jobs.share)
         try:
             found = [self._content(s, i, streams, span) for i, s in enumerate(query.streams)]
+            plan.tables = Tables(tables.default, tables.named, tables.graphs | {c.graph for c in found})
+            if self.emit == "events":
+                plan.streaming = self._streaming(query, tuple(map(self._event, found)), Lattice((1,), span))
+                yield query, Context(plan)
+                return
             timeline = self._timeline(found, span, plan)
             plan.streaming = self._streaming(query, self._seen(found, query, timeline, tables), timeline)
-            plan.tables = Tables(tables.default, tables.named, tables.graphs | {c.graph for c in found})
             yield query, Context(plan).with_universe(Universe((INSTANT,), _occupied(timeline, found)))
         finally:
             self._jobs.drop(plan.views)
@@ -150,16 +160,18 @@ class ContinuousQuery:
         stream, window = streams[source.iri.value], source.window
         view = self._view(stream, f"penstock_stream_{self._number}_{i}", ordered=isinstance(window, CountWindow))
         name = None if source.name is None else encoding.encode(source.name)
+        stored, entailed = self._background.surveyed(stream), self._background.entailed
         return Content(
             encoding.encode(source.iri),
             source.named,
             contents.visible(view, window, span, stream.dropped),
-            self._background.surveyed(stream),
+            stored if entailed is None else entailed.predicates(stored),
             ends=isinstance(window, TimeWindow) or (isinstance(window, SlideWindow) and window.range is not None),
             rows=stream.rows,
             name=name,
             tag=source.tag,
             moves=not isinstance(window, TimeWindow),
+            stored=stored,
         )
 
     def _view(self, stream: Stream, name: str, ordered: bool) -> str:
@@ -182,6 +194,13 @@ class ContinuousQuery:
         instants = [_occupied(Lattice(self._steps, span), found)] if self._steps else []
         return Changes(plan.keep(Changes.numbered(moving, still, instants, span))[0], span)
 
+    def _event(self, content: Content) -> Content:
+        """What is in no window: all there is, and only its own time matters."""
+        if not self._merge:
+            return replace(content, when=())
+        content = self._closed(content)
+        return replace(content, sql=f"SELECT DISTINCT {contents.ELEMENT} FROM ({content.sql})", when=())
+
     def _seen(self, found: list[Content], query: ops.Query, timeline: Timeline, tables: Tables) -> tuple[Content, ...]:
         """The windows as patterns read them: equal triples merged if that is wanted, and the instant in place of an
         interval where no element is seen twice."""
@@ -193,9 +212,15 @@ class ContinuousQuery:
             return tuple(seen)
         return tuple(replace(c, sql=contents.at_its_instant(c.sql, timeline), when=(INSTANT,)) for c in found)
 
+    def _closed(self, content: Content) -> Content:
+        """With what follows from its elements, before equal triples become one."""
+        entailed = self._background.entailed
+        return content if entailed is None else replace(content, sql=entailed.triples(content.sql), closed=True)
+
     def _merged(self, content: Content, merge: bool, tables: Tables) -> Content:
         if not (self._merge or (merge and content.name is not None)):
             return content
+        content = self._closed(content)
         if content.name is not None:
             each = contents.merged(content.sql, "s, p, o, g")
             return replace(content, sql=contents.merged(content.sql), each=each)
@@ -204,10 +229,23 @@ class ContinuousQuery:
     def _streaming(self, query: ops.Query, found: tuple[Content, ...], timeline: Timeline) -> Streaming:
         asked, calls = stamps.asked(query.pattern), stamps.calls(query.pattern)
         default = tuple(c for c in found if not c.named and c.name is None)
-        if self._merge:
+        if self._merge and self.emit != "events":
             tags = {c.tag: [d for d in default if d.tag == c.tag] for c in default}
             default = tuple(contents.as_one(some, timeline) if len(some) > 1 else some[0] for some in tags.values())
-        return Streaming(timeline, found, default, self._background.predicates(), asked, calls, self._settled)
+        predicates, occurring = self._background.predicates(), self.emit == "events" or is_timed(query)
+        outermost = None if self.emit == "events" else events.outermost(query)
+        return Streaming(
+            timeline,
+            found,
+            default,
+            predicates,
+            asked,
+            calls,
+            self._settled,
+            occurring,
+            self._background.entailed,
+            outermost,
+        )
 
 
 def _occupied(timeline: Timeline, found: list[Content]) -> str:
@@ -219,7 +257,17 @@ def _emit(query: ops.Query, asked: str | None) -> str:
     """What is reported. A stream has points of time: what derives one tells when triples become true."""
     said = asked or query.emit or "rstream"
     derives = query.registration is not None and query.registration.output is not None
+    if said == "events" and not events.complete(query):
+        return "istream"
     return "istream" if said == "intervals" and derives else said
+
+
+def _bounded(query: ops.Query, emit: str) -> ops.Query:
+    """Of events, only those that are young enough for some answer: then the streams are windows like any others."""
+    kept = [bound for bound in kept_for(query).values() if bound is not None]
+    if emit != "events" or len(kept) < len(kept_for(query)):
+        return query
+    return replace(query, streams=tuple(replace(s, window=SlideWindow(max(kept) + 1)) for s in query.streams))
 
 
 def _joins(query: ops.Query) -> bool:

@@ -16,7 +16,7 @@ from penstock.algebra.substitute import rename
 from penstock.spark import joins, sql
 from penstock.spark.context import Context, Universe
 from penstock.spark.expressions import condition
-from penstock.spark.relation import KEY, Relation, select
+from penstock.spark.relation import ENDS, KEY, Relation, select
 
 Marks = dict[Exists, str]
 
@@ -76,7 +76,7 @@ def _mark(relation: Relation, pattern: ops.Op, mark: str, before: tuple[str, ...
     if not before:
         relation = context.expand(relation, frozenset(k for u in context.universes for k in u.keys))
         relation = context.plan.once(relation)
-    names = tuple(v for v in relation.vars if v in _read_by(pattern) or v in relation.keys)
+    names = tuple(v for v in relation.vars if v in _read_by(pattern) or v in relation.keys or v == ENDS)
     source = f"SELECT DISTINCT {', '.join(map(sql.name, names)) or '1 AS `.unit`'} FROM ({relation.sql})"
     domain = Relation(source, names, relation.certain & set(names))
     holds = _semi(domain, pattern, context, anti=False)
@@ -94,7 +94,7 @@ def _semi(relation: Relation, pattern: ops.Op, context: Context, anti: bool) -> 
         from penstock.spark.operators import apart, compile_op, partnered
 
         relation, right = apart(relation, compile_op(pattern, context).plain(), context)
-        return partnered(relation, right, joins.compatible(relation, right), anti)
+        return partnered(relation, right, joins.partners(relation, right), anti)
     relation = context.plan.once(relation)
     unsure = [v for v in relation.vars if v in _read_by(pattern) and v not in relation.certain]
     if unsure:
@@ -121,7 +121,7 @@ def _substituted(relation: Relation, pattern: ops.Op, context: Context, anti: bo
     relation = context.expand(relation, right.keys - set(keys.values()))
     agree = [f"{sql.column('l', v)} = {sql.column('r', key)}" for v, key in keys.items() if key in right.vars]
     around = [joins.compatible(relation, right)] if joins.shared(relation, right) else []
-    return joins.semi(relation, right, sql.all_of([*agree, *around]), anti)
+    return joins.semi(relation, right, sql.all_of([*agree, *around, *joins.so_far(relation, right)]), anti)
 
 
 def _compile(pattern: ops.Op, context: Context) -> Relation:

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from penstock.algebra.expressions import Call, Const, Exists, Expr, Var
+from penstock.algebra.expressions import Call, Const, Exists, Expr, Occurrence, Var
 from penstock.errors import QueryError
 from penstock.spark import encoding, iris, sql, stamps
 from penstock.spark.functions import FUNCTIONS, comparison
 from penstock.spark.lets import let
-from penstock.spark.relation import INSTANT
-from penstock.spark.values import NOTHING, Instant, Node, Text, Truth, Value, of_term, term, text, truth
+from penstock.spark.relation import ENDS, INSTANT, STARTS
+from penstock.spark.values import NOTHING, Instant, Length, Node, Text, Truth, Value, of_term, term, text, truth
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,8 @@ def value(expr: Expr, scope: Scope) -> Value:
             return of_term(constant)
         case Exists():
             return Truth(scope.marks[expr])
+        case Occurrence(kind):
+            return _occurrence(kind, scope)
         case Call(name, args) if name in _FORMS:
             return _FORMS[name](args, scope)
         case Call(name, args):
@@ -121,6 +123,14 @@ def _timestamp(args: Args, scope: Scope) -> Value:
     wanted = term(value(args[1], scope))
     branches = [(f"{wanted} = {sql.text(g)}", column) for g, column in stamps.by_stream(variable, scope.columns)]
     return Instant(let(sql.case(*branches)) if branches else stamps.NONE)
+
+
+def _occurrence(kind: str, scope: Scope) -> Value:
+    starts, ends = (scope.columns.get(c, "CAST(NULL AS BIGINT)") for c in (STARTS, ENDS))
+    if kind == "duration":
+        length = let(f"({ends} - {starts})")
+        return Length(length, length)
+    return Instant({"start": starts, "end": ends}[kind])
 
 
 def _now(args: Args, scope: Scope) -> Value:

@@ -21,7 +21,7 @@ from penstock.spark.functions.arithmetic import divide, integer
 from penstock.spark.functions.terms import string_of
 from penstock.spark.lets import let
 from penstock.spark.ordering import sort_key
-from penstock.spark.relation import ALWAYS, FROM, TO, Relation, items_or_one, select, unit
+from penstock.spark.relation import ALWAYS, ENDS, FROM, STARTS, TO, Relation, items_or_one, select, unit
 from penstock.spark.values import DECIMAL, EXACT, INTEGER, Node, Number, Text, Value, number, term
 
 
@@ -58,13 +58,19 @@ SUM = "sum({})"  # how counts and sums are combined
 def group(op: ops.Group, relation: Relation, scope: Scope, context: Context) -> Relation:
     grouped = tuple(k.name for k in op.keys)
     parts = Parts()
-    results = {v.name: _aggregate(a, relation, scope, parts) for v, a in op.aggregates}
+    results = {v.name: _aggregate(a, relation, scope, parts) for v, a in op.aggregates} | _occurred(relation, parts)
     relation, pieces = _computed(op, grouped, parts, relation, context)
     keys = grouped + tuple(sorted(relation.keys - set(grouped))) + ((FROM, TO) if relation.timed else ())
     items = [_key(k, relation) for k in keys] + [sql.alias(result, v) for v, result in results.items()]
     certain = (relation.certain & set(keys)) | {v.name for v, a in op.aggregates if a.name == "COUNT"}
     result = Relation(select(items, pieces), (*keys, *results), certain)
     return _with_empty_groups(op, result, context) if relation.keys and not grouped else result
+
+
+def _occurred(relation: Relation, parts: Parts) -> dict[str, str]:
+    """A group occurred from the first start to the last end of its rows."""
+    extremes = ((STARTS, "min"), (ENDS, "max"))
+    return {c: parts(f"{f}(`{c}`)", f"{f}({{}})") for c, f in extremes if c in relation.vars}
 
 
 def _computed(
@@ -165,6 +171,7 @@ def _with_empty_groups(op: ops.Group, result: Relation, context: Context) -> Rel
     missing = f"r.{sql.name(keys[0])} IS NULL"
     filled = (f"CASE WHEN {missing} THEN {_of_nothing(a)} ELSE r.{sql.name(v.name)} END" for v, a in op.aggregates)
     columns = [sql.alias(expression, v.name) for (v, _), expression in zip(op.aggregates, filled, strict=True)]
+    columns += [f"r.`{c}`" for c in (STARTS, ENDS) if c in result.vars]
     on = sql.all_of(f"l.{sql.name(k)} = r.{sql.name(k)}" for k in keys)
     items = items_or_one([*(f"l.{sql.name(k)}" for k in keys), *columns])
     return replace(result, sql=f"SELECT {items} FROM ({domain.sql}) l LEFT JOIN ({result.sql}) r ON {on}")

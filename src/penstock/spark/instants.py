@@ -14,8 +14,8 @@ from penstock.algebra.expressions import Var
 from penstock.spark import encoding, forms, joins, sql
 from penstock.spark.context import Context
 from penstock.spark.operators import compile_op, identified
-from penstock.spark.relation import FROM, INSTANT, TO, Relation, empty, nothing, select
-from penstock.spark.spells import spells_of
+from penstock.spark.relation import ENDS, FROM, INSTANT, STARTS, TO, Relation, empty, nothing, select
+from penstock.spark.spells import SINCE, spells_of
 
 ORDER, TIME = ".order", "time"
 _AT = frozenset((INSTANT,))
@@ -53,6 +53,27 @@ def spells(query: ops.Query, before: str | None, context: Context) -> tuple[list
     return columns, spells_of(relation, columns, before, once, context)
 
 
+def events(query: ops.Query, context: Context) -> str:
+    """The answers that the elements of the span complete: each when its last element ends, with when it began."""
+    streaming = context.plan.streaming
+    assert streaming is not None
+    span = streaming.timeline.span
+    match query.form:
+        case ops.Construct() as form:
+            relation, columns = _made(form, query, context), list(forms.TRIPLE)
+        case _:
+            relation, columns = compile_op(query.pattern, context), [v.name for v in query.variables]
+    read = {c: sql.name(c) if c in relation.vars else nothing(c) for c in (ENDS, *columns, STARTS)}
+    items = [
+        sql.alias(read[c], name) for c, name in ((ENDS, TIME), *zip(columns, columns, strict=True), (STARTS, SINCE))
+    ]
+    if relation.order:
+        items.append(f"row_number() OVER (PARTITION BY `{STARTS}`, `{ENDS}` {relation.reorder()}) AS `{ORDER}`")
+    once = "" if isinstance(query.form, ops.Select) else "DISTINCT "
+    due = f"{read[ENDS]} > {span.after}L AND {read[ENDS]} <= {span.through}L"
+    return f"SELECT {once}{', '.join(items)} FROM ({relation.sql}) t WHERE {due}"
+
+
 def _made(form: ops.Construct, query: ops.Query, context: Context) -> Relation:
     """The triples that solutions make, for as long as these hold."""
     relation = compile_op(query.pattern, context).plain()
@@ -60,7 +81,7 @@ def _made(form: ops.Construct, query: ops.Query, context: Context) -> Relation:
         return empty(forms.TRIPLE)
     if forms.makes_nodes(form, relation):
         relation = identified(relation, context)
-    when = tuple(v for v in relation.vars if v in (FROM, TO, INSTANT))
+    when = tuple(v for v in relation.vars if v in (FROM, TO, STARTS, ENDS, INSTANT))
     items = [*map(sql.name, when), forms.filled(form, relation)]
     text = f"SELECT * FROM (SELECT {', '.join(items)} FROM ({relation.sql})) t WHERE {forms.IS_TRIPLE}"
     return Relation(text, (*forms.TRIPLE, *when), frozenset((*forms.TRIPLE, *when)))

@@ -1,17 +1,19 @@
 """Joining relations on compatible solutions: https://www.w3.org/TR/sparql11-query/#defn_algCompatibleMapping.
 
 Variables that both sides surely bind are plain equi-join keys; only one that may be unbound costs an OR. Rows that hold
-during an interval join where their intervals overlap, and the result holds in the overlap; the latest stamp wins.
+during an interval join where their intervals overlap, and the result holds in the overlap; the latest stamp wins. What
+they make together occurred from the first start to the last end.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from penstock.spark import sql
 from penstock.spark.lets import inline, tokens_in
-from penstock.spark.relation import FROM, INSTANT, TO, Relation, is_time, items_or_one, nothing
+from penstock.spark.relation import ENDS, FROM, INSTANT, STARTS, TO, Relation, is_time, items_or_one, nothing
 
 
 def shared(left: Relation, right: Relation) -> tuple[str, ...]:
@@ -47,7 +49,7 @@ def merged(left: Relation, right: Relation) -> dict[str, str]:
         if var not in columns:
             columns[var] = r
         elif is_time(var):
-            columns[var] = sql.call("least" if var == TO else "greatest", columns[var], r)
+            columns[var] = sql.call("least" if var in (TO, STARTS) else "greatest", columns[var], r)
         elif var not in left.certain:
             columns[var] = sql.coalesce(columns[var], r)
     if INSTANT in columns:
@@ -62,18 +64,29 @@ def _joined(kind: str, left: Relation, right: Relation, on: str, certain: frozen
     return Relation(text, tuple(columns), certain & set(columns))
 
 
-def join(left: Relation, right: Relation, hint: str = "") -> Relation:
-    """`hint` names Spark's way to do it, where more is known of the sides than Spark can see."""
-    return _joined("JOIN", left, right, compatible(left, right), left.certain | right.certain, hint)
+def join(left: Relation, right: Relation, hint: str = "", order: Sequence[str] = ()) -> Relation:
+    """`hint` names Spark's way to do it, where more is known of the sides than Spark can see; `order` are conditions on
+    when the sides occurred."""
+    on = sql.all_of([*order, compatible(left, right)]) if order else compatible(left, right)
+    return _joined("JOIN", left, right, on, left.certain | right.certain, hint)
 
 
 def left_join(left: Relation, right: Relation, on: str) -> Relation:
     return _joined("LEFT JOIN", left, right, on, left.certain)
 
 
-def on_condition(left: Relation, right: Relation, condition: str | None) -> tuple[Relation, Relation, str]:
-    """The sides, and when they join: if they are compatible and the condition holds, which reads columns of both."""
-    on = compatible(left, right)
+def so_far(left: Relation, right: Relation) -> list[str]:
+    """What comes later than a row neither completes it nor takes it away: a partner has ended when the row does."""
+    if ENDS not in left.vars or ENDS not in right.vars:
+        return []
+    return [f"coalesce(r.`{ENDS}` <= l.`{ENDS}`, true)"]
+
+
+def on_condition(
+    left: Relation, right: Relation, condition: str | None, order: Sequence[str]
+) -> tuple[Relation, Relation, str]:
+    """The sides, and when they join: if they are compatible, in order, and the condition holds, which reads both."""
+    on = sql.all_of([*order, compatible(left, right)]) if order else compatible(left, right)
     if condition is None:
         return left, right, on
     for side in "lr":
@@ -121,10 +134,15 @@ def semi(left: Relation, right: Relation, on: str, anti: bool = False) -> Relati
     return Relation(text, left.vars, left.certain, left.order, left.row)
 
 
+def partners(left: Relation, right: Relation) -> str:
+    """When a row of `right` counts for one of `left` that it is not joined with."""
+    return sql.all_of([*so_far(left, right), compatible(left, right)])
+
+
 def excluding(left: Relation, right: Relation, common: list[str]) -> str:
     """When MINUS takes a row away: it agrees with one of the others in a variable that both bind. `common` are those
     that both patterns name: a key that only says for what a row holds is none."""
-    on = compatible(left, right)
+    on = partners(left, right)
     if any(v in left.certain and v in right.certain for v in common):
         return on
     both = (f"{sql.column('l', v)} IS NOT NULL AND {sql.column('r', v)} IS NOT NULL" for v in common)

@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from penstock.spark import sql
-from penstock.spark.relation import Ordering, Relation, is_time, items_or_one, select
+from penstock.spark.relation import Ordering, Relation, is_stamp, items_or_one, select
 
 _MOST = 2**31 - 1  # as many rows as Spark can count in LIMIT and OFFSET together
 
 
 def distinct(relation: Relation) -> Relation:
     """Where the solutions are ordered, each stands where its first copy stood. The latest stamp stands for all."""
-    if any(map(is_time, relation.vars)):
+    if any(map(is_stamp, relation.vars)):
         return _stamped(relation)
     names = [sql.name(v) for v in relation.vars]
     if not relation.order or not names:
@@ -27,12 +27,12 @@ def distinct(relation: Relation) -> Relation:
 
 
 def _stamped(relation: Relation) -> Relation:
-    names = [sql.name(v) for v in relation.vars if not is_time(v)]
+    names = [sql.name(v) for v in relation.vars if not is_stamp(v)]
     if len(relation.order) > 1:  # then the stamp is that of the copy which stands first
-        return _ranked(relation, [v for v in relation.vars if not is_time(v)], "`.rank` = 1")
+        return _ranked(relation, [v for v in relation.vars if not is_stamp(v)], "`.rank` = 1")
     firsts = [_first(o) for o in relation.order]
     by = f"GROUP BY {', '.join(names)}" if names else "HAVING count(1) > 0"
-    items = [sql.name(v) if not is_time(v) else sql.alias(sql.call("max", sql.name(v)), v) for v in relation.vars]
+    items = [sql.name(v) if not is_stamp(v) else sql.alias(sql.call("max", sql.name(v)), v) for v in relation.vars]
     return replace(relation, sql=select([*items, *firsts], relation.sql, by), row=None)
 
 

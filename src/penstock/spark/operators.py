@@ -10,11 +10,36 @@ from typing import Any
 from penstock.algebra import ops
 from penstock.algebra.expressions import Const, Expr, Var
 from penstock.algebra.scope import references, visible
-from penstock.spark import encoding, exists, grouping, joins, modifiers, ordering, paths, patterns, sql, stamps, sweep
+from penstock.spark import (
+    encoding,
+    events,
+    exists,
+    grouping,
+    joins,
+    modifiers,
+    ordering,
+    paths,
+    patterns,
+    sql,
+    stamps,
+    sweep,
+)
 from penstock.spark.context import Context, Universe
 from penstock.spark.expressions import Scope, asks_now, condition, needs_row, value
 from penstock.spark.lets import inline
-from penstock.spark.relation import FROM, INSTANT, KEY, STAMP, TO, Ordering, Relation, is_key, is_time, select, table
+from penstock.spark.relation import (
+    ENDS,
+    INSTANT,
+    KEY,
+    STARTS,
+    Ordering,
+    Relation,
+    is_key,
+    is_stamp,
+    is_time,
+    select,
+    table,
+)
 from penstock.spark.values import term
 
 
@@ -57,17 +82,25 @@ def together(left: Relation, right: Relation, context: Context) -> tuple[Relatio
     return left, right
 
 
+Order = Callable[[Relation, Relation], list[str]]
+
+
 def _left_join(op: ops.LeftJoin, context: Context) -> Relation:
-    left, right = apart(compile_op(op.left, context).plain(), compile_op(op.right, context).plain(), context)
-    if op.condition is None:
-        return _optional(left, right, None)
-    left = with_outer(left, (op.condition,), context)
-    if exists.found_in(op.condition) or needs_row(op.condition):
-        return _optional_by_parts(left, right, op.condition, context)
-    on = condition(op.condition, Scope(joins.merged(left, right), context.plan.base, context.plan.now))
+    return optional(op.left, op.right, op.condition, joins.so_far, context)
+
+
+def optional(left_op: ops.Op, right_op: ops.Op, test: Expr | None, order: Order, context: Context) -> Relation:
+    """What both make together where they are in order and the condition holds, and the left side where they do not."""
+    left, right = apart(compile_op(left_op, context).plain(), compile_op(right_op, context).plain(), context)
+    if test is None:
+        return _optional(left, right, None, order)
+    left = with_outer(left, (test,), context)
+    if exists.found_in(test) or needs_row(test):
+        return _optional_by_parts(left, right, test, order, context)
+    on = condition(test, Scope(joins.merged(left, right), context.plan.base, context.plan.now))
     if "penstock_" in inline(on):  # an Arrow function, which Spark does not run in the condition of a join
-        return _optional_by_parts(left, right, op.condition, context)
-    return _optional(left, right, on)
+        return _optional_by_parts(left, right, test, order, context)
+    return _optional(left, right, on, order)
 
 
 def apart(left: Relation, right: Relation, context: Context) -> tuple[Relation, Relation]:
@@ -79,12 +112,12 @@ def apart(left: Relation, right: Relation, context: Context) -> tuple[Relation, 
     return context.expand(left, right.keys), right
 
 
-def _optional(left: Relation, right: Relation, condition: str | None) -> Relation:
-    left, right, on = joins.on_condition(left, right, condition)
+def _optional(left: Relation, right: Relation, condition: str | None, order: Order) -> Relation:
+    left, right, on = joins.on_condition(left, right, condition, order(left, right))
     return sweep.optional(left, right, on) if sweep.can(left, right) else joins.left_join(left, right, on)
 
 
-def _optional_by_parts(left: Relation, right: Relation, test: Expr, context: Context) -> Relation:
+def _optional_by_parts(left: Relation, right: Relation, test: Expr, order: Order, context: Context) -> Relation:
     """Where no join can have the condition (EXISTS, an Arrow function): the partners first, then who has none.
 
     A partner may bind what the left side left open, so it carries along what the left side had.
@@ -94,7 +127,7 @@ def _optional_by_parts(left: Relation, right: Relation, test: Expr, context: Con
     had = {v: context.plan.fresh(".had") for v in left.vars}
     copies = [sql.alias(sql.name(v), copy) for v, copy in had.items()]
     copied = replace(left, sql=select([*map(sql.name, left.vars), *copies], left.sql), vars=(*left.vars, *had.values()))
-    partners = _filtered(joins.join(copied, right), test, context)
+    partners = _filtered(joins.join(copied, right, order=order(left, right)), test, context)
     left = context.expand(left, partners.keys)
     alike = ((v, had.get(v, v)) for v in left.vars if v in partners.vars)
     same = sql.all_of(f"{sql.column('l', v)} <=> {sql.column('r', copy)}" for v, copy in alike)
@@ -225,16 +258,17 @@ def _project(op: ops.Project, context: Context) -> Relation:
 
 
 def _kept_time(op: ops.Project, context: Context) -> Callable[[str], bool]:
-    """Bounds are kept, and stamps of what is projected, unless nothing above asks for a timestamp."""
+    """Bounds are kept, and stamps of what is projected, unless nothing above asks for them."""
     streaming = context.plan.streaming
     asked = streaming is not None and stamps.calls(op.pattern) < streaming.calls
     wanted = {v.name for v in op.vars} if asked else set()
-    return lambda v: v in (FROM, TO) or (is_time(v) and stamps.variable(v) in wanted)
+    dropped = (STARTS, ENDS) if streaming is not None and op == streaming.outermost else ()
+    return lambda v: is_time(v) and v not in dropped and (not is_stamp(v) or stamps.variable(v) in wanted)
 
 
 def _distinct(op: ops.Distinct, context: Context) -> Relation:
     relation = compile_op(op.pattern, context)
-    simple = relation.timed and not relation.order and not any(v.startswith(STAMP) for v in relation.vars)
+    simple = relation.timed and not relation.order and not any(map(is_stamp, relation.vars))
     return sweep.distinct(relation.plain()) if simple else modifiers.distinct(context.pointwise(relation))
 
 
@@ -284,6 +318,8 @@ _OPERATORS: dict[type[ops.Op], Callable[[Any, Context], Relation]] = {
     ops.Annotate: _annotate,
     ops.Bgp: patterns.compile_bgp,
     ops.Distinct: _distinct,
+    ops.Equals: events.simultaneous,
+    ops.EqualsOptional: events.simultaneous_optional,
     ops.Extend: _extend,
     ops.Filter: _filter,
     ops.Graph: _graph,
@@ -292,11 +328,13 @@ _OPERATORS: dict[type[ops.Op], Callable[[Any, Context], Relation]] = {
     ops.Join: _join,
     ops.LeftJoin: _left_join,
     ops.Minus: _minus,
+    ops.OptionalSeq: events.sequence_optional,
     ops.OrderBy: _order_by,
     ops.Overridden: _overridden,
     ops.Path: _path,
     ops.Project: _project,
     ops.Reduced: _reduced,
+    ops.Seq: events.sequence,
     ops.Slice: _slice,
     ops.Table: _table,
     ops.Union: _union,

@@ -53,15 +53,16 @@ def pairs(path: ops.PathExpr, context: Context, ends: Ends = (None, None)) -> Re
 
 
 def _scan(context: Context, condition: str, s: str = "s", o: str = "o", link: NamedNode | None = None) -> Relation:
-    """Edges of the background and of the windows, these with the instants at which they are there."""
+    """Edges of the background and of the windows, these with the instants at which they are there. Events that are in
+    no window are no edges: a path has no time at which it would be complete."""
     source, key = context.source()
     items = [sql.alias(s, S), sql.alias(o, O)] + ([] if key is None else [sql.alias("g", key)])
     vars = PAIR + (() if key is None else (key,))
     found = [Relation(f"SELECT {', '.join(items)} FROM {source} t WHERE {condition}", vars, frozenset(vars))]
     for content in context.contents():
-        if link is None or can_match(link, content.predicates):
+        if content.when and (link is None or can_match(link, content.predicates)):
             columns = [*items, *map(sql.name, content.when)]
-            text = f"SELECT {', '.join(columns)} FROM ({context.elements(content)}) t WHERE {condition}"
+            text = f"SELECT {', '.join(columns)} FROM ({context.elements(content, link)}) t WHERE {condition}"
             found.append(context.pointwise(Relation(text, vars + content.when, frozenset(vars + content.when))))
     return reduce(lambda one, other: _union(one, other, context), found)
 

@@ -17,7 +17,7 @@ from penstock.algebra.expressions import PatternTerm, Var
 from penstock.spark import encoding, joins, sql, stamps
 from penstock.spark.contents import Content
 from penstock.spark.context import Context
-from penstock.spark.relation import Relation, items_or_one, unit
+from penstock.spark.relation import ENDS, STARTS, Relation, items_or_one, unit
 
 _MANY = 200_000  # elements of a window from which Spark is told how to join them
 
@@ -101,10 +101,18 @@ def _in_window(pattern: ops.TriplePattern, content: Content, context: Context) -
     columns: dict[str, str] = {}
     _, key = context.source()
     match = _match(pattern, "t", key, columns)
-    times = {**{c: f"t.{sql.name(c)}" for c in content.when}, **_stamps(pattern, content, context)}
+    times = {c: f"t.{sql.name(c)}" for c in content.when} | _occurred(context) | _stamps(pattern, content, context)
     items = items_or_one(sql.alias(column, name) for name, column in {**columns, **times}.items())
-    text = f"SELECT {items} FROM ({context.elements(content)}) t WHERE {match}"
+    elements = context.elements(content, pattern.predicate, pattern.object)
+    text = f"SELECT {items} FROM ({elements}) t WHERE {match}"
     return Relation(text, (*columns, *times), frozenset((*columns, *content.when)))
+
+
+def _occurred(context: Context) -> dict[str, str]:
+    """When the element occurred, if the query asks for that."""
+    streaming = context.plan.streaming
+    asked = streaming is not None and streaming.occurring
+    return {STARTS: "coalesce(t.start, t.ts)", ENDS: "t.ts"} if asked else {}
 
 
 def _stamps(pattern: ops.TriplePattern, content: Content, context: Context) -> dict[str, str]:

@@ -11,6 +11,7 @@ from penstock.spark.lets import lower
 KEY = ".k"  # columns with this prefix say for which graph, outer solution or instant a row holds
 INSTANT = f"{KEY}@"  # the key that is the evaluation instant
 FROM, TO = ".from", ".to"  # when a row holds: at the instants t with from <= t < to
+STARTS, ENDS = ".starts", ".ends"  # when what a row is made of occurred: from the first start to the last end
 STAMP = ".ts:"  # with a variable's name: the latest timestamp among the triples that bound it
 ALWAYS = 2**62  # bounds of what holds always: no instant is beyond
 
@@ -34,7 +35,7 @@ class Relation:
     A key column is a variable that every operator keeps, and never NULL. A relation without a key of its context holds
     for all values of that key, so that a pattern costs nothing per graph until it reads one. A *timed* relation has
     the columns `.from` and `.to` in place of the key INSTANT: its rows hold during an interval, and stand for all
-    instants in it. These, and stamps, are numbers (microseconds), and no solution's variables.
+    instants in it. These, stamps, and when a row occurred are numbers (microseconds), and no solution's variables.
     """
 
     sql: str
@@ -81,8 +82,12 @@ def is_key(name: str) -> bool:
 
 
 def is_time(name: str) -> bool:
-    """Whether the column is a bound of the row's validity, or a stamp."""
-    return name in (FROM, TO) or name.startswith(STAMP)
+    """Whether the column is a bound of when the row holds or occurred, or a stamp."""
+    return name in (FROM, TO, STARTS, ENDS) or is_stamp(name)
+
+
+def is_stamp(name: str) -> bool:
+    return name.startswith(STAMP)
 
 
 def nothing(name: str) -> str:

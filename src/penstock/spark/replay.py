@@ -20,6 +20,7 @@ from pyspark.sql import DataFrame, SparkSession
 from penstock import errors
 from penstock.errors import LoadError
 from penstock.io import (
+    columns,
     graphs,
     graphs_feed,
     graphs_times,
@@ -30,6 +31,7 @@ from penstock.io import (
     nquads_time,
     splits,
 )  # fmt: skip
+from penstock.io.columns import ELEMENTS, ddl
 from penstock.io.graphs import DOCUMENTS, Documents
 from penstock.io.nquads import BadLine
 from penstock.io.splits import Split
@@ -39,10 +41,9 @@ from penstock.spark.replay_part import Part, write_part
 __all__ = ["Part", "elements", "write"]
 
 _TRAVELLING = (
-    errors, graphs, graphs_feed, graphs_times, nquads, nquads_fast, nquads_grammar, nquads_slow, nquads_time,
+    columns, errors, graphs, graphs_feed, graphs_times, nquads, nquads_fast, nquads_grammar, nquads_slow, nquads_time,
     replay_part, splits,
 )  # fmt: skip
-_COLUMNS = "s string, p string, o string, ts bigint"
 
 Batches: TypeAlias = Iterable[pa.RecordBatch]
 Task: TypeAlias = Callable[[int, Split], Iterator[pa.RecordBatch]]
@@ -53,9 +54,9 @@ def elements(session: SparkSession, pieces: Sequence[Split], stream: str, stamp:
 
     def read(_number: int, piece: Split) -> Iterator[pa.RecordBatch]:
         for chunk in splits.chunks(piece):
-            yield from nquads.parse(chunk, stream, stamp).elements.select(nquads.ELEMENTS.names).to_batches()
+            yield from nquads.parse(chunk, stream, stamp).elements.select(ELEMENTS.names).to_batches()
 
-    return _job(session, pieces, read, _COLUMNS)
+    return _job(session, pieces, read, ddl(ELEMENTS))
 
 
 def write(

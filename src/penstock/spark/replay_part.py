@@ -15,20 +15,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from penstock.io.columns import LOGGED, REPEATED, logged
 from penstock.io.graphs import DOCUMENTS, Documents
-from penstock.io.nquads import GRAPHED, BadLine, Parsed, graphed, parse
+from penstock.io.nquads import BadLine, Parsed, parse
 from penstock.io.splits import Split, chunks, filesystem, line_of
 
 __all__ = ["Part", "write_part"]
 
-_OPTIONS: dict[str, Any] = {"compression": "snappy", "use_dictionary": ["s", "p", "o", "g"]}  # times hardly repeat
+_OPTIONS: dict[str, Any] = {"compression": "snappy", "use_dictionary": REPEATED}
 _TEXTS = 1_000  # bad lines of a part that are kept; all of them are counted
 _LONGEST = 10_000  # characters kept of such a line: a file that is no text may have lines of megabytes
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A Parquet file of elements (s, p, o, ts, g), in the order of their lines.
+    """A Parquet file of elements (`penstock.io.columns`), in the order of their lines.
 
     `first` and `last` are the least and the greatest time (0 without rows), `predicates` says how often each occurs,
     and `disorder` by how much an element is at most behind the newest one before it in this part. `malformed` lines
@@ -52,10 +53,10 @@ def write_part(
     measured = _Measured()
     is_lines = documents.kind(piece.path) is None
     portions = _lines(piece, stream, stamp) if is_lines else ((1, p) for p in documents.of_file(piece.path, stream))
-    with _appearing(target) as sink, pq.ParquetWriter(sink, GRAPHED, **_OPTIONS) as writer:
+    with _appearing(target) as sink, pq.ParquetWriter(sink, LOGGED, **_OPTIONS) as writer:
         for line, parsed in portions:
             if parsed.elements.num_rows:
-                writer.write_table(graphed(parsed.elements))
+                writer.write_table(logged(parsed.elements))
             measured.add(parsed, line)
     return measured.part(piece, target)
 

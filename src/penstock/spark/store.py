@@ -11,10 +11,12 @@ from pyspark.sql import DataFrame, SparkSession
 
 from penstock.algebra import ops
 from penstock.answer import Answer
-from penstock.errors import LoadError, StoreError
+from penstock.errors import LoadError, SetupError, StoreError
 from penstock.io.formats import Source, Target
+from penstock.reasoning import Ontology
 from penstock.spark import iris, running, session
 from penstock.spark.asked import Asked
+from penstock.spark.closed import ClosedTriples
 from penstock.spark.encoding import decode
 from penstock.spark.triples import Triples
 
@@ -31,6 +33,7 @@ class SparkStore:
         self._ours = session.private(self._session)
         iris.register(self._ours)
         self._triples = Triples(self._ours)
+        self._entailed: ClosedTriples | None = None
         self._closed = False
 
     @property
@@ -41,6 +44,17 @@ class SparkStore:
     @property
     def version(self) -> int:
         return self._triples.version
+
+    def entail(self, regime: str) -> None:
+        """From now on, queries see what follows from the triples as well."""
+        if regime != "rdfs":
+            raise SetupError(f'entailment="{regime}" needs the background in memory: the Spark store has "rdfs" alone.')
+        self._entailed = ClosedTriples(self._triples, self._ours)
+
+    @property
+    def ontology(self) -> Ontology | None:
+        """That of the default graph as it is now; None: nothing is inferred."""
+        return None if self._entailed is None else self._entailed.ontology
 
     def load(self, source: Source, graph: Target = None, base: str | None = None, format: str | None = None) -> int:
         """See `Store.load`. A Parquet file (columns s, p, o, perhaps g, of distinct triples) is read where it lies."""
@@ -55,13 +69,13 @@ class SparkStore:
         """See `Store.answer`."""
         self._open()
         with running.one_sentence(StoreError, "Spark could not answer"):
-            asked = Asked(self._ours, self._triples, self._rules)
+            asked = Asked(self._ours, self.triples, self._rules)
             return running.cancellable(self._session.sparkContext, lambda: asked.answer(query))
 
     @property
-    def triples(self) -> Triples:
-        """The tables themselves, for queries that join them with streams."""
-        return self._open()
+    def triples(self) -> Triples | ClosedTriples:
+        """The tables that queries read, also those that join them with streams."""
+        return self._entailed or self._open()
 
     def quads(self) -> Iterator[Quad]:
         """See `Store.quads`; streams read the tables instead."""
@@ -75,7 +89,7 @@ class SparkStore:
 
     def frame(self, query: ops.Query) -> DataFrame:
         """The DataFrame of a SELECT, one column of encoded terms per variable."""
-        return Asked(self._ours, self._triples, self._rules).frame(query)
+        return Asked(self._ours, self.triples, self._rules).frame(query)
 
     def close(self) -> None:
         """See `Store.close`. A session that was given is not stopped."""
@@ -84,6 +98,8 @@ class SparkStore:
         self._closed = True
         if session.is_running(self._session):
             self._triples.clear()
+            if self._entailed is not None:
+                self._entailed.clear()
         if self._given is None:
             session.stop(self._session)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from penstock.spark import joins, sql
-from penstock.spark.relation import FROM, TO, Relation, is_time, nothing
+from penstock.spark.relation import FROM, TO, Relation, nothing
 
 _ROW, _BEGIN, _END, _REACH, _LAST = ".sweep", ".begin", ".end", ".reach", ".last"
 _UNMET = f"coalesce(`{_REACH}`, `{FROM}`)"  # until when, at least, a row's time has been dealt with
@@ -46,7 +46,7 @@ def optional(left: Relation, right: Relation, on: str) -> Relation:
 
 def distinct(relation: Relation) -> Relation:
     """Each solution once at a time: a copy counts from where the earlier ones end."""
-    by = [sql.name(v) for v in relation.vars if not is_time(v)]
+    by = [sql.name(v) for v in relation.vars if v not in (FROM, TO)]
     over = f"({_partition(by)}ORDER BY `{FROM}` ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)"
     swept = f"SELECT *, max(`{TO}`) OVER {over} AS `{_REACH}` FROM ({relation.sql})"
     return _pieces(relation, f"SELECT *, greatest(`{FROM}`, {_UNMET}) AS `.f`, `{TO}` AS `.t` FROM ({swept})")

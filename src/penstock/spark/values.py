@@ -11,6 +11,8 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 
+from pyoxigraph import Literal
+
 from penstock.algebra.expressions import Term
 from penstock.spark import encoding, sql
 from penstock.spark.lets import let
@@ -92,14 +94,23 @@ class Instant:
     micros: str
 
 
-Value = Node | Truth | Text | Number | Instant
+@dataclass(frozen=True, slots=True)
+class Length:
+    """An xsd:duration in microseconds; `low` and `high` differ where it has months, which have no one length."""
+
+    low: str
+    high: str
+    term: str | None = None  # the encoded term, where that is known without writing it
+
+
+Value = Node | Truth | Text | Number | Instant | Length
 NOTHING = Node(sql.NULL)
 
 
 def of_term(term: Term) -> Value:
     """A constant, with its type known."""
     encoded = encoding.constant(term)
-    if not hasattr(term, "datatype"):
+    if not isinstance(term, Literal):
         return Node(encoded)
     datatype = term.datatype.value
     if datatype == encoding.STRING:
@@ -107,6 +118,10 @@ def of_term(term: Term) -> Value:
     if datatype == encoding.XSD + "boolean" and term.value in ("true", "false"):
         return Truth(term.value)
     local = datatype.removeprefix(encoding.XSD)
+    if local.lower().endswith("duration"):
+        from penstock.spark.functions.durations import constant  # which is made of values itself
+
+        return constant(term) or Node(encoded)
     return _constant_number(term.value, local, encoded) if local in _KIND_OF else Node(encoded)
 
 
@@ -200,6 +215,10 @@ def term(value: Value) -> str:
             return let(_write_number(value))
         case Instant(micros):
             return let(_write_instant(micros))
+        case Length(_, _, str() as encoded):
+            return encoded
+        case Length(micros):
+            return let(_write_length(micros))
 
 
 def _write_instant(micros: str) -> str:
@@ -212,6 +231,24 @@ def _write_instant(micros: str) -> str:
         (whole, encoding.typed(f"concat({seconds}, 'Z')", "dateTime")),
         (f"{micros} IS NOT NULL", encoding.typed(f"concat({seconds}, {fraction}, 'Z')", "dateTime")),
     )
+
+
+def _write_length(micros: str) -> str:
+    """The canonical form of a duration, which is not negative: parts that are zero are left out."""
+    parts = (("86400000000", "D"), ("3600000000 % 24", "H"), ("60000000 % 60", "M"))
+    days, hours, minutes = (_counted(f"{micros} DIV {size}", unit) for size, unit in parts)
+    exact = f"CAST(CAST({micros} % 60000000 AS DECIMAL(20,6)) / 1000000 AS DECIMAL(10,6))"
+    seconds = _counted(f"rtrim('.', rtrim('0', CAST({exact} AS STRING)))", "S")
+    clock = let(f"concat({hours}, {minutes}, {seconds})")
+    written = f"concat('P', {days}, CASE WHEN {clock} = '' THEN '' ELSE concat('T', {clock}) END)"
+    return sql.case(
+        (f"{micros} = 0", encoding.typed("'PT0S'", "duration")),
+        (f"{micros} IS NOT NULL", encoding.typed(written, "duration")),
+    )
+
+
+def _counted(amount: str, unit: str) -> str:
+    return f"CASE WHEN CAST({amount} AS STRING) = '0' THEN '' ELSE concat({amount}, '{unit}') END"
 
 
 def _write_number(value: Number) -> str:
@@ -261,7 +298,7 @@ def truth(value: Value) -> str:
             return f"length({lexical}) > 0"
         case Number():
             return nonzero(value)
-        case Instant():
+        case Instant() | Length():
             return "CAST(NULL AS BOOLEAN)"
         case Node(encoded):
             return sql.case(

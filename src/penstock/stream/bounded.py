@@ -12,8 +12,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from penstock.errors import LoadError, PenstockError
+from penstock.io.columns import ELEMENTS, END, LOGGED
 from penstock.io.graphs import Documents
-from penstock.io.nquads import ELEMENTS, GRAPHED, parse
+from penstock.io.nquads import parse
 from penstock.io.splits import Split, chunks, filesystem, splits
 from penstock.stream import durable
 from penstock.stream.clock import Clock
@@ -36,6 +37,7 @@ __all__ = ["Bounded"]
 
 _TOGETHER = 8 << 20  # bytes of lines in one batch
 _SMALL = 4 << 20  # bytes: parsed here faster than a job is planned
+_ELSEWISE = {END, "start"}  # columns that mean something in the log that they do not mean here, or the other way
 
 
 class Bounded:
@@ -76,7 +78,7 @@ class Bounded:
 
     def _take_blocks(self, batch: Batch, blocks: Iterable[Block]) -> None:
         documents = self._options[batch.stream].documents
-        self._intake.take(batch, of_blocks(batch.stream, blocks, batch.name, documents.time_property))
+        self._intake.take(batch, of_blocks(batch.stream, blocks, batch.name, documents.properties))
 
     def _take_files(self, stream: str, declared: Declared, session: Callable[[], SparkSession]) -> None:
         path = str(declared.path)
@@ -199,11 +201,13 @@ def _fits(path: Path) -> bool:
             raise LoadError(f"{file}: {str(error).splitlines()[0]}") from error
         if missing := [name for name in ELEMENTS.names if name not in schema.names]:
             raise LoadError(f"{file}: a stream has the columns s, p, o, ts; {', '.join(missing)} missing")
-        if schema.field("ts").type != pa.int64():
-            return False
-        if "g" in schema.names and schema.field("g").type != GRAPHED.field("g").type:
+        if _ELSEWISE & {*schema.names} or any(_differs(schema, name) for name in ("ts", "g")):
             return False
     return True
+
+
+def _differs(schema: pa.Schema, name: str) -> bool:
+    return name in schema.names and schema.field(name).type != LOGGED.field(name).type
 
 
 def _segments(path: Path) -> list[Segment]:

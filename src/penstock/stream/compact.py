@@ -41,7 +41,7 @@ def merge(shelf: Shelf, names: list[str]) -> None:
     name = f"merged-{members[0].number}-{members[-1].number}"  # a pair of neighbours' numbers never comes twice
     paths = [path for member in members for path in member.paths]
     tables = [pq.read_table(path, partitioning=None) for path in paths]
-    table = pa.concat_tables(tables, promote_options="default") if tables else None  # older ones have no column g
+    table = pa.concat_tables(tables, promote_options="default") if tables else None  # older ones have fewer columns
     parts = [write_part(table, shelf.data(name) / "part-00000.parquet")] if table is not None else []
     segment = segment_of(
         parts,

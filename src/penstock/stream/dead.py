@@ -49,7 +49,7 @@ class DeadLetters:
                 durable.replace(folder / f"{name}.{kind}", "".join(texts).encode())
 
 
-def line_of(s: str, p: str, o: str, ts: int, g: str | None = None) -> str:
+def line_of(s: str, p: str, o: str, ts: int, g: str | None = None, start: int | None = None) -> str:
     """An element as a line of timestamped N-Quads."""
     graph = "" if g is None else f"{decode(g)} "
-    return f"{decode(s)} {decode(p)} {decode(o)} {graph}{stamp(ts)} .\n"
+    return f"{decode(s)} {decode(p)} {decode(o)} {graph}{stamp(ts, start)} .\n"

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from pyoxigraph import NamedNode, Triple
 
 from penstock.errors import LoadError, PenstockError
-from penstock.io.graphs import GENERATED_AT, kind_named
+from penstock.io.graphs import GENERATED_AT, Properties, kind_named
 from penstock.stream.elements import Elements, lines
 from penstock.stream.moments import Duration, Moment, microseconds
 from penstock.stream.options import StreamOptions
@@ -19,7 +19,7 @@ from penstock.stream.sources.receiver import address_of
 
 __all__ = ["Declared", "SourceSpec", "declare"]
 
-Item: TypeAlias = Elements | tuple[Triple, Moment]
+Item: TypeAlias = Elements | tuple[Triple, Moment] | tuple[Triple, Moment, Moment]
 SourceSpec: TypeAlias = str | os.PathLike[str] | Iterable[Item] | None
 
 _ENDLESS = ("tcp://", "listen://")
@@ -36,6 +36,8 @@ class Declared:
     advance: bool = False
     format: str | None = None
     time_property: str | None = None
+    start_property: str | None = None
+    end_property: str | None = None
 
     @property
     def path(self) -> str | None:
@@ -58,15 +60,19 @@ class Declared:
     def is_parquet(self) -> bool:
         return self.path is not None and (self.format == "parquet" or self.path.rstrip("/").endswith(".parquet"))
 
+    @property
+    def properties(self) -> Properties:
+        return Properties(self.time_property or GENERATED_AT, self.start_property, self.end_property)
+
     def live(self) -> StreamOptions:
         """For ingest. A file is read before that starts."""
         source = None if self.is_file else self.source
-        return StreamOptions(source, self.lateness or 0, self.idle, self.advance, self.format, self.time_property)
+        return StreamOptions(source, self.lateness or 0, self.idle, self.advance, self.format, self.properties)
 
     def bounded(self) -> StreamOptions:
         """For what is there as a whole: nothing is late unless somebody said what late is."""
         lateness = UNLIMITED if self.lateness is None else self.lateness
-        return StreamOptions(None, lateness, None, False, self.format, self.time_property)
+        return StreamOptions(None, lateness, None, False, self.format, self.properties)
 
     def remembered(self) -> dict[str, Any]:
         """For the registry. What lives in this process alone cannot be remembered."""
@@ -79,9 +85,9 @@ def declare(
     idle: Duration | None,
     advance: bool,
     format: str | None,
-    time_property: str | NamedNode | None = None,
+    **properties: str | NamedNode | None,
 ) -> Declared:
-    """What the user said, checked."""
+    """What the user said, checked. `properties` are those that say when a graph was, by the names of their options."""
     if isinstance(source, str | os.PathLike):
         text = os.fspath(source)
         if text.startswith(_ENDLESS):
@@ -95,7 +101,10 @@ def declare(
             )
         source = _Lines(source, kind_named(format))
     late, silent = (None if value is None else microseconds(value) for value in (lateness, idle))
-    return Declared(source, late, silent, advance, format, _property(time_property))
+    said = {name: _property(name, given) for name, given in properties.items() if given is not None}
+    if said.get("start_property", 0) == said.get("end_property", 1):
+        raise PenstockError("start_property and end_property are the same: for points of time there is time_property")
+    return Declared(source, late, silent, advance, format, **said)
 
 
 def _check_lines(address: str, format: str | None) -> None:
@@ -103,17 +112,15 @@ def _check_lines(address: str, format: str | None) -> None:
         raise PenstockError(f"{address}: TriG has no lines to tell documents apart: send JSON-LD, a document a line")
 
 
-def _property(given: str | NamedNode | None) -> str | None:
+def _property(name: str, given: str | NamedNode) -> str:
     """An IRI as such: `prov:generatedAtTime` would be one too, but hardly the one that was meant."""
-    if given is None:
-        return None
     text = given.value if isinstance(given, NamedNode) else given.removeprefix("<").removesuffix(">")
     if not text.startswith("urn:") and "://" not in text:
-        raise PenstockError(f"time_property={text!r}: write out its IRI, as in {GENERATED_AT}")
+        raise PenstockError(f"{name}={text!r}: write out its IRI, as in {GENERATED_AT}")
     try:
         return NamedNode(text).value
     except ValueError as error:
-        raise PenstockError(f"time_property={text!r} is no IRI: {error}") from None
+        raise PenstockError(f"{name}={text!r} is no IRI: {error}") from None
 
 
 class _Lines:
@@ -133,10 +140,10 @@ class _Lines:
         return self._lines() if self.resumable else self._only
 
     def _lines(self) -> Iterator[bytes]:
-        """Triples come in pairs with a time: whose clock would it be otherwise?"""
+        """Triples come with a time: whose clock would it be otherwise?"""
         for item in self._items:
             if isinstance(item, Triple):
-                raise LoadError("A source of triples gives pairs of a triple and its time.")
+                raise LoadError("A source of triples gives each with its time, or with its start and its end.")
             if self._kind is not None and not isinstance(item, str | bytes):
                 raise LoadError(f"A source of {self._kind} gives each document as text.")
             yield lines([item] if isinstance(item, tuple) else item, None, 0)

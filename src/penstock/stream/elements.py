@@ -11,15 +11,17 @@ from penstock.errors import LoadError
 from penstock.io.graphs import KINDS, kind_named
 from penstock.stream.moments import Moment, moment, stamp
 
-__all__ = ["LINES", "Elements", "count_texts", "lines", "pushed"]
+__all__ = ["LINES", "Element", "Elements", "When", "count_texts", "lines", "pushed"]
 
-Element: TypeAlias = Triple | Quad | tuple[Triple | Quad, Moment]
+When: TypeAlias = Moment | tuple[Moment, Moment]
+"""A time, or a start and an end."""
+Element: TypeAlias = Triple | Quad | tuple[Triple | Quad, Moment] | tuple[Triple | Quad, Moment, Moment]
 Elements: TypeAlias = str | bytes | Triple | Quad | Dataset | Iterable[Element]
 
 LINES = "nquads"
 
 
-def pushed(elements: Elements, time: Moment | None, now: int, format: str | None) -> tuple[bytes, str | None]:
+def pushed(elements: Elements, time: When | None, now: int, format: str | None) -> tuple[bytes, str | None]:
     """What goes to the stream, and what that is: a kind of document, `LINES`, or None for text of the stream's own
     kind. A dataset without a time brings times of its own graphs."""
     if isinstance(elements, Dataset) and time is None:
@@ -32,27 +34,39 @@ def pushed(elements: Elements, time: Moment | None, now: int, format: str | None
     return lines(elements, time, now), kind
 
 
-def lines(elements: Elements, time: Moment | None, now: int) -> bytes:
-    """Text as it is; triples with their own time, else the given one, else now, and with their graph's name."""
+def lines(elements: Elements, time: When | None, now: int) -> bytes:
+    """Text as it is; triples with their own time, else the given one, else now, and with their graph's name.
+
+    What ends before it starts becomes a line as well: whoever reads it keeps it aside.
+    """
     if isinstance(elements, str | bytes):
         if time is not None:
             raise LoadError("Text brings its own times: push it without one, or push triples.")
         text = elements.encode() if isinstance(elements, str) else elements
         return text if text.endswith(b"\n") or not text else text + b"\n"
-    default = now if time is None else moment(time)
+    default = _stamp(now if time is None else time)
     pairs = [_pair(item, default) for item in ([elements] if isinstance(elements, Triple | Quad) else elements)]
     written = cast(bytes, serialize([quad for quad, _ in pairs], format=RdfFormat.N_QUADS)).decode()
-    timed = zip(written.split("\n")[:-1], (time for _, time in pairs), strict=True)
-    return "".join(f"{line.removesuffix(' .')} {stamp(time)} .\n" for line, time in timed).encode()
+    timed = zip(written.split("\n")[:-1], (when for _, when in pairs), strict=True)
+    return "".join(f"{line.removesuffix(' .')} {when} .\n" for line, when in timed).encode()
 
 
-def _pair(item: Element, default: int) -> tuple[Quad, int]:
-    triple, time = (item[0], moment(item[1])) if isinstance(item, tuple) else (item, default)
+def _pair(item: Element, default: str) -> tuple[Quad, str]:
+    triple, when = (item[0], _stamp(item[1:])) if isinstance(item, tuple) else (item, default)
     if isinstance(triple, Triple):
         triple = Quad(*triple)
     if not isinstance(triple, Quad):
-        raise LoadError(f"A stream takes triples, or pairs of a triple and a time, not {type(triple).__name__}.")
-    return triple, time
+        kind = type(triple).__name__
+        raise LoadError(f"A stream takes triples, alone or with a time or a start and an end, not {kind}.")
+    return triple, when
+
+
+def _stamp(when: Moment | tuple[Moment, ...]) -> str:
+    """A time, or a start and an end, as a term."""
+    times = [moment(time) for time in (when if isinstance(when, tuple) else (when,))]
+    if not 1 <= len(times) <= 2:
+        raise LoadError(f"An element has a time, or a start and an end, and here are {len(times)} times.")
+    return stamp(*reversed(times))
 
 
 def count_texts(data: bytes, kind: str | None) -> int:

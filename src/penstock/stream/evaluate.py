@@ -46,10 +46,12 @@ class Shape:
     query: str
     kind: str
     variables: tuple[str, ...] = ()
+    bounds: tuple[str, str] = ("valid_from", "valid_to")  # what the bounds are of, where an answer has two
 
     @classmethod
-    def of(cls, name: str, query: ops.Query) -> Shape:
-        return cls(name, _KINDS[type(query.form)], tuple(variable.name for variable in query.variables))
+    def of(cls, name: str, query: ops.Query, emit: str | None = None) -> Shape:
+        bounds = ("starts", "ends") if emit == "events" else ("valid_from", "valid_to")
+        return cls(name, _KINDS[type(query.form)], tuple(variable.name for variable in query.variables), bounds)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -58,7 +60,7 @@ class Shape:
 
     def when(self, since: bool) -> tuple[str, ...]:
         """Names for the instant, or for the bounds of an interval, that none of the query's columns has."""
-        wanted = ("valid_from", "valid_to") if since else ("time",)
+        wanted = self.bounds if since else ("time",)
         return tuple(f".{name}" if name in self.columns else name for name in wanted)
 
 
@@ -157,7 +159,8 @@ class Results:
         own = (real.column(name).to_pylist() for name in _names(len(self.shape.columns)))
         cells = [[None if cell is None else term(cell) for cell in column] for column in own]
         answer = _answer(self.shape, real.num_rows, cells, time)
-        return answer if since is None else replace(answer, valid_from=since, valid_to=time)
+        bounds: dict[str, Any] = {} if since is None else dict(zip(self.shape.bounds, (since, time), strict=True))
+        return replace(answer, **bounds)
 
 
 def _moment(time: int) -> datetime | None:

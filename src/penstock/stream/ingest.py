@@ -185,7 +185,7 @@ class Ingest:
                 blocks.setdefault(block.stream, []).append(block)
         for stream, some in blocks.items():
             batch, documents = Batch(stream, _SPOOL, number), self._options(stream).documents
-            self._intake.take(batch, of_blocks(stream, some, batch.name, documents.time_property))
+            self._intake.take(batch, of_blocks(stream, some, batch.name, documents.properties))
         reach("ingested")
         self._in_flight.read(end)
 

@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 from typing import TypeAlias, overload
 
 from penstock.algebra.windows import UNITS
-from penstock.io.results import time_literal
+from penstock.io.nquads_grammar import INTERVAL
+from penstock.io.results import time_literal, time_text
 from penstock.syntax.units import UNITS as WORDS
 
 __all__ = ["Duration", "Moment", "microseconds", "moment", "stamp", "to_datetime"]
@@ -61,6 +62,8 @@ def to_datetime(time: int | None) -> datetime | None:
     return None if time is None else _EPOCH + timedelta(microseconds=min(max(time, _FIRST), _LAST))
 
 
-def stamp(time: int) -> str:
-    """The moment as the fourth term of timestamped N-Quads."""
-    return time_literal(to_datetime(time))
+def stamp(time: int, start: int | None = None) -> str:
+    """The moment as the fourth term of timestamped N-Quads, or if there is a start, the interval that it ends."""
+    if start is None:
+        return time_literal(to_datetime(time))
+    return f'"{time_text(to_datetime(start))}/{time_text(to_datetime(time))}"^^<{INTERVAL}>'

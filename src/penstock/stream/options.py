@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from penstock.io.graphs import GENERATED_AT, Documents, kind_named
+from penstock.io.graphs import PROPERTIES, Documents, Properties, kind_named
 
 __all__ = ["StreamOptions"]
 
@@ -16,7 +16,7 @@ class StreamOptions:
 
     `lateness` is by how much an element may be behind the newest one, `idle` the silence after which the stream holds
     nobody back, and with `advance` its time moves with the clock. The `format` "nt" has no times: lines get that of
-    their arrival. `time_property` says when a graph was, in documents.
+    their arrival. `properties` say when a graph was, in documents.
     """
 
     source: Any = None
@@ -24,12 +24,12 @@ class StreamOptions:
     idle: int | None = None
     advance: bool = False
     format: str | None = None
-    time_property: str | None = None
+    properties: Properties = PROPERTIES
 
     @property
     def documents(self) -> Documents:
         """How documents of graphs are read."""
-        return Documents(self.format, self.time_property or GENERATED_AT)
+        return Documents(self.format, self.properties)
 
     @property
     def kind(self) -> str | None:

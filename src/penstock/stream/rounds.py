@@ -124,7 +124,7 @@ class Rounds:
             task.passed(span.through)
             return False
         streams = due.view(plan, span, segments, self._inputs.dropped)
-        if plan.emit != "rstream":
+        if plan.emit not in ("rstream", "events"):  # which leave nothing open
             return self._changes(task, plan, span, streams, final)
         batch = Results(task.shape, task.entry.batches, plan.evaluate(streams, span))
         if task.fetches and batch.is_empty:

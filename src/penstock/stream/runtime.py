@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import tempfile
+import warnings
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING
 
+from penstock.algebra.bounds import unbounded
 from penstock.algebra.build import translate
 from penstock.algebra.ops import Query
 from penstock.answer import Answer
-from penstock.errors import PenstockError
+from penstock.errors import PenstockError, PenstockWarning
 from penstock.io.graphs import kind_named
 from penstock.io.sinks import SinkSpec
 from penstock.knowledge.store import Store
@@ -89,6 +91,8 @@ class Runtime:
         self, text: str, name: str | None, sink: SinkSpec, duplicates: str, emit: str | None, base: str | None
     ) -> Task:
         query = translate(text, base)
+        for doubt in unbounded(query):
+            warnings.warn(doubt, PenstockWarning, stacklevel=4)
         entry = entry_of(self.catalogue.name_for(text, name, query), text, base, duplicates, emit, sink)
         with self._lock:
             live = self._live is not None
@@ -96,9 +100,17 @@ class Runtime:
                 self._check_inputs(entry.name, query)
             task = self.catalogue.register(entry, query, sink, self._streams, lambda new: self._begin(new, live))
             if live:
+                self._tasks()
                 self._opening.open(task, live=True)
                 self.wake()
             return task
+
+    def _tasks(self) -> list[Task]:
+        """All queries, those of events with the streams that there are."""
+        tasks = list(self.catalogue)
+        for task in tasks:
+            task.read(self._streams)
+        return tasks
 
     def _begin(self, task: Task, live: bool) -> int | None:
         """Where a new query begins. The stream that it derives has nothing of a query that was dropped."""
@@ -137,7 +149,7 @@ class Runtime:
         with self._lock:
             if self._live is not None:
                 raise PenstockError("The engine is live already: stop() it before run().")
-            tasks = list(self.catalogue)
+            tasks = self._tasks()
             check_streams(tasks, self._streams)
             if any(task.inputs for task in tasks):
                 cancellable(self._session().sparkContext, lambda: self._run(tasks))
@@ -171,7 +183,7 @@ class Runtime:
         with self._lock:
             if self._live is not None:
                 return
-            tasks = list(self.catalogue)
+            tasks = self._tasks()
             check_streams(tasks, self._streams)
             self._read_files()
             self._live = self._make_live(self._streams, self._round)

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from penstock.io.nquads import graphed
+from penstock.io.columns import logged
 
 __all__ = ["Part", "Segment", "WrittenPart", "segment_of", "write_part"]
 
@@ -46,8 +46,8 @@ class WrittenPart:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Some elements of a stream, in Parquet: encoded terms `s`, `p`, `o`, the time `ts`, microseconds since 1970, and
-    the name of the graph `g`, NULL for none; a file without that column has no element that is in a graph.
+    """Some elements of a stream, in Parquet: its columns are those of `penstock.io.columns`. `first` and `last` are the
+    least and the greatest `ts`.
 
     Segments of a stream in order, their files in the order of their names, and rows as they lie in a file: that is the
     order of arrival. A segment without rows remembers that a batch had nothing but late or malformed elements; its
@@ -95,9 +95,9 @@ def segment_of(
 
 
 def write_part(table: pa.Table, path: Path) -> WrittenPart:
-    """Write a part. The column `g` is there in any case."""
+    """Write a part. All columns are there in any case."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    pq.write_table(graphed(table), path, use_dictionary=["p", "g"])  # type: ignore[arg-type]  # the stubs know no list
+    pq.write_table(logged(table), path, use_dictionary=["p", "g"])  # type: ignore[arg-type]  # the stubs know no list
     span = pc.min_max(table.column("ts"))
     return WrittenPart(
         str(path), table.num_rows, span["min"].as_py() or 0, span["max"].as_py() or 0, _predicates(table)

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from penstock.io.nquads import ELEMENTS
+from penstock.io.columns import ELEMENTS
 from penstock.spark.replay_part import Part as MeasuredPart
 from penstock.stream.dead import Malformed
 from penstock.stream.frontier import Position

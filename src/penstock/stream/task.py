@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from threading import RLock
 
-from penstock.algebra.ops import Query
+from pyoxigraph import NamedNode
+
+from penstock.algebra.ops import Query, StreamWindow
+from penstock.algebra.windows import SlideWindow
 from penstock.errors import PenstockError
 from penstock.io.sinks import Batch, ParquetSink, Sink
 from penstock.stream.due import Plan
@@ -26,6 +29,7 @@ class Task:
     def __init__(self, entry: Entry, query: Query, sink: Sink | None, registry: Registry) -> None:
         self.entry = entry
         self.query = query
+        self._reads_all = query.emit == "events" and not query.streams
         self.sink = sink
         self.plan: Plan | None = None
         self.progress = entry.progress
@@ -49,12 +53,19 @@ class Task:
 
     @property
     def shape(self) -> Shape:
-        return Shape.of(self.name, self.query)
+        return Shape.of(self.name, self.query, None if self.plan is None else self.plan.emit)
 
     @property
     def inputs(self) -> tuple[str, ...]:
         """The streams that it reads."""
         return tuple(dict.fromkeys(window.iri.value for window in self.query.streams))
+
+    def read(self, streams: Iterable[str]) -> None:
+        """A query of events that names no stream reads all these."""
+        wanted = tuple(streams)
+        if self._reads_all and wanted != self.inputs:
+            found = (StreamWindow(NamedNode(stream), SlideWindow(None)) for stream in wanted)
+            self.query, self.plan = replace(self.query, streams=tuple(found)), None
 
     @property
     def output(self) -> str | None:

@@ -10,7 +10,7 @@ from penstock.errors import QueryError
 from penstock.syntax import tree
 from penstock.syntax.bare_aggregates import loose_keys, nested
 from penstock.syntax.check_annotations import check_annotations
-from penstock.syntax.functions import BUILTINS
+from penstock.syntax.functions import BUILTINS, SPELLED
 from penstock.syntax.scope import (
     aggregates,
     annotated,
@@ -153,6 +153,9 @@ class _Checker:
             case tree.Union(groups):
                 for group in groups:
                     self.group(group)
+            case tree.Chain(first, links):
+                for group in (first, *(link.group for link in links)):
+                    self.group(group)
             case tree.Optional(group) | tree.Minus(group) | tree.NamedGraph(_, group) | tree.Service(_, group):
                 self.group(group)
             case tree.WindowBlock(_, group) | tree.StreamBlock(_, _, group):
@@ -207,7 +210,8 @@ class _Checker:
     def call(self, call: tree.Call) -> None:
         least, most = BUILTINS.get(call.name, (0, None))
         if len(call.args) < least or (most is not None and len(call.args) > most):
-            self.fail(f"{call.name} takes {_arity(least, most)}, not {len(call.args)}", call.span)
+            name = SPELLED.get(call.name, call.name)
+            self.fail(f"{name} takes {_arity(least, most)}, not {len(call.args)}", call.span)
         if call.name in ("BOUND", "TIMESTAMP") and not isinstance(call.args[0], tree.Variable):
             self.fail(f"{call.name} takes a variable", call.span)
         if call.name == "TIMESTAMP" and not all(isinstance(arg, tree.Variable | tree.Iri) for arg in call.args):

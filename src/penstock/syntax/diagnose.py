@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from itertools import takewhile
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from itertools import pairwise, takewhile
 
 from lark import Lark, Token
 from lark.exceptions import UnexpectedToken
 from lark.lexer import PatternStr
 
 from penstock.errors import QueryError, RefusedError
-from penstock.syntax.functions import BUILTINS
-from penstock.syntax.lexer import UNKNOWN, SparqlLexer
+from penstock.syntax.functions import BUILTINS, SPELLED
+from penstock.syntax.lexer import UNKNOWN, LexicalError, SparqlLexer
 from penstock.syntax.source import Source
 from penstock.syntax.suggest import did_you_mean
 from penstock.syntax.tree import Span
@@ -22,6 +23,7 @@ __all__ = ["diagnose_character", "diagnose_token"]
 
 _UPDATES = ("INSERT", "DELETE", "LOAD", "CLEAR", "DROP", "CREATE", "ADD", "MOVE", "COPY", "WITH")
 _AGGREGATES = ("COUNT", "SUM", "MIN", "MAX", "AVG", "SAMPLE", "GROUP_CONCAT")
+_EARLIER = "{…} OPTIONALSEQ {…} has an optional event before; for one after, write {…} UNION { {…} SEQ {…} }"
 _CLOSERS = {"}": "{", ")": "(", "]": "["}
 _BAD_ESCAPE = re.compile(r"""\\[^tbnrf\\"']""")
 _NOT_IN_IRI = re.compile(r'[<"{}|^`\\\x00-\x20]|$')
@@ -50,6 +52,7 @@ def diagnose_token(source: Source, error: UnexpectedToken, parser: Lark) -> Quer
     token, accepted = error.token, frozenset(error.accepts or error.expected)
     return (
         _update(source, token, accepted)
+        or _taken_back(source, parser)
         or _bracket(source, token, parser)
         or _end(source, token, accepted, parser)
         or _iri(source, token, accepted)
@@ -72,6 +75,23 @@ def _update(source: Source, token: Token, accepted: frozenset[str]) -> QueryErro
         return None
     reason = f"{token.upper()} is SPARQL Update, which Penstock does not run: it answers queries"
     return _span(source, token).error(RefusedError, reason, source.text)
+
+
+def _taken_back(source: Source, parser: Lark) -> QueryError | None:
+    """SEQOPTIONAL, also in a pattern without braces, as query 7 of EP-SPARQL's paper has it."""
+    tokens = list(_readable(SparqlLexer(parser.lexer_conf).tokens(source.decoded)))
+    for last, token in pairwise(tokens):
+        is_word = token.type == UNKNOWN and token.upper() == "SEQOPTIONAL"
+        if is_word or (last.type, token.type) == ("SEQ", "OPTIONAL"):
+            reason = "SEQOPTIONAL is not run: a later event would take an answer back"
+            return _span(source, token).error(RefusedError, reason, source.text, _EARLIER)
+    return None
+
+
+def _readable(tokens: Iterator[Token]) -> Iterator[Token]:
+    """Up to the first place where there is none."""
+    with suppress(LexicalError):
+        yield from tokens
 
 
 def _bracket(source: Source, token: Token, parser: Lark) -> QueryError | None:
@@ -127,7 +147,7 @@ def _function(source: Source, token: Token, accepted: frozenset[str]) -> QueryEr
         return None
     if not source.decoded[token.end_pos :].lstrip().startswith("("):
         return None
-    hint = did_you_mean(token, [*BUILTINS, *_AGGREGATES])
+    hint = did_you_mean(token, [*(SPELLED.get(name, name) for name in BUILTINS), *_AGGREGATES])
     return _span(source, token).error(QueryError, f"there is no function {token}", source.text, hint)
 
 

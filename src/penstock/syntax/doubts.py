@@ -6,18 +6,20 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 
 from penstock.syntax import tree
-from penstock.syntax.scope import annotated, visible
+from penstock.syntax.doubts_events import bound, doubts_of_events
 
 __all__ = ["doubts"]
 
 
 def doubts(query: tree.Query) -> Iterator[str]:
     """One sentence each, for warnings."""
-    if query.registration is not None and query.registration.derives and query.registration.emit is None:
-        yield from _derives_nothing(query.registration.name, query.form)
+    given = query.registration
+    if given is not None and given.derives and given.emit is None and not given.rule:
+        yield from _derives_nothing(given.name, query.form)
     yield from _unread(query)
+    yield from doubts_of_events(query, _nodes(query))
     if isinstance(query.form, tree.Select):
-        yield from _near_misses(query.form, _bound(query))
+        yield from _near_misses(query.form, bound(query))
 
 
 def _derives_nothing(name: str, form: tree.Form) -> Iterator[str]:
@@ -58,9 +60,3 @@ def _near_misses(select: tree.Select, bound: set[str]) -> Iterator[str]:
         near = folded.get(name.casefold())
         if item.expression is None and near is not None and name not in bound:
             yield f"line {item.variable.span.line}: ?{name} is never bound; did you mean ?{near}?"
-
-
-def _bound(query: tree.Query) -> set[str]:
-    aliases = [key.alias.name for key in query.modifiers.group_by if key.alias is not None]
-    values = [variable.name for variable in query.values.variables] if query.values else []
-    return {*visible(query.where), *annotated(query.modifiers), *aliases, *values}

@@ -1,14 +1,20 @@
-"""The built-in functions of SPARQL 1.1 ([121] of its grammar), C-SPARQL's timestamp, and the casts, with how many
-arguments each takes."""
+"""The built-in functions of SPARQL 1.1 ([121] of its grammar), C-SPARQL's timestamp, EP-SPARQL's functions of when
+something occurred, and the casts, with how many arguments each takes."""
 
 from __future__ import annotations
 
-__all__ = ["BUILTINS", "CASTS", "XSD"]
+__all__ = ["BUILTINS", "CASTS", "OCCURRENCES", "SPELLED", "XSD"]
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 
+OCCURRENCES = {"GETDURATION": "duration", "GETSTARTTIME": "start", "GETENDTIME": "end"}
+"""EP-SPARQL's functions → what of its interval each asks a solution for."""
+
+SPELLED = {name: f"get{name.removeprefix('GET')}" for name in OCCURRENCES}
+"""Names that are printed otherwise than in upper case."""
+
 _BY_ARITY: dict[tuple[int, int | None], str] = {
-    (0, 0): "NOW RAND STRUUID UUID",
+    (0, 0): f"NOW RAND STRUUID UUID {' '.join(OCCURRENCES)}",
     (0, 1): "BNODE",
     (0, None): "COALESCE CONCAT",
     (1, 1): """ABS BOUND CEIL DATATYPE DAY ENCODE_FOR_URI FLOOR HOURS IRI ISBLANK ISIRI ISLITERAL ISNUMERIC ISURI LANG

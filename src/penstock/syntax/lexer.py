@@ -25,7 +25,7 @@ SPACE = r"[ \t\r\n]+(?:#[^\r\n]*[ \t\r\n]*)*|#[^\r\n]*"
 _WORD = r"[A-Za-z_][A-Za-z0-9_]*"
 
 # After these a bare name may stand, whatever word it is.
-_NAMING = frozenset(("QUERY", "STREAM", "RSTREAM", "ISTREAM", "DSTREAM"))
+_NAMING = frozenset(("QUERY", "STREAM", "RSTREAM", "ISTREAM", "DSTREAM", "RULE"))
 _TIMING = frozenset(("RANGE", "STEP", "SLIDE", "EVERY"))
 _ISO = re.compile(r"P(?=[\dT])[\w.]*", re.IGNORECASE)
 _BEFORE_NOW = frozenset(("LSQB", "FROM", "TO"))

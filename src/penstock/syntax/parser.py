@@ -20,7 +20,7 @@ from penstock.syntax.transform_streams import QueryTransformer
 
 __all__ = ["GRAMMAR", "grammar", "parse"]
 
-GRAMMAR = ("terminals", "sparql", "csparql", "streaming_sparql", "cqels", "rspql")
+GRAMMAR = ("terminals", "sparql", "csparql", "streaming_sparql", "cqels", "rspql", "epsparql")
 """The language is the sum of these files of `grammar/`, in this order: later ones extend earlier ones."""
 
 

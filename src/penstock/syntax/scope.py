@@ -27,8 +27,8 @@ def of_element(element: tree.Element) -> Iterable[str]:
             return _names(variables)
         case tree.Optional(group) | tree.StreamBlock(_, _, group):
             return visible(group)
-        case tree.Union(groups):
-            return [name for group in groups for name in visible(group)]
+        case tree.Union() | tree.Chain():
+            return [name for group in element.groups for name in visible(group)]
         case tree.NamedGraph(name, group) | tree.WindowBlock(name, group) | tree.Service(name, group):
             return [*_names([name]), *visible(group)]
         case tree.SubSelect(select, where, modifiers, values):

@@ -135,9 +135,6 @@ class SparqlTransformer(ExpressionTransformer):
     def group_graph_pattern(self, brace: Token, *elements: tree.Element) -> tree.Group:
         return tree.Group(elements, self.span(brace))
 
-    def group_or_union(self, *groups: tree.Group) -> tree.Union:
-        return tree.Union(groups)
-
     def optional(self, group: tree.Group) -> tree.Optional:
         return tree.Optional(group)
 

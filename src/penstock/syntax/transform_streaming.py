@@ -30,9 +30,6 @@ class StreamingTransformer(WindowTransformer):
             return replace(super().group_graph_pattern(brace, *elements), window=window)  # type: ignore[arg-type]
         return super().group_graph_pattern(brace, *parts)  # type: ignore[arg-type]
 
-    def united_where(self, *groups: tree.Group) -> tree.Group:
-        return tree.Group((tree.Union(groups),), groups[0].span)
-
     def sliding_delta_window(
         self, start: Token, range_: tree.Duration, word: Token, slide: tree.Duration | None
     ) -> tree.SlideWindow:

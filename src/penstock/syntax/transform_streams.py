@@ -10,7 +10,7 @@ from penstock.errors import QueryError
 from penstock.syntax import tree
 from penstock.syntax.source import Source
 from penstock.syntax.transform import Clause, Where
-from penstock.syntax.transform_rspql import RspqlTransformer
+from penstock.syntax.transform_events import EventTransformer
 
 __all__ = ["QueryTransformer"]
 
@@ -25,13 +25,14 @@ class _Registered(NamedTuple):
     every: tree.Duration | None
 
 
-class QueryTransformer(RspqlTransformer):
+class QueryTransformer(EventTransformer):
     def __init__(self, source: Source, base: str | None) -> None:
         super().__init__(source, base)
         self.languages = set()
         self.variables = []
         self.window_variables = {}
         self.naming = set()
+        self.named_first = set()
 
     def start(
         self,
@@ -74,8 +75,8 @@ class QueryTransformer(RspqlTransformer):
         readers = {"NAME": self.bare_name, "IRIREF": self.iri_ref}
         iri = readers.get(token.type, self.prefixed_name)(token)
         name = str(token) if token.type == "NAME" else iri.value
-        emit = kind.lower() if kind.type not in ("QUERY", "STREAM") else None
-        return tree.Registration(name, iri, kind.type != "QUERY", every, emit)
+        emit = kind.lower() if kind.type not in ("QUERY", "STREAM", "RULE") else None
+        return tree.Registration(name, iri, kind.type != "QUERY", every, emit, kind.type == "RULE")
 
     # Streams and windows
 

@@ -212,6 +212,29 @@ class Union:
 
 
 @dataclass(frozen=True, slots=True)
+class Linked:
+    """UNION, SEQ, EQUALS, OPTIONALSEQ or EQUALSOPTIONAL, and the group after it; `negated`: `SEQ NOT {…}`."""
+
+    operator: str
+    group: Group
+    negated: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Groups with operators of EP-SPARQL, and perhaps UNION, between them: all of one precedence, from the left."""
+
+    first: Group
+    links: tuple[Linked, ...]
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """Those whose variables are bound, and so without what stands after NOT."""
+        return (self.first, *(link.group for link in self.links if not link.negated))
+
+
+@dataclass(frozen=True, slots=True)
 class NamedGraph:
     name: Variable | Iri
     group: Group
@@ -251,8 +274,8 @@ class SubSelect:
 
 
 Element: TypeAlias = (
-    Triples | Filter | Bind | InlineData | Optional | Minus | Union | NamedGraph | WindowBlock | StreamBlock | Service
-    | SubSelect
+    Triples | Filter | Bind | InlineData | Optional | Minus | Union | Chain | NamedGraph | WindowBlock | StreamBlock
+    | Service | SubSelect
 )  # fmt: skip
 
 
@@ -437,14 +460,15 @@ class WindowClause:
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """REGISTER QUERY, or REGISTER STREAM (`derives`), or REGISTER RSTREAM, ISTREAM or DSTREAM (then `emit` says it).
-    `name` is as written for a bare word, else the IRI."""
+    """REGISTER QUERY, or REGISTER STREAM (`derives`), or REGISTER RSTREAM, ISTREAM or DSTREAM (then `emit` says it), or
+    REGISTER RULE (`rule`). `name` is as written for a bare word, else the IRI."""
 
     name: str
     iri: Iri
     derives: bool
     every: Duration | None
     emit: str | None = None
+    rule: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,6 +81,7 @@ class BlockLanguage(Language):
             return super().template(triples)
 
     def check(self, expression: tree.Expression) -> None:
+        super().check(expression)
         for part in subexpressions(expression):
             if isinstance(part, tree.Call) and part.name == "TIMESTAMP":
                 raise self.cannot("it asks for timestamps")

@@ -9,6 +9,8 @@ from penstock.algebra.expressions import Aggregate
 from penstock.algebra.windows import UNITS, Window
 from penstock.errors import PenstockError
 from penstock.syntax import tree
+from penstock.syntax.functions import OCCURRENCES, SPELLED
+from penstock.syntax.scope import subexpressions
 from penstock.translate.writer import SparqlWriter
 
 __all__ = ["CannotSay", "Language", "duration"]
@@ -36,6 +38,17 @@ class Language(SparqlWriter):
         """In square brackets."""
         raise NotImplementedError
 
+    # What is EP-SPARQL's alone
+
+    def chain(self, chain: tree.Chain) -> str:
+        operator = next(link.operator for link in chain.links if link.operator != "UNION")
+        raise self.cannot(f"{operator} asks when its operands occurred")
+
+    def check(self, expression: tree.Expression) -> None:
+        for part in subexpressions(expression):
+            if isinstance(part, tree.Call) and part.name in OCCURRENCES:
+                raise self.cannot(f"{SPELLED[part.name]}() asks when something occurred")
+
     # What the query gives out
 
     def registration(self) -> Iterator[str]:
@@ -43,6 +56,8 @@ class Language(SparqlWriter):
         emit, given = self.meaning.emit or "rstream", self.query.registration
         if emit == "intervals":
             raise self.cannot("its output is solutions with their time of validity, each once")
+        if emit == "events":
+            raise self.cannot("its streams have no windows, and each solution is delivered once, when it is complete")
         if given is None and emit == self.emits:
             return
         word = self.registered_as(emit, given)

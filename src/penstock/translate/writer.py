@@ -39,6 +39,8 @@ class SparqlWriter:
                 yield f"MINUS {self.group(group)}"
             case tree.Union(groups):
                 yield " UNION ".join(map(self.group, groups))
+            case tree.Chain():
+                yield self.chain(element)
             case tree.SubSelect(select, where, modifiers, values):
                 items = self.items(select, where, modifiers, values)
                 end = [*self.modifiers(modifiers), *([] if values is None else [self.values(values)])]
@@ -64,6 +66,9 @@ class SparqlWriter:
 
     def graph(self, block: tree.NamedGraph) -> str:
         return f"GRAPH {self.term(block.name)} {self.group(block.group)}"
+
+    def chain(self, chain: tree.Chain) -> str:
+        raise NotImplementedError
 
     def window_block(self, block: tree.WindowBlock) -> str:
         raise NotImplementedError

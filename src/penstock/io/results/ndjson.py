@@ -21,14 +21,8 @@ def to_ndjson(answer: Answer) -> str:
     graph = answer.triples is not None
     body: dict[str, Any] = {"triples": _lines(answer)} if graph else json_object(answer)
     named = {} if answer.query is None else {"query": answer.query}
-    return json.dumps({**named, **_times(answer), **body}, ensure_ascii=False)
-
-
-def _times(answer: Answer) -> dict[str, str | None]:
-    if answer.valid_from is not None:
-        end = None if answer.valid_to is None else time_text(answer.valid_to)
-        return {"valid_from": time_text(answer.valid_from), "valid_to": end}
-    return {} if answer.time is None else {"time": time_text(answer.time)}
+    times = {name: None if time is None else time_text(time) for name, time in answer.when.items()}
+    return json.dumps({**named, **times, **body}, ensure_ascii=False)
 
 
 def _lines(answer: Answer) -> list[str]:
@@ -44,10 +38,14 @@ def time_text(time: datetime) -> str:
 
 def when_text(answer: Answer) -> str:
     """When the answer holds, for people: at an instant, from one to another, or since one; empty if it has no time."""
-    if answer.valid_from is None:
-        return "" if answer.time is None else f"at {time_text(answer.time)}"
-    start = time_text(answer.valid_from)
-    return f"since {start}" if answer.valid_to is None else f"from {start} to {time_text(answer.valid_to)}"
+    match [None if time is None else time_text(time) for time in answer.when.values()]:
+        case [start, None]:
+            return f"since {start}"
+        case [start, end] if start != end:
+            return f"from {start} to {end}"
+        case [time, *_]:
+            return f"at {time}"
+    return ""
 
 
 def time_literal(time: datetime) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Callable, Iterable, Iterator
-from datetime import datetime
 from io import StringIO
 from pathlib import Path
 from typing import IO
@@ -76,7 +75,7 @@ def csv_text(answers: Iterable[Answer], fresh: bool = True) -> Iterator[str]:
     for answer in answers:
         out = StringIO(newline="")
         writer = csv.writer(out, lineterminator="\r\n")
-        when = _when(answer)
+        when = answer.when or {"time": None}  # what still holds has no end
         if fresh:
             writer.writerow([*when, *answer.variables])
             fresh = False
@@ -85,17 +84,10 @@ def csv_text(answers: Iterable[Answer], fresh: bool = True) -> Iterator[str]:
         yield out.getvalue()
 
 
-def _when(answer: Answer) -> dict[str, datetime | None]:
-    """The columns that say when a row holds. What still holds has no end."""
-    if answer.valid_from is None:
-        return {"time": answer.time}
-    return {"valid_from": answer.valid_from, "valid_to": answer.valid_to}
-
-
 def nquads_text(answers: Iterable[Answer], _fresh: bool = True) -> Iterator[str]:
     """A line a triple with the instant as its fourth part, so that a derived stream can be read as a stream again.
 
-    Of an interval that is its beginning: a stream has points of time.
+    Of an interval that is its beginning, of events their end: a stream has points of time.
     """
     for answer in answers:
         time = answer.valid_from or answer.time

@@ -5,7 +5,7 @@ from penstock.optimise.rules.fold_trivial import fold_trivial
 from penstock.optimise.rules.group_annotated import group_annotated
 from penstock.optimise.rules.merge_joined_patterns import merge_joined_patterns
 from penstock.optimise.rules.order_joins import order_joins
-from penstock.optimise.rules.push_filter import push_filter
+from penstock.optimise.rules.push_filter import push_filter, push_filter_of_events
 from penstock.optimise.rules.push_projection import push_projection
 
 __all__ = ["ALL_RULES"]
@@ -14,13 +14,14 @@ ALL_RULES: tuple[Rule, ...] = (
     # first, so that no other rule has to think of units, empty tables and constant filters
     Rule("fold_trivial", Direction.UP, plain(fold_trivial)),
     # before anything is pushed between DISTINCT and the aggregates below it
-    Rule("group_annotated", Direction.UP, plain(group_annotated)),
+    # (rows of a group that occurred at different times are different rows, and a group is just one)
+    Rule("group_annotated", Direction.UP, plain(group_annotated), on_events=False),
     # before ordering, which then sees all triple patterns of a group at once
     Rule("merge_joined_patterns", Direction.UP, plain(merge_joined_patterns)),
     # before filters go down, since a filter between two joins would keep their operands apart
     Rule("order_joins", Direction.ROOT, order_joins),
     # onto the operands in their final order, so that a filter stops at the earliest that binds its variables
-    Rule("push_filter", Direction.DOWN, plain(push_filter)),
+    Rule("push_filter", Direction.DOWN, plain(push_filter), on_events=plain(push_filter_of_events)),
     # last, since only now is it settled where each variable is read for the last time
     Rule("push_projection", Direction.ROOT, plain(push_projection), inside_exists=False),
 )

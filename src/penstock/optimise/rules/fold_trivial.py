@@ -9,7 +9,7 @@ from pyoxigraph import NamedNode
 from penstock.algebra import make
 from penstock.algebra.expressions import Call, Const, Exists, Expr, Var
 from penstock.algebra.make import FALSE, TRUE
-from penstock.algebra.ops import Filter, LeftJoin, Op
+from penstock.algebra.ops import EqualsOptional, Filter, LeftJoin, Op, OptionalSeq
 from penstock.algebra.scope import Vars, certain
 
 __all__ = ["fold_trivial"]
@@ -23,12 +23,14 @@ def fold_trivial(op: Op) -> Op:
     match op:
         case Filter(condition, pattern):
             return make.rebuild(_with_condition(op, _test(condition, certain(pattern))))
-        case LeftJoin(Expr() as condition, left, right):
+        case LeftJoin(Expr() as condition, left, right) | OptionalSeq(left, right, Expr() as condition):
+            return make.rebuild(_with_condition(op, _test(condition, certain(left) | certain(right))))
+        case EqualsOptional(left, right, Expr() as condition):
             return make.rebuild(_with_condition(op, _test(condition, certain(left) | certain(right))))
     return make.rebuild(op)
 
 
-def _with_condition(op: Filter | LeftJoin, condition: Expr) -> Op:
+def _with_condition(op: Filter | LeftJoin | OptionalSeq | EqualsOptional, condition: Expr) -> Op:
     return op if condition == op.condition else replace(op, condition=condition)
 
 

@@ -25,7 +25,10 @@ def _narrowed(op: Op, needed: Vars) -> Op:
     """`op` with the same solutions as far as the needed variables go; it may still bind others."""
     read = needed | union_of(references(expr) for expr in expressions_of(op))
     match op:
-        case ops.Join(left, right) | ops.LeftJoin(_, left, right):
+        case (
+            ops.Join(left, right) | ops.Seq(left, right) | ops.Equals(left, right)
+            | ops.LeftJoin(_, left, right) | ops.OptionalSeq(left, right) | ops.EqualsOptional(left, right)
+        ):  # fmt: skip
             shared = visible(left) & visible(right)
             return map_children(op, lambda side: _cut(side, read | shared))
         case ops.Minus(left, right):

@@ -9,10 +9,24 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from penstock.spark import encoding, sql
+from penstock.spark.functions import durations
 from penstock.spark.functions.arithmetic import is_numeric
 from penstock.spark.functions.moments import Moment, moment
 from penstock.spark.lets import let
-from penstock.spark.values import Instant, Node, Number, Text, Truth, Value, as_boolean, boolean, number, term, text
+from penstock.spark.values import (
+    Instant,
+    Length,
+    Node,
+    Number,
+    Text,
+    Truth,
+    Value,
+    as_boolean,
+    boolean,
+    number,
+    term,
+    text,
+)
 
 Compare = Callable[[Value, Value], Truth]
 
@@ -26,6 +40,8 @@ def _families(symbol: str, left: Value, right: Value) -> list[str]:
     known = {type(left), type(right)} - {Node}
     if len(known) == 2:
         return ["CAST(NULL AS BOOLEAN)"]
+    if known == {Length}:  # only beside a length that is known to be one: other durations are terms like any
+        return [durations.compare(symbol, left, right)]
     every = {Number: _numbers, Text: _strings, Truth: _truths, Instant: _moments}
     return [compare(symbol, left, right) for kind, compare in every.items() if not known or kind in known]
 

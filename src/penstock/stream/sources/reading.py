@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import count, groupby
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from penstock.errors import LoadError
-from penstock.io.graphs import GENERATED_AT, Documents, parse_documents
-from penstock.io.nquads import ELEMENTS, GRAPHED, BadLine, Parsed, parse, scope
+from penstock.io.columns import BACKWARDS, ELEMENTS, END, LOGGED, lasting
+from penstock.io.graphs import PROPERTIES, Documents, Properties, parse_documents
+from penstock.io.nquads import BadLine, Parsed, parse, scope
 from penstock.io.splits import Split, chunks, filesystem
+from penstock.stream import moments
 from penstock.stream.dead import Malformed
 from penstock.stream.options import StreamOptions
 from penstock.stream.sifting import Advance, Item, Reading
@@ -21,10 +26,11 @@ from penstock.stream.spool import Block
 __all__ = ["of_blocks", "of_documents", "of_file"]
 
 _MICROSECONDS = pa.timestamp("us", "UTC")
+_COLUMNS = (*ELEMENTS.names, "g", END)
 
 
 def of_blocks(
-    stream: str, blocks: Iterable[Block], batch: str = "", time_property: str = GENERATED_AT
+    stream: str, blocks: Iterable[Block], batch: str = "", properties: Properties = PROPERTIES
 ) -> Iterator[Item]:
     """What a stream's blocks hold. An empty one with a stamp says that the stream's time has come there.
 
@@ -34,15 +40,15 @@ def of_blocks(
     for (kind, empty, stamp), together in groupby(blocks, key=lambda block: (block.kind, not block.data, block.stamp)):
         if kind is not None:
             for block, number in zip(together, numbers, strict=False):
-                yield from _documents(block, kind, scope(f"{stream} {batch} {number}"), time_property)
+                yield from _documents(block, kind, scope(f"{stream} {batch} {number}"), properties)
         elif not empty:
             yield _parsed(stream, [block.data for block in together], stamp)
         elif stamp is not None:
             yield Advance(stamp - 1)
 
 
-def _documents(block: Block, kind: str, labels: str, time_property: str) -> Iterator[Reading]:
-    for parsed in parse_documents([block.data], kind, labels, time_property):
+def _documents(block: Block, kind: str, labels: str, properties: Properties) -> Iterator[Reading]:
+    for parsed in parse_documents([block.data], kind, labels, properties):
         yield _reading(parsed, block.stream)
 
 
@@ -100,15 +106,41 @@ def _parquet(file: Dropped) -> Iterator[Reading]:
         names = parquet.schema_arrow.names
         if missing := [name for name in ELEMENTS.names if name not in names]:
             raise LoadError(f"the file has no column {', '.join(missing)}")
-        for batch in parquet.iter_batches(columns=[name for name in GRAPHED.names if name in names]):
-            yield Reading(_elements(pa.Table.from_batches([batch])))
+        before = 0
+        for batch in parquet.iter_batches(columns=[name for name in _COLUMNS if name in names]):
+            yield _in_order(_elements(pa.Table.from_batches([batch])), file.path, before)
+            before += batch.num_rows
 
 
 def _elements(table: pa.Table) -> pa.Table:
     """The columns as the log has them; a time may be a timestamp of any resolution."""
     if any(table.column(name).null_count for name in ELEMENTS.names):
         raise LoadError("a term or a time is NULL")
-    if pa.types.is_timestamp(table.schema.field("ts").type):
-        table = table.set_column(table.schema.get_field_index("ts"), "ts", table.column("ts").cast(_MICROSECONDS))
-    schema = GRAPHED if "g" in table.column_names else ELEMENTS
-    return table.select(schema.names).cast(schema)
+    columns = {name: table.column(name) for name in table.column_names}
+    for name in {"ts", END} & columns.keys():
+        if pa.types.is_timestamp(columns[name].type):
+            columns[name] = columns[name].cast(_MICROSECONDS)
+        columns[name] = columns[name].cast(pa.int64())
+    if (end := columns.pop(END, None)) is not None:
+        columns["start"], columns["ts"] = columns["ts"], pc.coalesce(end, columns["ts"])
+    schema = pa.schema([field for field in LOGGED if field.name in columns])
+    found = pa.table([columns[name] for name in schema.names], names=schema.names).cast(schema)
+    return lasting(found) if end is not None else found
+
+
+def _in_order(table: pa.Table, source: str, before: int) -> Reading:
+    """Without the elements that end before they start. Their place is that in the file, counted from 1."""
+    if "start" not in table.column_names:
+        return Reading(table)
+    start, end = (table.column(name) for name in ("start", "ts"))
+    backwards = pc.coalesce(start, end).to_numpy() > end.to_numpy()
+    places = np.flatnonzero(backwards)
+    wrong = zip(places.tolist(), table.take(places).to_pylist(), strict=True)
+    bad = [Malformed(source, before + place + 1, _text(row), BACKWARDS) for place, row in wrong]
+    return Reading(table.filter(~backwards), bad)
+
+
+def _text(row: dict[str, Any]) -> str:
+    """As a line would have it; terms as they are, since nobody knows whether they are any."""
+    terms = (row[name] for name in ("s", "p", "o", "g") if row.get(name) is not None)
+    return f"{' '.join(terms)} {moments.stamp(row['ts'], row['start'])} ."

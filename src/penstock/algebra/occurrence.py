@@ -1,0 +1,47 @@
+"""Which parts of a query ask when something occurred (EP-SPARQL).
+
+Where one does, every solution has an interval, and OPTIONAL, MINUS and EXISTS count only what has ended when the
+solution itself ends, so that nothing later takes an answer back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from penstock.algebra.expressions import Aggregate, Call, Expr, Occurrence
+from penstock.algebra.ops import Equals, EqualsOptional, Op, OptionalSeq, Query, Seq
+from penstock.algebra.scope import exists_in, expressions_of
+
+__all__ = ["EVENT_OPERATORS", "asks_interval", "inner_plans", "is_timed"]
+
+EVENT_OPERATORS = (Seq, Equals, OptionalSeq, EqualsOptional)
+
+
+def is_timed(query: Query) -> bool:
+    """Whether the intervals of solutions can be told from the answers."""
+    return query.emit == "events" or _is_timed(query.pattern)
+
+
+def _is_timed(op: Op) -> bool:
+    if isinstance(op, EVENT_OPERATORS) or any(map(asks_interval, expressions_of(op))):
+        return True
+    return any(map(_is_timed, inner_plans(op)))
+
+
+def inner_plans(op: Op) -> Iterator[Op]:
+    """The operands, and then the patterns of the operator's own EXISTS, in a fixed order."""
+    yield from op.children
+    for expression in expressions_of(op):
+        yield from (exists.pattern for exists in exists_in(expression))
+
+
+def asks_interval(expression: Expr) -> bool:
+    """Whether it has getDURATION() or the like; inside EXISTS they ask the rows there, and not those here."""
+    match expression:
+        case Occurrence():
+            return True
+        case Call(_, args):
+            return any(map(asks_interval, args))
+        case Aggregate(_, Expr() as argument):
+            return asks_interval(argument)
+    return False

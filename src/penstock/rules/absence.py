@@ -1,0 +1,200 @@
+"""Nodes that ask what is not there: OPTIONAL and its forms over time, MINUS and EXISTS.
+
+All that counts for a row has ended when the row does, so the answer never changes later. A row without interval is the
+exception: it has no end to be judged at. Where an event would change what was said of it, and someone has
+read that already, there is no right answer left, and the rule is stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from penstock.algebra.expressions import Var
+from penstock.errors import QueryError
+from penstock.rules.expressions import Expression
+from penstock.rules.memory import Memory, Moment
+from penstock.rules.nodes import Node, Scheduled
+from penstock.rules.rows import Meeting, Row
+from penstock.spark.encoding import tail_of
+
+__all__ = ["Mark", "Minus", "Optional", "OptionalAtOnce", "OptionalBefore"]
+
+_MARKS = {truth: f'"{str(truth).lower()}"{tail_of("boolean")}' for truth in (True, False)}
+
+
+class Optional(Scheduled):
+    """OPTIONAL: the partners that have ended so far, or the row alone."""
+
+    complete = frozenset((1,))
+
+    def __init__(self, meeting: Meeting, condition: Expression | None) -> None:
+        super().__init__(meeting.layout, 2)
+        self._meeting = meeting
+        self._condition = condition
+        self._partners = Memory(meeting.other_key)
+        self.timeless = Timeless(meeting)
+
+    def memories(self) -> dict[int, Memory]:
+        return {1: self._partners}
+
+    def work(self, *inbox: list[Row]) -> list[Row]:
+        rows, partners = inbox
+        made = self._with_timeless(partners)
+        self._partners.add(partners)
+        for row in rows:
+            found = self._fitting(self._meeting.together(row, self.candidates(row)))
+            made += found or [self._meeting.alone(row)]
+            if row[1] is None:
+                self.timeless.add(row, changes=not found)
+        return made
+
+    def candidates(self, row: Row) -> Sequence[Row]:
+        return self._partners.find(self._meeting.key(row))
+
+    def _fitting(self, rows: list[Row]) -> list[Row]:
+        if self._condition is None or not rows:
+            return rows
+        return [row for row, holds in zip(rows, self._condition.holds(rows), strict=True) if holds]
+
+    def _with_timeless(self, partners: list[Row]) -> list[Row]:
+        made = []
+        for row, partner in self.timeless.met_by(partners):
+            found = self._fitting(self._meeting.together(row, (partner,)))
+            if found:
+                self.timeless.check(row, self)
+            made += found
+        return made
+
+
+class OptionalBefore(Optional):
+    """OPTIONALSEQ: the second input is what may have ended before."""
+
+    past = frozenset((1,))
+    complete = frozenset()
+
+    def work(self, *inbox: list[Row]) -> list[Row]:
+        return super().work(inbox[0], [])
+
+    def candidates(self, row: Row) -> Sequence[Row]:
+        return () if row[0] is None else self._partners.before(self._meeting.key(row), row[0])
+
+
+class OptionalAtOnce(Optional):
+    """EQUALSOPTIONAL: the second input may have the same interval."""
+
+    def __init__(self, meeting: Meeting, condition: Expression | None) -> None:
+        super().__init__(meeting, condition)
+        self._now = Moment(meeting.other_key)
+
+    def memories(self) -> dict[int, Memory]:
+        return {}
+
+    def work(self, *inbox: list[Row]) -> list[Row]:
+        self.used.append(self)
+        self._now.add(inbox[1])
+        return super().work(inbox[0], [])
+
+    def candidates(self, row: Row) -> Sequence[Row]:
+        return self._now.find(self._meeting.key(row), row[0])
+
+    def end(self) -> None:
+        super().end()
+        self._now.clear()
+
+
+class Minus(Scheduled):
+    complete = frozenset((1,))
+    repeats = False
+
+    def __init__(self, meeting: Meeting, layout: tuple[Var, ...]) -> None:
+        super().__init__(layout, 2)
+        self._meeting = meeting
+        self._others = Memory(meeting.other_key)
+        self.timeless = Timeless(meeting)
+
+    def memories(self) -> dict[int, Memory]:
+        return {1: self._others}
+
+    def work(self, *inbox: list[Row]) -> list[Row]:
+        rows, others = inbox
+        for row, other in self.timeless.met_by(others):
+            if self._excludes(row, other):
+                self.timeless.check(row, self)
+        self._others.add(others)
+        kept = [row for row in rows if not self._excluded(row)]
+        for row in kept:
+            if row[1] is None:
+                self.timeless.add(row)
+        return kept
+
+    def _excluded(self, row: Row) -> bool:
+        return any(self._excludes(row, other) for other in self._others.find(self._meeting.key(row)))
+
+    def _excludes(self, row: Row, other: Row) -> bool:
+        return self._meeting.fits(row, other) and self._meeting.share(row, other)
+
+
+class Mark(Scheduled):
+    """EXISTS: the row with one more place that says whether there is a fitting solution. A condition, which reads both,
+    is asked at the time of that solution."""
+
+    complete = frozenset((1,))
+    repeats = False
+
+    def __init__(self, meeting: Meeting, layout: tuple[Var, ...], condition: Expression | None) -> None:
+        super().__init__(layout, 2)
+        self._meeting = meeting
+        self._condition = condition
+        self._others = Memory(meeting.other_key)
+        self.timeless = Timeless(meeting)
+
+    def memories(self) -> dict[int, Memory]:
+        return {1: self._others}
+
+    def work(self, *inbox: list[Row]) -> list[Row]:
+        rows, others = inbox
+        for row, other in self.timeless.met_by(others):
+            if self._is_met(row, (other,)):
+                self.timeless.check(row, self)
+        self._others.add(others)
+        made = []
+        for row in rows:
+            met = self._is_met(row, self._others.find(self._meeting.key(row)))
+            made.append((*row, _MARKS[met]))
+            if row[1] is None and not met:
+                self.timeless.add(row)
+        return made
+
+    def _is_met(self, row: Row, others: Sequence[Row]) -> bool:
+        fitting = [other for other in others if self._meeting.fits(row, other)]
+        if self._condition is None or not fitting:
+            return bool(fitting)
+        both = [(*other[:2], *self._meeting.together(row, (other,))[0][2:]) for other in fitting]
+        return any(self._condition.holds(both))
+
+
+class Timeless:
+    """The rows without interval that a node was given, and whether an event may still change what it said of them."""
+
+    def __init__(self, meeting: Meeting) -> None:
+        self._meeting = meeting
+        self._rows: dict[Any, list[Row]] = {}
+        self._said: set[Row] = set()
+
+    def add(self, row: Row, changes: bool = True) -> None:
+        self._rows.setdefault(self._meeting.key(row), []).append(row)
+        if changes:
+            self._said.add(row)
+
+    def met_by(self, others: list[Row]) -> list[tuple[Row, Row]]:
+        """These rows with the events that they meet."""
+        key = self._meeting.other_key
+        return [(row, other) for other in others if other[1] is not None for row in self._rows.get(key(other), ())]
+
+    def check(self, row: Row, node: Node) -> None:
+        if node.read and row in self._said:
+            raise QueryError(
+                f"rule {node.rule}: an event changes what the background alone had said, and answers with it",
+                hint="put a pattern of the stream into the group that OPTIONAL, MINUS or FILTER (NOT) EXISTS stands in",
+            )

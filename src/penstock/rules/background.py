@@ -1,0 +1,44 @@
+"""What the machine asks of the background: the triples that a pattern matches there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from pyoxigraph import DefaultGraph, Literal, NamedNode, Store, Triple
+
+from penstock.algebra.expressions import Var
+from penstock.algebra.ops import TriplePattern
+from penstock.rules.rule import terms_of
+from penstock.spark.encoding import encode
+
+__all__ = ["Background", "Known", "Nothing", "StoreBackground"]
+
+Known = tuple[str, str, str]
+
+
+class Background(Protocol):
+    def matches(self, pattern: TriplePattern) -> Iterable[Known]:
+        """The triples, as the log writes terms, that agree with the constants of the pattern."""
+
+
+class Nothing:
+    """No background."""
+
+    def matches(self, pattern: TriplePattern) -> Iterable[Known]:
+        return ()
+
+
+class StoreBackground:
+    """The default graph of a store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def matches(self, pattern: TriplePattern) -> Iterable[Known]:
+        subject, predicate, object = (None if isinstance(term, Var) else term for term in terms_of(pattern))
+        if isinstance(subject, Literal) or not isinstance(predicate, NamedNode | None):
+            return
+        for quad in self._store.quads_for_pattern(subject, predicate, object, DefaultGraph()):
+            if not isinstance(quad.subject, Triple) and not isinstance(quad.object, Triple):
+                yield encode(quad.subject), encode(quad.predicate), encode(quad.object)

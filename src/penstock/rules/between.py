@@ -1,0 +1,133 @@
+"""NOT between two events: (A SEQ B) without any N that starts after A and ends before B.
+
+The paper writes it, in its queries (5) and (6) too, as {A SEQ B} EQUALSOPTIONAL {A SEQ N SEQ B} FILTER (!BOUND(?n)).
+Taken by the letter that makes all pairs and all triples of events to keep a few; here only what is kept is looked up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from penstock.algebra.expressions import Call, Expr, Var
+from penstock.algebra.make import conjunction
+from penstock.algebra.ops import EqualsOptional, Filter, Op, Seq
+from penstock.algebra.scope import certain, conjuncts, visible
+from penstock.rules.memory import Memory, State
+from penstock.rules.nodes import Scheduled
+from penstock.rules.rows import Meeting, Row
+
+__all__ = ["Between", "Gap", "gap"]
+
+
+@dataclass(frozen=True)
+class Gap:
+    """{before} SEQ NOT {absent} SEQ {after} as it was found in a filter, and what else the filter asks."""
+
+    before: Op
+    absent: Op
+    after: Op
+    condition: Expr
+
+
+def gap(op: Filter) -> Gap | None:
+    """Nothing may be unbound in the operands: then rows that fit each other are equal where they meet."""
+    match op:
+        case Filter(condition, EqualsOptional(Seq(before, after), Seq(Seq(first, absent), last), None)):
+            parts = conjuncts(condition)
+            own = certain(absent) - visible(before) - visible(after)
+            rest = [part for part in parts if not _asks_unbound(part, own)]
+            is_whole = all(visible(part) == certain(part) for part in (before, absent, after))
+            if (before, after) == (first, last) and len(rest) < len(parts) and is_whole:
+                return Gap(before, absent, after, conjunction(rest))
+    return None
+
+
+def _asks_unbound(part: Expr, among: frozenset[Var]) -> bool:
+    match part:
+        case Call("!", (Call("BOUND", (Var() as var,)),)):
+            return var in among
+    return False
+
+
+class Between(Scheduled):
+    """Inputs: A, N, B.
+
+    Of equal rows of A with one start the first to end says all: it is before B if another is, and an N after another is
+    after it too. Likewise of equal rows of B the last to start.
+
+    `meeting` is that of B with A, `whole` that of both with N. `from_after` is the key to look N up by, where B alone
+    tells it: then the latest start of an N before B tells at once how far back A may have ended.
+    """
+
+    past = frozenset((0, 1))
+    complete = frozenset((2,))
+    repeats = False
+
+    def __init__(self, meeting: Meeting, whole: Meeting, from_after: Callable[[Row], Any] | None) -> None:
+        super().__init__(whole.layout, 3)
+        self._meeting = meeting
+        self._whole = whole
+        self._from_after = from_after
+        self._before = First(meeting.other_key)
+        self._absent = Latest(whole.other_key)
+
+    def memories(self) -> dict[int, Memory]:
+        return {0: self._before, 1: self._absent}
+
+    def work(self, *inbox: list[Row]) -> list[Row]:
+        last: dict[Row, Row] = {}
+        for row in inbox[2]:
+            if row[0] is not None and (row[2:] not in last or row[0] > last[row[2:]][0]):
+                last[row[2:]] = row
+        pairs = self._each if self._from_after is None else self._at_once
+        return [self._whole.alone(row) for after in last.values() for row in pairs(after)]
+
+    def _at_once(self, after: Row) -> list[Row]:
+        assert self._from_after is not None
+        start = self._absent.latest(self._from_after(after), after[0])
+        return self._meeting.together(after, self._before.between(self._meeting.key(after), start, after[0]))
+
+    def _each(self, after: Row) -> Iterable[Row]:
+        for before in self._before.before(self._meeting.key(after), after[0]):
+            row = self._meeting.together(after, (before,))[0]
+            start = self._absent.latest(self._whole.key(row), after[0])
+            if start is None or before[1] >= start:
+                yield row
+
+
+class First(Memory):
+    """Of equal rows with one start, the first to end."""
+
+    def __init__(self, key: Callable[[Row], Any]) -> None:
+        self._starts: set[Row] = set()
+        super().__init__(key)
+
+    def add(self, rows: Iterable[Row]) -> None:
+        for row in rows:
+            start = (row[0], *row[2:])
+            if row[0] is not None and start not in self._starts:
+                self._starts.add(start)
+                super().add((row,))
+
+    def _replace(self, rows: State) -> None:
+        super()._replace(rows)
+        self._starts = {(row[0], *row[2:]) for found in rows.values() for row in found}
+
+
+class Latest(Memory):
+    """Only the latest start of all that have ended by a time: rows (latest start, end), both rising."""
+
+    def add(self, rows: Iterable[Row]) -> None:
+        for row in rows:
+            if row[0] is not None:
+                found = self._rows.setdefault(self._key(row), [])
+                if not found or found[-1][0] < row[0]:
+                    found.append(row[:2])
+                    self._count += 1
+
+    def latest(self, key: Any, time: int) -> int | None:
+        """The latest start of what ended before this time."""
+        found = self.last_before(key, time)
+        return None if found is None else int(found[0])

@@ -1,0 +1,211 @@
+"""The nodes of one rule's pattern, operator by operator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from penstock.algebra import ops
+from penstock.algebra.expressions import Call, Exists, Expr, Var
+from penstock.algebra.make import TRUE
+from penstock.algebra.ops import Bgp, Op, TriplePattern, variables_of
+from penstock.algebra.scope import exists_in, expressions_of
+from penstock.rules import absence, nodes
+from penstock.rules.between import Between, Gap, gap
+from penstock.rules.check import inside
+from penstock.rules.expressions import Expression
+from penstock.rules.nodes import Node
+from penstock.rules.rows import STATIC, Layout, Meeting, key_of, slots
+from penstock.rules.rule import Place, Rule, terms_of
+from penstock.spark.encoding import encode
+
+if TYPE_CHECKING:
+    from penstock.rules.network import Network
+
+__all__ = ["Builder"]
+
+_SAME = (ops.Distinct, ops.Reduced)  # solutions are sets already
+_PASSING = (ops.Filter, ops.Extend, ops.Project, ops.Union)  # what they make of a row without interval has none either
+
+
+class Builder:
+    """`place` is where an operator stands; `read` tells whether its rows without interval are read by anything but the
+    template, which does nothing with them."""
+
+    def __init__(self, network: Network, rule: Rule) -> None:
+        self._network = network
+        self._rule = rule
+
+    def build(self, op: Op, place: Place, read: bool) -> Node:
+        if isinstance(op, _SAME):
+            return self.build(op.children[0], (*place, 0), read)
+        if isinstance(op, Bgp):
+            return self._bgp(op, place)
+        if isinstance(op, ops.Filter) and (found := gap(op)) is not None:
+            return self._gap(op, found, place)
+        passing = isinstance(op, _PASSING)
+        parts = [self.build(part, (*place, i), read or not passing) for i, part in enumerate(op.children)]
+        if isinstance(op, ops.Filter | ops.Extend):
+            return self._asking(op, parts[0], place, read)
+        order = (1, 0) if isinstance(op, ops.OptionalSeq) else tuple(range(len(parts)))
+        node = self._once(
+            op, lambda: _MAKERS[type(op)](self, op, *(part.layout for part in parts)), *(parts[i] for i in order)
+        )
+        self._remember(node, [self._bound(op.children[i], (*place, i)) for i in order], read)
+        return node
+
+    def expression(self, expr: Expr, layout: Layout) -> Expression:
+        return Expression(expr, layout, self._rule.query.base)
+
+    def _once(self, op: Any, make: Callable[[], Node], *operands: Node) -> Node:
+        key = (op, self._rule.streams, self._rule.query.base)
+        return self._network.once(key, lambda: self._network.add(make(), self._rule, operands))
+
+    def _remember(self, node: Node, bounds: list[int | None], read: bool) -> None:
+        """Where a node serves several patterns, for as long as any of them needs."""
+        for number, memory in node.memories().items():
+            memory.bound = _widest(memory.bound, bounds[number])
+        node.read = node.read or read
+
+    def _bound(self, op: Op, place: Place) -> int | None:
+        """How old the start of a row may be: as old as that of the oldest element that it may be made of."""
+        if isinstance(op, Bgp):
+            return self._rule.bounds.get(place) if op.patterns else 0
+        made_of = op.children[:1] if isinstance(op, ops.Minus) else op.children
+        return _widest(0, *(self._bound(part, (*place, i)) for i, part in enumerate(made_of)))
+
+    def _bgp(self, op: Bgp, place: Place) -> Node:
+        if not op.patterns:
+            return self._once(op, lambda: nodes.Table((), [STATIC]))
+        first, *others = _connected(op.patterns)
+        node, so_far = self._network.leaf(first, self._rule), Bgp((first,))
+        for pattern in others:
+            leaf, both = self._network.leaf(pattern, self._rule), Bgp((*so_far.patterns, pattern))
+            meeting = Meeting(so_far, node.layout, Bgp((pattern,)), leaf.layout)
+            node, so_far = self._once(("bgp", both), partial(nodes.Join, meeting), node, leaf), both
+            self._remember(node, [self._bound(op, place)] * 2, read=True)
+        return node
+
+    def _asking(self, op: ops.Filter | ops.Extend, below: Node, place: Place, read: bool) -> Node:
+        """FILTER and BIND, after what their EXISTS find has become a boolean of each row."""
+        expr = expressions_of(op)[0]
+        marks: dict[Exists, Var] = {}
+        node = below
+        for number, exists in enumerate(exists_in(expr), 1):
+            if exists not in marks:
+                marks[exists] = Var(f".exists{number}")
+                node = self._mark(op, exists, node, marks[exists], (*place, number), read)
+        asked = _replaced(expr, marks)
+        if isinstance(op, ops.Filter):
+            made = self._once(
+                (op, "test"), lambda: nodes.Filter(node.layout, self.expression(asked, node.layout)), node
+            )
+        else:
+            layout = (*node.layout, op.var)
+            made = self._once((op, "value"), lambda: nodes.Extend(layout, self.expression(asked, node.layout)), node)
+        kept = tuple(var for var in made.layout if var not in marks.values())
+        return self._once((op, "kept"), lambda: nodes.Project(kept, made.layout), made) if marks else made
+
+    def _mark(self, op: Op, exists: Exists, node: Node, mark: Var, place: Place, read: bool) -> Node:
+        condition, pattern = inside(exists)
+        other = self.build(pattern, place if condition is None else (*place, 0), read=True)
+        meeting = Meeting(op.children[0], node.layout, pattern, other.layout)
+        test = None if condition is None else self.expression(condition, meeting.layout)
+        made = self._once((op, mark), lambda: absence.Mark(meeting, (*node.layout, mark), test), node, other)
+        self._remember(made, [0, self._bound(exists.pattern, place)], read)
+        return made
+
+    def _gap(self, op: ops.Filter, found: Gap, place: Place) -> Node:
+        """The operands stand below the EQUALSOPTIONAL, in its left side and within its right one."""
+        places = ((*place, 0, 0, 0), (*place, 0, 1, 0, 1), (*place, 0, 0, 1))
+        parts = (found.before, found.absent, found.after)
+        before, absent, after = (self.build(part, at, read=True) for part, at in zip(parts, places, strict=True))
+        meeting = Meeting(found.after, after.layout, found.before, before.layout)
+        whole = Meeting(ops.Seq(found.before, found.after), meeting.layout, found.absent, absent.layout)
+        shared = [var for var in meeting.layout if var in absent.layout]
+        known = slots(after.layout)
+        key = key_of([known[var] for var in shared]) if all(var in known for var in shared) else None
+        node = self._once((op, "gap"), lambda: Between(meeting, whole, key), before, absent, after)
+        bound = self._bound(found.before, places[0])
+        self._remember(node, [bound, bound], read=True)
+        if found.condition == TRUE:
+            return node
+        test = self.expression(found.condition, node.layout)
+        return self._once((op, "test"), lambda: nodes.Filter(node.layout, test), node)
+
+    # What is made of an operator and the layouts of its operands
+
+    def join(self, op: ops.Join, left: Layout, right: Layout) -> Node:
+        return nodes.Join(Meeting(op.left, left, op.right, right))
+
+    def seq(self, op: ops.Seq, left: Layout, right: Layout) -> Node:
+        return nodes.Seq(Meeting(op.right, right, op.left, left))
+
+    def equals(self, op: ops.Equals, left: Layout, right: Layout) -> Node:
+        return nodes.Equals(Meeting(op.left, left, op.right, right))
+
+    def left_join(self, op: ops.LeftJoin, left: Layout, right: Layout) -> Node:
+        return self._optional(absence.Optional, op.condition, Meeting(op.left, left, op.right, right))
+
+    def optional_seq(self, op: ops.OptionalSeq, left: Layout, right: Layout) -> Node:
+        return self._optional(absence.OptionalBefore, op.condition, Meeting(op.right, right, op.left, left))
+
+    def equals_optional(self, op: ops.EqualsOptional, left: Layout, right: Layout) -> Node:
+        return self._optional(absence.OptionalAtOnce, op.condition, Meeting(op.left, left, op.right, right))
+
+    def _optional(self, kind: type[absence.Optional], condition: Expr | None, meeting: Meeting) -> Node:
+        return kind(meeting, None if condition is None else self.expression(condition, meeting.layout))
+
+    def minus(self, op: ops.Minus, left: Layout, right: Layout) -> Node:
+        return absence.Minus(Meeting(op.left, left, op.right, right), left)
+
+    def union(self, op: ops.Union, left: Layout, right: Layout) -> Node:
+        return nodes.Union((*left, *(var for var in right if var not in left)), left, right)
+
+    def project(self, op: ops.Project, below: Layout) -> Node:
+        return nodes.Project(op.vars, below)
+
+    def table(self, op: ops.Table) -> Node:
+        rows = [(*STATIC, *(None if term is None else encode(term) for term in row)) for row in op.rows]
+        return nodes.Table(op.vars, rows)
+
+
+_MAKERS: dict[type[Op], Callable[..., Node]] = {
+    ops.EqualsOptional: Builder.equals_optional,
+    ops.Equals: Builder.equals,
+    ops.Join: Builder.join,
+    ops.LeftJoin: Builder.left_join,
+    ops.Minus: Builder.minus,
+    ops.OptionalSeq: Builder.optional_seq,
+    ops.Project: Builder.project,
+    ops.Seq: Builder.seq,
+    ops.Table: Builder.table,
+    ops.Union: Builder.union,
+}
+
+
+def _widest(*bounds: int | None) -> int | None:
+    known = [bound for bound in bounds if bound is not None]
+    return max(known) if len(known) == len(bounds) else None
+
+
+def _connected(patterns: tuple[TriplePattern, ...]) -> list[TriplePattern]:
+    """In an order in which each shares a variable with those before it, where there is one."""
+    first, *left = patterns
+    order = [first]
+    while left:
+        known = {var for pattern in order for var in variables_of(*terms_of(pattern))}
+        following = next((p for p in left if known.intersection(terms_of(p))), left[0])
+        left.remove(following)
+        order.append(following)
+    return order
+
+
+def _replaced(expr: Expr, marks: dict[Exists, Var]) -> Expr:
+    match expr:
+        case Exists():
+            return marks[expr]
+        case Call(name, args):
+            return Call(name, tuple(_replaced(arg, marks) for arg in args))
+    return expr

@@ -1,0 +1,96 @@
+"""Which rules feed which, and in what order they have to run.
+
+A rule feeds another where a triple of its template may match a pattern of the other. Rules that feed themselves, be it
+through others, are one group, which `machine` evaluates; all the others are layers of plain derived streams.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from pyoxigraph import BlankNode
+
+from penstock.algebra import ops
+from penstock.algebra.expressions import PatternTerm, Var
+from penstock.algebra.ops import Op, TriplePattern
+from penstock.rules.components import components
+from penstock.rules.rule import Rule, plans, terms_of
+
+__all__ = ["Layer", "feeds", "layers", "may_match"]
+
+_ANYTHING = TriplePattern(Var(".s"), Var(".p"), Var(".o"))
+
+
+@dataclass(frozen=True)
+class Layer:
+    """Rules that may run at once, when all layers before have. Those of a recursive layer feed each other."""
+
+    rules: tuple[Rule, ...]
+    recursive: bool = False
+
+
+def layers(rules: Sequence[Rule]) -> list[Layer]:
+    """The rules in dependency order: rules without recursion as early as possible, each recursive group by itself."""
+    leads_to = [[j for j, other in enumerate(rules) if feeds(rule, other)] for rule in rules]
+    groups = components(leads_to)
+    depths: dict[int, int] = {}
+    for group in groups:
+        before = (depths[i] for i in depths if any(j in group for j in leads_to[i]))
+        depths.update(dict.fromkeys(group, 1 + max(before, default=-1)))
+    found: list[Layer] = []
+    for depth in range(max(depths.values(), default=-1) + 1):
+        found += _at_depth([group for group in groups if depths[group[0]] == depth], rules, leads_to)
+    return found
+
+
+def _at_depth(groups: list[list[int]], rules: Sequence[Rule], leads_to: list[list[int]]) -> Iterator[Layer]:
+    plain = [i for group in groups for i in group if len(group) == 1 and i not in leads_to[i]]
+    if plain:
+        yield Layer(tuple(rules[i] for i in sorted(plain)))
+    for group in groups:
+        if group[0] not in plain:
+            yield Layer(tuple(rules[i] for i in group), recursive=True)
+
+
+def feeds(rule: Rule, other: Rule) -> bool:
+    """Whether some triple of `rule` may match a pattern of `other`."""
+    if not other.reads_rules:
+        return False
+    wanted = [pattern for op in plans(other.pattern) for pattern in _read_by(op)]
+    return any(may_match(rule, triple, pattern) for triple in rule.template for pattern in wanted)
+
+
+def _read_by(op: Op) -> Iterator[TriplePattern]:
+    if isinstance(op, ops.Bgp):
+        yield from op.patterns
+    elif isinstance(op, ops.Path):
+        yield from _steps(op.path)
+
+
+def _steps(path: ops.PathExpr) -> Iterator[TriplePattern]:
+    """What the single steps of a path match. A path of no step connects every node of every triple with itself."""
+    match path:
+        case ops.Link(iri):
+            yield TriplePattern(Var(".s"), iri, Var(".o"))
+        case ops.Inverse(inner) | ops.OneOrMore(inner):
+            yield from _steps(inner)
+        case ops.Sequence(left, right) | ops.Alternative(left, right):
+            yield from _steps(left)
+            yield from _steps(right)
+        case _:
+            yield _ANYTHING
+
+
+def may_match(rule: Rule, triple: TriplePattern, pattern: TriplePattern) -> bool:
+    """Whether a triple that the rule makes of this part of its template may match the pattern."""
+    pairs = zip(terms_of(triple), terms_of(pattern), strict=True)
+    return all(_may_be(rule, made, wanted) for made, wanted in pairs)
+
+
+def _may_be(rule: Rule, made: PatternTerm, wanted: PatternTerm) -> bool:
+    if isinstance(wanted, Var):
+        return True
+    if isinstance(made, Var):
+        return isinstance(wanted, BlankNode) or not rule.is_new(made)
+    return made == wanted

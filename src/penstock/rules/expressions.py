@@ -1,0 +1,164 @@
+"""Expressions on rows: quickly where they are plain, by pyoxigraph where they are not, many rows in one query.
+
+The engine holds numbers and dates as values, so that a term that only passes through it (`COALESCE(?x, 1)`) comes back
+in its canonical form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from pyoxigraph import Literal, NamedNode, Quad, QuerySolutions, Store, Variable
+
+from penstock.algebra.expressions import Call, Const, Expr, Occurrence, Term, Var
+from penstock.algebra.scope import references
+from penstock.rules.quick import ERROR, Slow, as_term, as_truth, quick
+from penstock.rules.rows import Layout, Row, slots
+from penstock.rules.times import occurrence
+from penstock.spark.encoding import decode, encode
+
+__all__ = ["Expression"]
+
+_SIGNS = frozenset(("||", "&&", "=", "!=", "<", ">", "<=", ">=", "+", "-", "*", "/"))
+_UNARY = {"!": "!", "PLUS": "+", "NEGATE": "-"}
+_KINDS = ("duration", "start", "end")
+_REMEMBERED = 20_000  # answers of the engine
+_AT_ONCE = 5_000  # rows of a query
+_TRUE = encode(Literal(True))
+
+Operands = tuple[str | None, ...]
+
+
+class Expression:
+    """An expression of rows with this layout."""
+
+    def __init__(self, expr: Expr, layout: Layout, base: str | None = None) -> None:
+        places = slots(layout)
+        self._places = [places[var] for var in sorted(references(expr)) if var in places]
+        self._kinds = tuple(kind for kind in _KINDS if _asks(expr, kind))
+        self._names = [f"v{i}" for i in range(len(self._places) + len(self._kinds))]
+        known = [var for var in sorted(references(expr)) if var in places]
+        named = dict(zip((*known, *map(Occurrence, self._kinds)), self._names, strict=True))
+        self._text = _written(expr, named)
+        self._base = base
+        self._quick = quick(expr, places)
+        self._answers: dict[tuple[bool, Operands], str | None] = {}
+
+    def values(self, rows: Sequence[Row]) -> list[str | None]:
+        """The terms that it gives; None where it is an error."""
+        if self._quick is not None:
+            try:
+                return [as_term(value) for value in map(self._quick, rows)]
+            except Slow:
+                pass
+        return self._each(rows, truth=False)
+
+    def holds(self, rows: Sequence[Row]) -> list[bool]:
+        """Where it is true; an error is not."""
+        if self._quick is not None:
+            try:
+                return [as_truth(value) is True for value in map(self._quick, rows)]
+            except Slow:
+                pass
+        return [value == _TRUE for value in self._each(rows, truth=True)]
+
+    def _each(self, rows: Sequence[Row], truth: bool) -> list[str | None]:
+        found: list[str | None] = []
+        slow: list[int] = []
+        for row in rows:
+            try:
+                found.append(self._quickly(row, truth))
+            except Slow:
+                slow.append(len(found))
+                found.append(None)
+        for place, value in zip(slow, self._slowly([rows[i] for i in slow], truth), strict=True):
+            found[place] = value
+        return found
+
+    def _quickly(self, row: Row, truth: bool) -> str | None:
+        if self._quick is None:
+            raise Slow
+        value = self._quick(row)
+        if not truth:
+            return as_term(value)
+        value = as_truth(value)
+        return _TRUE if value is not ERROR and value else None
+
+    def _slowly(self, rows: Sequence[Row], truth: bool) -> list[str | None]:
+        if not rows:
+            return []
+        asked = [(truth, self._operands(row)) for row in rows]
+        if len(self._answers) > _REMEMBERED:
+            self._answers.clear()
+        new = [operands for kind, operands in dict.fromkeys(asked) if (kind, operands) not in self._answers]
+        for start in range(0, len(new), _AT_ONCE):
+            part = new[start : start + _AT_ONCE]
+            values = self._asked(part, f"IF({self._text}, true, false)" if truth else self._text)
+            self._answers.update(((truth, operands), value) for operands, value in zip(part, values, strict=True))
+        return [self._answers[key] for key in asked]
+
+    def _operands(self, row: Row) -> Operands:
+        return (*[row[i] for i in self._places], *[occurrence(kind, row) for kind in self._kinds])
+
+    def _asked(self, operands: Sequence[Operands], text: str) -> list[str | None]:
+        is_blank = any(term is not None and term[0] == "_" for row in operands for term in row)
+        source, store = _stored(operands, self._names) if is_blank else (_inline(operands, self._names), Store())
+        base = "" if self._base is None else f"BASE <{self._base}> "
+        solutions = store.query(f"{base}SELECT ?i ({text} AS ?v) {{ {source} }}")
+        assert isinstance(solutions, QuerySolutions)
+        values: list[str | None] = [None] * len(operands)
+        for solution in solutions:
+            value = solution[Variable("v")]
+            values[int(_lexical(solution[Variable("i")]))] = None if value is None else encode(value)
+        return values
+
+
+def _lexical(term: Term | None) -> str:
+    assert isinstance(term, Literal)
+    return term.value
+
+
+def _inline(rows: Iterable[Operands], names: Sequence[str]) -> str:
+    """The operands as VALUES, which has no blank nodes."""
+    written = (f"({i} {' '.join('UNDEF' if t is None else str(decode(t)) for t in row)})" for i, row in enumerate(rows))
+    return f"VALUES ({' '.join(f'?{name}' for name in ('i', *names))}) {{ {' '.join(written)} }}"
+
+
+def _stored(rows: Iterable[Operands], names: Sequence[str]) -> tuple[str, Store]:
+    """The operands as triples."""
+    store = Store()
+    for i, row in enumerate(rows):
+        node = NamedNode(f"urn:row:{i}")
+        store.add(Quad(node, NamedNode("urn:row"), Literal(i)))
+        bound = ((name, term) for name, term in zip(names, row, strict=True) if term is not None)
+        store.extend(Quad(node, NamedNode(f"urn:{name}"), decode(term)) for name, term in bound)
+    optional = " ".join(f"OPTIONAL {{ ?r <urn:{name}> ?{name} }}" for name in names)
+    return f"?r <urn:row> ?i {optional}", store
+
+
+def _asks(expr: Expr, kind: str) -> bool:
+    if isinstance(expr, Occurrence):
+        return expr.kind == kind
+    return isinstance(expr, Call) and any(_asks(arg, kind) for arg in expr.args)
+
+
+def _written(expr: Expr, names: dict[Expr, str]) -> str:
+    """The expression as SPARQL, with brackets around every operator. A variable without a name is always unbound."""
+    match expr:
+        case Var() | Occurrence():
+            return f"?{names.get(expr, 'unbound')}"
+        case Const(term):
+            return str(term)
+        case Call(name, args):
+            return _called(name, [_written(arg, names) for arg in args])
+    raise AssertionError(expr)
+
+
+def _called(name: str, args: list[str]) -> str:
+    if name in _UNARY and len(args) == 1:
+        return f"({_UNARY[name]} {args[0]})"
+    if name in _SIGNS:
+        return f"({f' {name} '.join(args)})"
+    if name in ("IN", "NOT IN"):
+        return f"({args[0]} {name} ({', '.join(args[1:])}))"
+    return f"{f'<{name}>' if ':' in name else name}({', '.join(args)})"

@@ -1,0 +1,70 @@
+"""The template of a rule: from solutions to elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from hashlib import blake2b
+
+from penstock.algebra.expressions import PatternTerm, Var
+from penstock.algebra.ops import RULES
+from penstock.rules.nodes import Receive, Scheduled
+from penstock.rules.rows import Layout, Row, slots
+from penstock.rules.rule import Rule, terms_of
+from penstock.spark.encoding import encode
+
+__all__ = ["Head"]
+
+Term = Callable[[Row, str], str | None]
+_STREAM = RULES.value
+
+
+class Head(Scheduled):
+    """Takes solutions, and gives elements to the leaves that read them (`readers`, by triple of the template), as far
+    as `derive` says that they are new.
+
+    A blank node of the template is named after the rule and the solution: the same solution has the same one, wherever
+    and whenever it is found.
+    """
+
+    def __init__(self, rule: Rule, layout: Layout) -> None:
+        super().__init__(layout)
+        self.rule = rule.name
+        self._salt = blake2b(repr((rule.query.form, rule.pattern)).encode(), digest_size=16).digest()
+        new = dict.fromkeys(term for triple in rule.template for term in terms_of(triple) if rule.is_new(term))
+        self._nodes = {term: f"x{number}" for number, term in enumerate(new)}
+        self._template = [[self._reader(term) for term in terms_of(triple)] for triple in rule.template]
+        self.readers: list[list[Receive]] = [[] for _ in rule.template]
+        self.derive: Callable[[str, list[Row]], list[Row]] = lambda rule, elements: elements
+
+    def _reader(self, term: PatternTerm) -> Term:
+        if term in self._nodes:
+            suffix = self._nodes[term]
+            return lambda row, name: f"_:{name}{suffix}"
+        places = slots(self.layout)
+        if isinstance(term, Var) and term in places:
+            place = places[term]
+            return lambda row, name: row[place]
+        constant = None if isinstance(term, Var) else encode(term)
+        return lambda row, name: constant
+
+    def work(self, *inbox: list[Row]) -> list[Row]:
+        for elements, readers in zip(self._triples(inbox[0]), self.readers, strict=True):
+            new = self.derive(self.rule, elements) if elements else elements
+            for receive in readers if new else ():
+                receive(new)
+        return []
+
+    def _triples(self, rows: list[Row]) -> list[list[Row]]:
+        """The elements of the rows that have an interval, by triple of the template."""
+        made: list[list[Row]] = [[] for _ in self._template]
+        for row in rows:
+            if row[1] is not None:
+                name = self._name(row) if self._nodes else ""
+                for elements, triple in zip(made, self._template, strict=True):
+                    s, p, o = [read(row, name) for read in triple]
+                    if s is not None and s[0] != '"' and p is not None and p[0] == "<" and o is not None:
+                        elements.append((row[0], row[1], s, p, o, _STREAM))
+        return made
+
+    def _name(self, row: Row) -> str:
+        return "r" + blake2b(repr(row).encode(), digest_size=16, key=self._salt).hexdigest()

@@ -1,0 +1,198 @@
+"""Recursive rules, event by event.
+
+Time goes in steps of equal ends. In each step all elements that end there go through the network of the rules'
+patterns; the triples that come of them end there too, and go the same way, until nothing new comes. What a step leaves
+behind is in the memories of the nodes, which are all the state there is.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import groupby
+from typing import NamedTuple
+
+from pyoxigraph import NamedNode
+
+from penstock.errors import QueryError
+from penstock.rules.background import Background, Nothing
+from penstock.rules.network import Network
+from penstock.rules.nodes import Leaf, Receive
+from penstock.rules.order import Stage, stages
+from penstock.rules.rows import Row, ends
+from penstock.rules.rule import Rule
+from penstock.spark.encoding import encode
+
+__all__ = ["Element", "Limits", "Machine"]
+
+_PRUNED = 100  # steps after which memories look for what is too old
+
+
+class Element(NamedTuple):
+    """A triple, its terms as the log writes them, that occurred from `start` to `end` in a stream. Without a stream it
+    is seen by all rules."""
+
+    start: int
+    end: int
+    subject: str
+    predicate: str
+    object: str
+    stream: str | None = None
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When rules are taken for endless: so many times round in one step, so many triples of one step."""
+
+    rounds: int = 10_000
+    triples: int = 1_000_000
+
+
+class Machine:
+    """Rules, each with its state. With `saved` it continues where another machine of the same rules was."""
+
+    def __init__(
+        self,
+        rules: Sequence[Rule],
+        background: Background | None = None,
+        limits: Limits | None = None,
+        saved: bytes | None = None,
+    ) -> None:
+        self.now: int | None = None
+        self._network = Network(rules, background or Nothing())
+        self._stages = stages(self._network)
+        self._limits = limits or Limits()
+        self._mark = _mark(rules)
+        self._memories = [memory for node in self._network.nodes for memory in node.memories().values()]
+        self._steps = 0
+        self._given: set[Row] = set()
+        self._derived: dict[Row, str] = {}
+        self._readers: dict[str | None, list[Receive]] = {}
+        for head in self._network.heads:
+            head.derive = self._derive
+        self._begin()
+        if saved is not None:
+            self._restore(saved)
+
+    def _begin(self) -> None:
+        """What the background alone makes."""
+        for node in self._network.nodes:
+            rows = node.first()
+            for receive in node.outputs if rows else ():
+                receive(rows)
+        self._settle()
+        self._end(None)
+
+    def feed(self, elements: Iterable[Row]) -> list[Element]:
+        """Takes the elements (as `Element` has them) of one end, later than all before, and gives the triples derived
+        from them: they have the same end. What was given is not derived again."""
+        given = list(dict.fromkeys(elements if self._network.apart else [(*row[:5], None) for row in elements]))
+        if not given:
+            return []
+        self._start(given[0][1], given)
+        for element in given:
+            for receive in self._reading(element[3]):
+                receive([element])
+        self._settle()
+        made = [Element(*row) for row in self._derived if row[:5] not in self._given]
+        self._end(self.now)
+        return made
+
+    def run(self, elements: Iterable[Row]) -> Iterator[Element]:
+        """The same for elements of any number of ends, in the order of these."""
+        for _, together in groupby(elements, key=ends):
+            yield from self.feed(together)
+
+    def _start(self, now: int, given: list[Row]) -> None:
+        if any(row[1] != now for row in given) or (self.now is not None and now <= self.now):
+            raise ValueError(f"the elements of one step end at one time, after {self.now}")
+        self.now = now
+        self._given = {row[:5] for row in given}
+
+    def _reading(self, predicate: str) -> list[Receive]:
+        """Those that may read an element of this predicate."""
+        if not self._readers:
+            named = {encode(p) for leaf in self._network.leaves if (p := _predicate(leaf)) is not None}
+            for name in (*named, None):
+                fitting = (leaf for leaf in self._network.leaves if _reads(leaf, name))
+                self._readers[name] = [leaf.input(0) for leaf in fitting]
+        return self._readers[predicate if predicate in self._readers else None]
+
+    def _settle(self) -> None:
+        for stage in self._stages:
+            if stage.circular:
+                self._run_round(stage)
+            elif stage.nodes[0].waiting:
+                stage.nodes[0].run()
+
+    def _run_round(self, stage: Stage) -> None:
+        rounds = 0
+        while any(node.waiting for node in stage.nodes):
+            for node in stage.nodes:
+                if node.waiting:
+                    node.run()
+            rounds += 1
+            if rounds > self._limits.rounds:
+                raise self._endless(f"more than {self._limits.rounds} times round")
+
+    def _derive(self, rule: str, elements: list[Row]) -> list[Row]:
+        """Those of the elements that are new in this step."""
+        new = [element for element in elements if element not in self._derived]
+        if not self._network.apart:
+            new = [element for element in new if element[:5] not in self._given]
+        self._derived.update(dict.fromkeys(new, rule))
+        if len(self._derived) > self._limits.triples:
+            raise self._endless(f"more than {self._limits.triples} triples")
+        return new
+
+    def _endless(self, much: str) -> QueryError:
+        """The rule that has made the most of late is the one to look at."""
+        latest = list(self._derived.values())[-1000:]
+        name = Counter(latest).most_common(1)[0][0] if latest else self._network.heads[0].rule
+        return QueryError(
+            f"rule {name} does not come to an end: {much} at one time ({self.now})",
+            hint="write SEQ, so that a triple comes after those that it is made of, or a FILTER that stops it",
+        )
+
+    def _end(self, now: int | None) -> None:
+        self._given = set()
+        self._derived = {}
+        for node in self._network.used:
+            node.end()
+        self._network.used.clear()
+        self._steps += 1
+        if now is not None and self._steps % _PRUNED == 0:
+            for memory in self._memories:
+                memory.prune(now)
+
+    # State
+
+    def save(self) -> bytes:
+        """All that it remembers of the stream, between two steps."""
+        states = [memory.state for memory in self._memories]
+        return pickle.dumps((self._mark, self.now, states), protocol=pickle.HIGHEST_PROTOCOL)
+
+    def _restore(self, saved: bytes) -> None:
+        mark, self.now, states = pickle.loads(saved)
+        if mark != self._mark:
+            raise ValueError("the state was saved by other rules")
+        for memory, state in zip(self._memories, states, strict=True):
+            memory.state = state
+
+
+def _mark(rules: Sequence[Rule]) -> str:
+    """What the layout of the state depends on."""
+    text = repr([(sorted(rule.streams or ()), rule.query.form, rule.pattern) for rule in rules])
+    return blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def _predicate(leaf: Leaf) -> NamedNode | None:
+    return leaf.pattern.predicate if isinstance(leaf.pattern.predicate, NamedNode) else None
+
+
+def _reads(leaf: Leaf, predicate: str | None) -> bool:
+    known = _predicate(leaf)
+    return known is None or encode(known) == predicate

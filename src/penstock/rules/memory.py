@@ -1,0 +1,104 @@
+"""What operands had before: rows by key, in the order of their ends, as long as they may matter.
+
+Rows without interval come from the background; they are never pruned, and are no part of the saved state.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from penstock.rules.rows import Row, ends
+
+__all__ = ["Memory", "Moment", "State"]
+
+State = dict[Any, list[Row]]
+_FEW = 1_000  # rows that nobody looks through for old ones
+
+
+class Memory:
+    """`bound` is how many microseconds before the present a row may start and still matter; None: any."""
+
+    def __init__(self, key: Callable[[Row], Any]) -> None:
+        self.bound: int | None = 0
+        self._key = key
+        self._fixed: State = {}
+        self._rows: State = {}
+        self._count = 0
+        self._enough = _FEW
+
+    def add(self, rows: Iterable[Row]) -> None:
+        key = self._key
+        for row in rows:
+            where = self._fixed if row[1] is None else self._rows
+            where.setdefault(key(row), []).append(row)
+            self._count += 1
+
+    def find(self, key: Any) -> Sequence[Row]:
+        """All rows of this key."""
+        found = self._rows.get(key, ())
+        return [*self._fixed[key], *found] if key in self._fixed else found
+
+    def fixed(self, key: Any) -> Sequence[Row]:
+        """Those without interval."""
+        return self._fixed.get(key, ())
+
+    def before(self, key: Any, time: int) -> Sequence[Row]:
+        """Those that ended before this time."""
+        found = self._rows.get(key, ())
+        if not found or found[-1][1] < time:
+            return found
+        return found[: bisect_left(found, time, key=ends)]
+
+    def last_before(self, key: Any, time: int) -> Row | None:
+        """The last of those."""
+        found = self._rows.get(key, ())
+        place = len(found) if found and found[-1][1] < time else bisect_left(found, time, key=ends)
+        return found[place - 1] if place else None
+
+    def between(self, key: Any, first: int | None, time: int) -> Sequence[Row]:
+        """Those that ended before this time, but not before the first one."""
+        found = self._rows.get(key, ())
+        low = 0 if first is None else bisect_left(found, first, key=ends)
+        return found[low : bisect_left(found, time, low, key=ends)]
+
+    def prune(self, now: int) -> None:
+        """Drops what is too old, once there is twice as much as was left the last time."""
+        if self.bound is None or self._count < self._enough:
+            return
+        oldest = now - self.bound
+        kept = ((key, [row for row in rows if row[0] >= oldest]) for key, rows in self._rows.items())
+        self.state = {key: rows for key, rows in kept if rows}
+
+    @property
+    def state(self) -> State:
+        return self._rows
+
+    @state.setter
+    def state(self, rows: State) -> None:
+        self._replace(rows)
+
+    def _replace(self, rows: State) -> None:
+        self._rows = rows
+        self._count = sum(map(len, rows.values()))
+        self._enough = max(_FEW, 2 * self._count)
+
+
+class Moment:
+    """The rows of the present alone, by key and start: what may have the same interval."""
+
+    def __init__(self, key: Callable[[Row], Any]) -> None:
+        self._key = key
+        self._rows: State = {}
+
+    def add(self, rows: Iterable[Row]) -> None:
+        for row in rows:
+            if row[0] is not None:
+                self._rows.setdefault((self._key(row), row[0]), []).append(row)
+
+    def find(self, key: Any, start: int | None) -> Sequence[Row]:
+        return self._rows.get((key, start), ())
+
+    def clear(self) -> None:
+        self._rows.clear()

@@ -1,0 +1,75 @@
+"""From rules to nodes: equal patterns, of whatever rule, are one node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import TypeVar
+
+from penstock.algebra import ops
+from penstock.algebra.ops import TriplePattern
+from penstock.rules.background import Background
+from penstock.rules.builder import Builder
+from penstock.rules.check import check
+from penstock.rules.depend import may_match
+from penstock.rules.head import Head
+from penstock.rules.nodes import Leaf, Node
+from penstock.rules.rule import Rule
+
+__all__ = ["Edge", "Network"]
+
+Edge = tuple[Node, Node, int]
+"""From a node to an input of another."""
+
+Made = TypeVar("Made", bound=Node)
+
+
+class Network:
+    """The nodes of all rules, and what leads where."""
+
+    def __init__(self, rules: Sequence[Rule], background: Background) -> None:
+        self.apart = any(rule.streams is not None for rule in rules)  # whether some read streams that others do not
+        self.nodes: list[Node] = []
+        self.edges: list[Edge] = []
+        self.leaves: list[Leaf] = []
+        self.used: list[Node] = []
+        self._background = background
+        self._known: dict[Hashable, Node] = {}
+        heads = [(rule, self._head(rule)) for rule in rules]
+        self.heads = [head for _, head in heads]
+        for rule, head in heads:
+            self._feed(rule, head)
+
+    def _head(self, rule: Rule) -> Head:
+        check(rule)
+        root = Builder(self, rule).build(rule.pattern, (), read=False)
+        return self.add(Head(rule, root.layout), rule, (root,))
+
+    def _feed(self, rule: Rule, head: Head) -> None:
+        for triple, readers in zip(rule.template, head.readers, strict=True):
+            for leaf in self.leaves:
+                reads = leaf.streams is None or ops.RULES.value in leaf.streams
+                if reads and may_match(rule, triple, leaf.pattern):
+                    readers.append(leaf.input(0))
+                    self.edges.append((head, leaf, 0))
+
+    def leaf(self, pattern: TriplePattern, rule: Rule) -> Node:
+        def make() -> Leaf:
+            leaf = Leaf(pattern, rule.streams, self._background.matches(pattern), self.apart)
+            self.leaves.append(leaf)
+            return self.add(leaf, rule, ())
+
+        return self.once((pattern, rule.streams), make)
+
+    def once(self, key: Hashable, make: Callable[[], Node]) -> Node:
+        if key not in self._known:
+            self._known[key] = make()
+        return self._known[key]
+
+    def add(self, node: Made, rule: Rule, operands: tuple[Node, ...]) -> Made:
+        node.rule = rule.name
+        node.used = self.used
+        self.nodes.append(node)
+        for number, operand in enumerate(operands):
+            operand.outputs.append(node.input(number))
+            self.edges.append((operand, node, number))
+        return node

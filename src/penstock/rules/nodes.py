@@ -1,0 +1,262 @@
+"""Operators as nodes that rows go through, in steps of equal `ends`.
+
+A row's end never changes. So the rows of an operator that end now are made of rows of its operands that end now and of
+those that they had before: each node remembers what it will need, and nothing else. Solutions are sets, as in the
+paper: a node passes on no row twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import ClassVar
+
+from penstock.algebra.expressions import Var
+from penstock.algebra.ops import TriplePattern, variables_of
+from penstock.rules.background import Known
+from penstock.rules.expressions import Expression
+from penstock.rules.memory import Memory, Moment
+from penstock.rules.rows import STATIC, Layout, Meeting, Row, replaced, slots
+from penstock.rules.rule import terms_of
+from penstock.spark.encoding import encode
+
+__all__ = ["Equals", "Extend", "Filter", "Join", "Leaf", "Node", "Project", "Scheduled", "Seq", "Table", "Union"]
+
+Receive = Callable[[list[Row]], None]
+
+
+class Node:
+    """`take` says what the rows of one input make, and that goes on at once. Where a node has to wait until an input is
+    complete for this step, since it asks what is *not* there, it is `Scheduled` instead.
+
+    `past` are inputs of which only earlier rows count: they are remembered, and have no part in the order of a step.
+    """
+
+    past: ClassVar[frozenset[int]] = frozenset()
+    complete: ClassVar[frozenset[int]] = frozenset()
+    repeats: bool = True  # whether it may make the same row twice
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self.outputs: list[Receive] = []
+        self.rule = ""
+        self.read = False  # whether rows without interval are read by more than templates
+        self.used: list[Node] = []  # the nodes of the network that have something to forget at the end of a step
+        self._made: set[Row] = set()
+
+    def memories(self) -> dict[int, Memory]:
+        """What it remembers, by input."""
+        return {}
+
+    def input(self, number: int) -> Receive:
+        """Where the rows of an operand go."""
+        return self.memories()[number].add if number in self.past else partial(self._receive, number)
+
+    def _receive(self, number: int, rows: list[Row]) -> None:
+        self.give(self.take(number, rows))
+
+    def take(self, number: int, rows: list[Row]) -> list[Row]:
+        raise NotImplementedError
+
+    def give(self, rows: list[Row]) -> None:
+        """Passes on what has not been passed on in this step."""
+        if self.repeats and rows:
+            if not self._made:
+                self.used.append(self)
+            rows = self._new(rows)
+        if rows:
+            for receive in self.outputs:
+                receive(rows)
+
+    def _new(self, rows: list[Row]) -> list[Row]:
+        known = self._made
+        if known:
+            rows = [row for row in rows if row not in known]
+        if len(rows) > 1:
+            rows = list(dict.fromkeys(rows))
+        known.update(rows)
+        return rows
+
+    def first(self) -> list[Row]:
+        """Rows without interval that are there from the beginning."""
+        return []
+
+    def end(self) -> None:
+        """The step is over."""
+        self._made.clear()
+
+
+class Scheduled(Node):
+    """A node that waits for its turn: by then the inputs that are `complete` are so."""
+
+    def __init__(self, layout: Layout, inputs: int = 1) -> None:
+        super().__init__(layout)
+        self.waiting = False
+        self._inbox: list[list[Row]] = [[] for _ in range(inputs)]
+
+    def _receive(self, number: int, rows: list[Row]) -> None:
+        self._inbox[number] += rows
+        self.waiting = True
+
+    def run(self) -> None:
+        inbox, self._inbox = self._inbox, [[] for _ in self._inbox]
+        self.waiting = False
+        self.give(self.work(*inbox))
+
+    def work(self, *inbox: list[Row]) -> list[Row]:
+        """What the rows of all inputs make."""
+        raise NotImplementedError
+
+
+class Leaf(Node):
+    """A triple pattern. Its input are elements as rows: (start, end, subject, predicate, object, stream), each given
+    once; only where rules read some streams and not others (`apart`) may there be equal ones."""
+
+    def __init__(
+        self, pattern: TriplePattern, streams: frozenset[str] | None, known: Iterable[Known], apart: bool = False
+    ) -> None:
+        terms = terms_of(pattern)
+        super().__init__(variables_of(*terms))
+        self.repeats = apart
+        self.pattern = pattern
+        self.streams = streams
+        first = {term: place for place, term in reversed(list(enumerate(terms, 2)))}
+        self._fixed = [(i, encode(term)) for i, term in enumerate(terms, 2) if not isinstance(term, Var)]
+        self._same = [(i, first[term]) for i, term in enumerate(terms, 2) if first[term] != i]
+        self._pick = replaced([first[var] for var in self.layout])
+        self._known = known
+
+    def first(self) -> list[Row]:
+        return self.take(0, [(*STATIC, *triple, None) for triple in dict.fromkeys(self._known)])
+
+    def take(self, number: int, rows: list[Row]) -> list[Row]:
+        pick = self._pick
+        return [pick(row) for row in rows if self._matches(row)]
+
+    def _matches(self, row: Row) -> bool:
+        if self.streams is not None and row[5] is not None and row[5] not in self.streams:
+            return False
+        for i, term in self._fixed:
+            if row[i] != term:
+                return False
+        return not self._same or all(row[i] == row[j] for i, j in self._same)
+
+
+class Table(Node):
+    def __init__(self, layout: Layout, rows: list[Row]) -> None:
+        super().__init__(layout)
+        self._rows = rows
+
+    def first(self) -> list[Row]:
+        return list(dict.fromkeys(self._rows))
+
+
+class Project(Node):
+    """The rows with other places."""
+
+    def __init__(self, layout: Layout, below: Layout) -> None:
+        super().__init__(layout)
+        places = slots(below)
+        self._pick = replaced([places.get(var) for var in layout])
+
+    def take(self, number: int, rows: list[Row]) -> list[Row]:
+        pick = self._pick
+        return [pick(row) for row in rows]
+
+
+class Union(Node):
+    def __init__(self, layout: Layout, *below: Layout) -> None:
+        super().__init__(layout)
+        self._picks = [replaced([slots(part).get(var) for var in layout]) for part in below]
+
+    def take(self, number: int, rows: list[Row]) -> list[Row]:
+        pick = self._picks[number]
+        return [pick(row) for row in rows]
+
+
+class Filter(Node):
+    repeats = False
+
+    def __init__(self, layout: Layout, condition: Expression) -> None:
+        super().__init__(layout)
+        self._condition = condition
+
+    def take(self, number: int, rows: list[Row]) -> list[Row]:
+        return [row for row, holds in zip(rows, self._condition.holds(rows), strict=True) if holds]
+
+
+class Extend(Node):
+    repeats = False
+
+    def __init__(self, layout: Layout, expression: Expression) -> None:
+        super().__init__(layout)
+        self._expression = expression
+
+    def take(self, number: int, rows: list[Row]) -> list[Row]:
+        return [(*row, value) for row, value in zip(rows, self._expression.values(rows), strict=True)]
+
+
+class Join(Node):
+    """Rows of the present with each other, and with what the other side had before."""
+
+    def __init__(self, meeting: Meeting) -> None:
+        super().__init__(meeting.layout)
+        self._meeting = meeting
+        self._left, self._right = Memory(meeting.key), Memory(meeting.other_key)
+
+    def memories(self) -> dict[int, Memory]:
+        return {0: self._left, 1: self._right}
+
+    def take(self, number: int, rows: list[Row]) -> list[Row]:
+        meeting = self._meeting
+        if number == 0:
+            self._left.add(rows)
+            return [made for row in rows for made in meeting.together(row, self._right.find(meeting.key(row)))]
+        self._right.add(rows)
+        met = ((row, one) for row in rows for one in self._left.find(meeting.other_key(row)))
+        return [made for row, one in met for made in meeting.together(one, (row,))]
+
+
+class Seq(Node):
+    """What ended before with what starts after it; `meeting` is that of the right side with the left one."""
+
+    past = frozenset((0,))
+
+    def __init__(self, meeting: Meeting) -> None:
+        super().__init__(meeting.layout)
+        self._meeting = meeting
+        self._left = Memory(meeting.other_key)
+
+    def memories(self) -> dict[int, Memory]:
+        return {0: self._left}
+
+    def take(self, number: int, rows: list[Row]) -> list[Row]:
+        meeting = self._meeting
+        return [
+            made for row in rows if row[0] is not None
+            for made in meeting.together(row, self._left.before(meeting.key(row), row[0]))
+        ]  # fmt: skip
+
+
+class Equals(Node):
+    """Rows of one interval: both end now."""
+
+    def __init__(self, meeting: Meeting) -> None:
+        super().__init__(meeting.layout)
+        self._meeting = meeting
+        self._left, self._right = Moment(meeting.key), Moment(meeting.other_key)
+
+    def take(self, number: int, rows: list[Row]) -> list[Row]:
+        meeting = self._meeting
+        self.used.append(self)
+        if number == 0:
+            self._left.add(rows)
+            return [made for row in rows for made in meeting.together(row, self._right.find(meeting.key(row), row[0]))]
+        self._right.add(rows)
+        met = ((row, one) for row in rows for one in self._left.find(meeting.other_key(row), row[0]))
+        return [made for row, one in met for made in meeting.together(one, (row,))]
+
+    def end(self) -> None:
+        super().end()
+        self._left.clear()
+        self._right.clear()

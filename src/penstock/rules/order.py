@@ -1,0 +1,52 @@
+"""In what order the nodes of a network that have to wait run within one step.
+
+A node runs after those that it takes rows of. Where rules feed themselves at one instant, nodes run round in a circle
+until nothing new comes: the least fixpoint. It exists only if no node in the circle asks what is *not* there, since
+what comes round the circle would change that answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from penstock.errors import QueryError
+from penstock.rules.components import components
+from penstock.rules.network import Network
+from penstock.rules.nodes import Node, Scheduled
+
+__all__ = ["Stage", "stages"]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Nodes that run together; `circular`: again and again, until nothing new comes."""
+
+    nodes: tuple[Scheduled, ...]
+    circular: bool
+
+
+def stages(network: Network) -> list[Stage]:
+    number = {node: i for i, node in enumerate(network.nodes)}
+    leads_to: list[list[int]] = [[] for _ in network.nodes]
+    for node, other, input in network.edges:
+        if input not in other.past:
+            leads_to[number[node]].append(number[other])
+    groups = components(leads_to)
+    group_of = {member: i for i, group in enumerate(groups) for member in group}
+    for node, other, input in network.edges:
+        if input in other.complete and group_of[number[node]] == group_of[number[other]]:
+            raise _unfounded(other)
+    made = []
+    for group in groups:
+        waiting = tuple(node for i in group if isinstance(node := network.nodes[i], Scheduled))
+        if waiting:
+            made.append(Stage(waiting, circular=len(group) > 1))
+    return made
+
+
+def _unfounded(node: Node) -> QueryError:
+    return QueryError(
+        f"rule {node.rule} asks for what is not there, and the answer may change by its own triples, or by what comes "
+        "of them at the same time",
+        hint="ask only for what ended before, with SEQ, OPTIONALSEQ or NOT between two events",
+    )

@@ -1,0 +1,85 @@
+"""By which term the elements of recursive rules may be split, so that each part can be evaluated by itself.
+
+If one variable stands in every pattern and every template triple of a rule, all elements that meet in a solution have
+one term there, and so have the triples that come of it. That holds for a group of rules if the place of that term
+(subject or object) is the same wherever a predicate occurs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+
+from pyoxigraph import NamedNode
+
+from penstock.algebra import ops
+from penstock.algebra.expressions import Var
+from penstock.algebra.ops import Op, TriplePattern
+from penstock.rules.rule import Rule, plans
+
+__all__ = ["SUBJECT", "Partition", "partition"]
+
+SUBJECT, OBJECT = "subject", "object"
+Places = dict[NamedNode | None, str]
+"""The place of the key by predicate; None stands for all predicates that are not named."""
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Where the key of an element stands: by predicate, and for predicates that no rule names. `other` is None if no
+    rule reads these. `keys` are the variables, rule by rule."""
+
+    places: Mapping[NamedNode, str]
+    other: str | None = None
+    keys: tuple[Var, ...] = field(default=(), compare=False)
+
+
+def partition(
+    rules: Sequence[Rule], streamed: Callable[[TriplePattern], bool] = lambda pattern: True
+) -> Partition | None:
+    """A way to split the elements of these rules; None if there is none. `streamed` tells whether a pattern may match
+    an element at all: what matches the background alone is everywhere."""
+    choices = [list(_choices(rule, streamed)) for rule in rules]
+    for chosen in product(*choices):
+        places = _agreed([place for _, found in chosen for place in found])
+        if places is not None:
+            named = {predicate: place for predicate, place in places.items() if predicate is not None}
+            return Partition(named, places.get(None), tuple(var for var, _ in chosen))
+    return None
+
+
+Occurrence = tuple[NamedNode | None, frozenset[str]]
+
+
+def _choices(rule: Rule, streamed: Callable[[TriplePattern], bool]) -> Iterator[tuple[Var, list[Occurrence]]]:
+    """The variables that might be the key of a rule, each with the places where it stands."""
+    triples = [*filter(streamed, rule.patterns()), *rule.template]
+    for var in dict.fromkeys(term for t in triples[:1] for term in (t.subject, t.object) if isinstance(term, Var)):
+        found = [_places(var, triple) for triple in triples]
+        if all(places for _, places in found) and not any(_hides(op, var) for op in plans(rule.pattern)):
+            yield var, found
+
+
+def _places(var: Var, triple: TriplePattern) -> Occurrence:
+    predicate = triple.predicate if isinstance(triple.predicate, NamedNode) else None
+    standing = {SUBJECT: triple.subject, OBJECT: triple.object}
+    return predicate, frozenset(place for place, term in standing.items() if term == var)
+
+
+def _hides(op: Op, var: Var) -> bool:
+    """A variable that a sub-SELECT does not let through is another one; a path goes from element to element."""
+    return isinstance(op, ops.Project | ops.Path) and not (isinstance(op, ops.Project) and var in op.vars)
+
+
+def _agreed(occurrences: list[Occurrence]) -> Places | None:
+    """One place for each predicate; where a predicate is a variable, the same for all."""
+    allowed: dict[NamedNode | None, frozenset[str]] = {}
+    for predicate, places in occurrences:
+        allowed[predicate] = allowed.get(predicate, places) & places
+    if None in allowed:
+        everywhere = frozenset((SUBJECT, OBJECT)).intersection(*allowed.values())
+        allowed = dict.fromkeys(allowed, everywhere)
+    if not all(allowed.values()):
+        return None
+    return {predicate: max(places) for predicate, places in allowed.items()}

@@ -1,0 +1,66 @@
+"""A rule, and the patterns and triples by which it meets others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from penstock.algebra.bounds import Place, duration_bounds
+from penstock.algebra.expressions import PatternTerm, Var
+from penstock.algebra.occurrence import inner_plans
+from penstock.algebra.ops import RULES, Bgp, Construct, Op, Query, TriplePattern
+from penstock.algebra.scope import visible
+
+__all__ = ["Place", "Rule", "plans", "terms_of"]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A CONSTRUCT of events, under the name that messages call it by."""
+
+    name: str
+    query: Query
+
+    @cached_property
+    def bounds(self) -> Mapping[Place, int | None]:
+        """How old an element may be to matter to each of its patterns."""
+        return duration_bounds(self.query)
+
+    @property
+    def pattern(self) -> Op:
+        return self.query.pattern
+
+    @property
+    def template(self) -> tuple[TriplePattern, ...]:
+        return self.query.form.template if isinstance(self.query.form, Construct) else ()
+
+    @property
+    def streams(self) -> frozenset[str] | None:
+        """The streams that it reads; None: all that there are."""
+        return frozenset(stream.iri.value for stream in self.query.streams) or None
+
+    @property
+    def reads_rules(self) -> bool:
+        return self.streams is None or RULES.value in self.streams
+
+    def is_new(self, term: PatternTerm) -> bool:
+        """Whether a term of the template is a blank node that each solution has for itself."""
+        return isinstance(term, Var) and term.internal and term not in visible(self.pattern)
+
+    def patterns(self) -> Iterator[TriplePattern]:
+        """All triple patterns, those inside EXISTS too."""
+        for op in plans(self.pattern):
+            if isinstance(op, Bgp):
+                yield from op.patterns
+
+
+def plans(op: Op) -> Iterator[Op]:
+    """The operators of a plan, root first, and those of the patterns in its EXISTS."""
+    yield op
+    for inner in inner_plans(op):
+        yield from plans(inner)
+
+
+def terms_of(triple: TriplePattern) -> tuple[PatternTerm, PatternTerm, PatternTerm]:
+    return triple.subject, triple.predicate, triple.object

@@ -1,0 +1,38 @@
+"""Times of rows as terms, and the durations that they are compared with."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from pyoxigraph import Literal
+
+from penstock.algebra.durations import lengths, written
+from penstock.rules.rows import Row
+from penstock.spark.encoding import tail_of
+
+__all__ = ["micros", "occurrence"]
+
+_SECOND = 1_000_000
+_EPOCH = datetime(1970, 1, 1)
+
+
+def occurrence(kind: str, row: Row) -> str | None:
+    """getDURATION(), getSTARTTIME() or getENDTIME() of a row, as the log writes terms."""
+    if row[0] is None:
+        return None
+    if kind == "duration":
+        return f'"{written(row[1] - row[0])}"{tail_of("duration")}'
+    return f'"{_moment(row[0] if kind == "start" else row[1])}"{tail_of("dateTime")}'
+
+
+def _moment(time: int) -> str:
+    whole, fraction = divmod(time, _SECOND)
+    after = f".{fraction:06}".rstrip("0") if fraction else ""
+    day = (_EPOCH + timedelta(seconds=whole)).isoformat()
+    return f"{day}{after}Z"
+
+
+def micros(literal: Literal) -> int | None:
+    """The length of a duration without years and months; None for all else."""
+    found = lengths(literal)
+    return None if found is None or found[0] != found[1] else found[0]

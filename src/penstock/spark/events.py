@@ -1,0 +1,89 @@
+"""Complex events: operators that ask when their operands occurred, and the answers that they complete.
+
+A row occurred from the first start to the last end of the elements that made it (`.starts`, `.ends`); what comes from
+the background alone has neither, and is in no order with anything. An answer is complete with its last element, and
+nothing later takes it back: so it is reported once, at its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from penstock.algebra import ops
+from penstock.algebra.occurrence import inner_plans
+from penstock.algebra.scope import expressions_of
+from penstock.spark import joins
+from penstock.spark.context import Context
+from penstock.spark.expressions import asks_now
+from penstock.spark.relation import ENDS, STARTS, Relation
+
+Order = Callable[[Relation, Relation], list[str]]
+
+
+def before(left: Relation, right: Relation) -> list[str]:
+    return _ordered(left, right, f"l.`{ENDS}` < r.`{STARTS}`")
+
+
+def after(left: Relation, right: Relation) -> list[str]:
+    return _ordered(left, right, f"r.`{ENDS}` < l.`{STARTS}`")
+
+
+def at_once(left: Relation, right: Relation) -> list[str]:
+    return _ordered(left, right, f"l.`{STARTS}` = r.`{STARTS}`", f"l.`{ENDS}` = r.`{ENDS}`")
+
+
+def _ordered(left: Relation, right: Relation, *conditions: str) -> list[str]:
+    return list(conditions) if ENDS in left.vars and ENDS in right.vars else ["false"]
+
+
+def sequence(op: ops.Seq, context: Context) -> Relation:
+    return _joined(op, before, context)
+
+
+def simultaneous(op: ops.Equals, context: Context) -> Relation:
+    return _joined(op, at_once, context)
+
+
+def _joined(op: ops.Seq | ops.Equals, order: Order, context: Context) -> Relation:
+    from penstock.spark.operators import compile_op, together
+
+    left, right = together(compile_op(op.left, context), compile_op(op.right, context), context)
+    return joins.join(left, right, order=order(left, right))
+
+
+def sequence_optional(op: ops.OptionalSeq, context: Context) -> Relation:
+    """The right side is what has to be; the left one came before it, or not."""
+    from penstock.spark.operators import optional
+
+    return optional(op.right, op.left, op.condition, after, context)
+
+
+def simultaneous_optional(op: ops.EqualsOptional, context: Context) -> Relation:
+    from penstock.spark.operators import optional
+
+    return optional(op.left, op.right, op.condition, at_once, context)
+
+
+def complete(query: ops.Query) -> bool:
+    """Whether an answer is complete with its last element, so that nothing that comes later changes it."""
+    found = list(_everywhere(query.pattern))
+    changing = any(isinstance(op, _CHANGING) or any(map(asks_now, expressions_of(op))) for op in found)
+    return not changing and not isinstance(query.form, ops.Describe)
+
+
+def _everywhere(op: ops.Op) -> Iterator[ops.Op]:
+    """The nodes of a pattern, and of the patterns in its expressions."""
+    yield op
+    for inner in inner_plans(op):
+        yield from _everywhere(inner)
+
+
+def outermost(query: ops.Query) -> ops.Op | None:
+    """The projection that makes the answer: above it nobody asks when rows occurred."""
+    op = query.pattern
+    while isinstance(op, ops.Distinct | ops.Reduced | ops.Slice | ops.OrderBy):
+        op = op.pattern
+    return op if isinstance(op, ops.Project) else None
+
+
+_CHANGING = (ops.Group, ops.Annotate, ops.Slice)

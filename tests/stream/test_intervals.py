@@ -1,0 +1,103 @@
+"""Elements that last through Spark: from everywhere the same log, and a window sees them by their end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyoxigraph import Literal, NamedNode, Quad
+from pyspark.sql import SparkSession
+
+from penstock import Engine
+from penstock.stream import bounded
+from penstock.stream.elements import Element, lines
+from penstock.stream.ingest import Ingest, StreamOptions
+from penstock.stream.log import Counts, StreamLog
+from penstock.testing import ManualClock, snapshots
+
+STREAM = "http://e/rooms"
+FROM, TO = "http://e/from", "http://e/to"
+SECOND = 1_000_000
+SPANS = [(None, 1), (0, 3), (2, 4), (None, 5)]  # seconds
+S, P = NamedNode("http://e/s"), NamedNode("http://e/p")
+ELEMENTS = [(Quad(S, P, Literal(str(n)), NamedNode(f"http://e/g{n}")), *span) for n, span in enumerate(SPANS)]
+LOGGED = [(f"<http://e/g{n}>", *span) for n, span in enumerate(SPANS)]
+QUERY = f"SELECT ?o FROM STREAM <{STREAM}> [RANGE 2s STEP 1s] WHERE {{ ?s <http://e/p> ?o }}"
+EXPECTED = {
+    "0:01": ['"0"'],
+    "0:02": ['"0"'],
+    "0:03": ['"1"'],  # though it began at 0:00
+    "0:04": ['"1"', '"2"'],
+    "0:05": ['"2"', '"3"'],
+}
+
+
+def tuples() -> list[Element]:
+    points = [(quad, end * SECOND) for quad, start, end in ELEMENTS if start is None]
+    spans = [(quad, start * SECOND, end * SECOND) for quad, start, end in ELEMENTS if start is not None]
+    return [points[0], *spans, *points[1:]]
+
+
+def pushes(engine: Engine, _: Path) -> None:
+    engine.stream(STREAM)
+    for element in tuples():
+        assert engine.push(STREAM, [element]) == 1
+
+
+def trig(engine: Engine, folder: Path) -> None:
+    with (folder / "a.trig").open("w") as file:
+        for quad, start, end in ELEMENTS:
+            begin = "" if start is None else f'<{FROM}> "1970-01-01T00:00:0{start}Z" ; '
+            name = quad.graph_name
+            file.write(f'{name} {{ {quad.triple} }}\n{name} {begin}<{TO}> "1970-01-01T00:00:0{end}Z" .\n')
+    engine.stream(STREAM, folder / "a.trig", start_property=FROM, end_property=TO)
+
+
+def parquet(engine: Engine, folder: Path) -> None:
+    rows = [
+        {
+            "s": str(quad.subject),
+            "p": str(quad.predicate),
+            "o": str(quad.object),
+            "g": str(quad.graph_name),
+            "ts": (end if start is None else start) * SECOND,
+            "te": None if start is None else end * SECOND,
+        }
+        for quad, start, end in ELEMENTS
+    ]
+    pq.write_table(pa.Table.from_pylist(rows), folder / "a.parquet")
+    engine.stream(STREAM, folder / "a.parquet")
+
+
+def in_log(log: StreamLog) -> list[tuple[str, int | None, int]]:
+    paths = [path for segment in log.segments(STREAM) for path in segment.paths]
+    rows = [row for path in paths for row in pq.read_table(path, partitioning=None).to_pylist()]
+    return [(row["g"], row["start"] and row["start"] // SECOND, row["ts"] // SECOND) for row in rows]
+
+
+@pytest.mark.parametrize("declare", [pushes, trig, parquet])
+def test_run(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, declare: Callable[[Engine, Path], None]
+) -> None:
+    monkeypatch.setattr(bounded, "_SMALL", 0)  # documents by Spark's tasks
+    with Engine(spark=spark, checkpoint=tmp_path / "state") as engine:
+        declare(engine, tmp_path)
+        query = engine.register(QUERY)
+        engine.run()
+        assert snapshots(query.answers()) == EXPECTED
+    assert sorted(in_log(StreamLog(tmp_path / "state" / "log"))) == LOGGED  # graphs that have an end alone come last
+
+
+def test_live_through_the_spool(spark: SparkSession, tmp_path: Path) -> None:
+    ingest = Ingest(spark, tmp_path, ManualClock(), {STREAM: StreamOptions(lateness=0)})
+    ingest.start()
+    late = [(ELEMENTS[0][0], 2 * SECOND, 3 * SECOND), (ELEMENTS[0][0], 6 * SECOND, 5 * SECOND)]
+    for some in (tuples(), late):
+        ingest.push(STREAM, lines(some, None, 0))
+    ingest.drain()
+    ingest.close()
+    assert in_log(ingest.log) == LOGGED
+    assert ingest.log.counts(STREAM) == Counts(len(SPANS), late=1, malformed=1)

@@ -1,0 +1,119 @@
+"""Which rules feed which, in what order they run, and by what their elements may be split."""
+
+from __future__ import annotations
+
+import pytest
+from pyoxigraph import NamedNode
+
+from penstock.algebra.build import translate
+from penstock.algebra.expressions import Var
+from penstock.rules.components import components
+from penstock.rules.depend import feeds, layers
+from penstock.rules.partition import Partition, partition
+from penstock.rules.rule import Rule
+
+PREFIXES = "PREFIX : <http://e/> "
+
+
+def rule(name: str, template: str, pattern: str, head: str = "") -> Rule:
+    return Rule(
+        name, translate(f"{PREFIXES} REGISTER RULE {name} AS CONSTRUCT {{ {template} }} {head} WHERE {{ {pattern} }}")
+    )
+
+
+def test_components_come_after_what_leads_to_them() -> None:
+    assert components([[1], [2], [0, 3], [4], []]) == [[0, 1, 2], [3], [4]]
+    assert components([[], [0], [1]]) == [[2], [1], [0]]
+    assert components([[1, 2], [3], [3], [], [4]]) == [[0], [1], [2], [3], [4]]
+
+
+def test_a_long_chain_needs_no_recursion() -> None:
+    assert components([[i + 1] for i in range(5000)] + [[]]) == [[i] for i in range(5001)]
+
+
+@pytest.mark.parametrize(
+    ("template", "pattern", "fed"),
+    [
+        ("?a :p ?b", "?x :p ?y", True),
+        ("?a :p ?b", "?x :q ?y", False),
+        ("?a :p ?b", "?x ?any ?y", True),
+        ("?a ?b ?b", "?x :q ?y", True),
+        (":one :p ?b", ":other :p ?y", False),
+        ("?a :p 1", "?x :p 2", False),
+        ("?a :p 1", "?x :p 1", True),
+        ("_:new :p ?b", ":one :p ?y", False),
+        ("_:new :p ?b", "?x :p ?y", True),
+        ("?a :p ?b", "?x :r ?y FILTER NOT EXISTS { ?x :p ?z }", True),
+        ("?a :p ?b", "?x :r/:p+ ?y", True),
+        ("?a :p ?b", "?x :r+ ?y", False),
+        ("?a :p ?b", "?x !:p ?y", True),
+        ("?a :p ?b", "?x :r* ?y", True),
+    ],
+)
+def test_what_feeds_what(template: str, pattern: str, fed: bool) -> None:
+    assert feeds(rule("one", template, "?a :start ?b"), rule("other", "?x :end ?y", pattern)) is fed
+
+
+def test_a_rule_that_names_other_streams_is_fed_by_none() -> None:
+    one = rule("one", "?a :p ?b", "?a :start ?b")
+    assert not feeds(one, rule("other", "?x :end ?y", "?x :p ?y", "FROM STREAM <http://e/s>"))
+    named = "FROM STREAM <http://e/s> FROM STREAM <urn:penstock:rules>"
+    assert feeds(one, rule("other", "?x :end ?y", "?x :p ?y", named))
+
+
+def test_layers_and_groups_in_dependency_order() -> None:
+    rules = [
+        rule("last", "?a :z ?b", "?a :even ?b . ?a :q ?b"),
+        rule("even", "?a :even ?b", "{ ?a :odd ?b } SEQ { ?a :tick ?c }"),
+        rule("second", "?a :q ?b", "?a :p ?b"),
+        rule("odd", "?a :odd ?b", "{ ?a :even ?b } SEQ { ?a :tick ?c } UNION { ?a :q ?b }"),
+        rule("first", "?a :p ?b", "?a :start ?b"),
+        rule("alone", "?a :x ?b", "?a :start ?b"),
+        rule("itself", "?a :n ?b", "{ ?a :n ?b } SEQ { ?a :tick ?c }"),
+    ]
+    found = [(sorted(r.name for r in layer.rules), layer.recursive) for layer in layers(rules)]
+    assert found == [
+        (["alone", "first"], False), (["itself"], True), (["second"], False), (["even", "odd"], True),
+        (["last"], False),
+    ]  # fmt: skip
+
+
+# Keys
+
+P, Q = NamedNode("http://e/p"), NamedNode("http://e/q")
+
+
+@pytest.mark.parametrize(
+    ("template", "pattern", "expected"),
+    [
+        ("?a :p ?n", "{ ?a :p ?m } SEQ { ?a :q ?n }", Partition({P: "subject", Q: "subject"})),
+        ("?n :p ?a", "{ ?m :p ?a } SEQ { ?a :q ?n }", Partition({P: "object", Q: "subject"})),
+        ("?a :p ?a", "{ ?a :p ?m } SEQ { ?a :q ?n }", Partition({P: "subject", Q: "subject"})),
+        ("_:b :p ?n", "{ ?a :p ?m } SEQ { ?a :q ?n }", None),
+        ("?a :p ?n", "{ ?a :p ?m } SEQ { ?b :q ?n }", None),
+        ("?b :p ?a", "{ ?a :p ?b } SEQ { ?a :q ?n }", None),
+        ("?a :p ?n", "{ ?a :p ?m } SEQ { ?a ?any ?n }", Partition({P: "subject"}, "subject")),
+        ("?a :p ?n", "{ ?m :p ?a } SEQ { ?a ?any ?n }", None),
+        ("?a :p ?n", "{ ?a :p ?n } SEQ { ?a :q ?m } MINUS { ?a :q 1 }", Partition({P: "subject", Q: "subject"})),
+        ("?a :p ?n", "{ ?a :p ?n } SEQ { SELECT ?m { ?a :q ?m } }", None),
+        ("?a :p ?n", "{ ?a :p ?n FILTER NOT EXISTS { ?a :q 1 } }", Partition({P: "subject", Q: "subject"})),
+        ("?a :p ?n", "{ ?a :p ?n FILTER NOT EXISTS { ?b :q 1 } }", None),
+    ],
+)
+def test_keys(template: str, pattern: str, expected: Partition | None) -> None:
+    assert partition([rule("one", template, pattern)]) == expected
+
+
+def test_rules_of_a_group_agree_on_the_place() -> None:
+    one = rule("one", "?a :p ?n", "{ ?a :p ?m } SEQ { ?a :q ?n }")
+    assert partition([one, rule("two", "?k :q ?v", "?k :p ?v")]) == Partition({P: "subject", Q: "subject"})
+    assert partition([one, rule("two", "?k :q ?k", "?v :p ?k")]) is None
+    found = partition([one, rule("two", "?k :q ?v", "?k :p ?v")])
+    assert found is not None
+    assert found.keys == (Var("a"), Var("k"))
+
+
+def test_what_only_the_background_has_needs_no_key() -> None:
+    located = rule("one", "?a :p ?n", "{ ?a :p ?m . ?m :q ?n } SEQ { ?a :p ?k }")
+    assert partition([located]) is None
+    assert partition([located], lambda pattern: pattern.predicate != Q) == Partition({P: "subject"})
