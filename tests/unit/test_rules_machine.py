@@ -155,7 +155,9 @@ ENDLESS = "CONSTRUCT { ?a :n ?more } WHERE { { ?a :n ?n } BIND(?n + 1 AS ?more) 
 def test_a_rule_without_end_is_stopped_and_named() -> None:
     quiet = rule("quiet", events("CONSTRUCT { ?a :m ?n } WHERE { ?a :n ?n }"))
     machine = Machine([quiet, rule("counts for ever", events(ENDLESS))], limits=Limits(rounds=50))
-    with pytest.raises(QueryError, match=r"rule counts for ever does not come to an end.*\n.*write SEQ"):
+    with pytest.raises(
+        QueryError, match=r"rule counts for ever does not come to an end: more than 50 times.*\n.*write SEQ"
+    ):
         machine.feed(elements("3 3 :a :n 0"))
 
 
@@ -220,6 +222,16 @@ def test_an_event_that_changes_what_the_background_said() -> None:
     machine.feed(elements("1 1 :a :t 1"))
     with pytest.raises(QueryError, match="rule unsure: an event changes what the background alone had said"):
         machine.feed(elements("2 2 :a :p 1"))
+
+
+def test_minus_without_a_common_variable_takes_nothing_away() -> None:
+    text = (
+        "CONSTRUCT { ?a :n ?n } WHERE { { ?a :n ?n } SEQ { ?a :tick ?t MINUS { ?x :stop ?y } MINUS { ?a :off ?z } } }"
+    )
+    steps = elements(
+        "0 0 :a :n 0", "0 0 :b :n 0", "1 1 :a :stop 1", "1 1 :b :off 1", "2 2 :a :tick 2", "2 2 :b :tick 2"
+    )
+    assert shown(Machine([rule("kept", text)]).run(steps)) == ["0 2 :a :n 0"]
 
 
 # State

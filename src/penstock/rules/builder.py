@@ -11,11 +11,12 @@ from penstock.algebra.expressions import Call, Exists, Expr, Var
 from penstock.algebra.make import TRUE
 from penstock.algebra.ops import Bgp, Op, TriplePattern, variables_of
 from penstock.algebra.scope import exists_in, expressions_of
+from penstock.algebra.substitute import rename
 from penstock.rules import absence, nodes
 from penstock.rules.between import Between, Gap, gap
 from penstock.rules.check import inside
 from penstock.rules.expressions import Expression
-from penstock.rules.nodes import Node
+from penstock.rules.nodes import Node, View
 from penstock.rules.rows import STATIC, Layout, Meeting, key_of, slots
 from penstock.rules.rule import Place, Rule, terms_of
 from penstock.spark.encoding import encode
@@ -37,7 +38,7 @@ class Builder:
         self._network = network
         self._rule = rule
 
-    def build(self, op: Op, place: Place, read: bool) -> Node:
+    def build(self, op: Op, place: Place, read: bool) -> Node | View:
         if isinstance(op, _SAME):
             return self.build(op.children[0], (*place, 0), read)
         if isinstance(op, Bgp):
@@ -58,7 +59,7 @@ class Builder:
     def expression(self, expr: Expr, layout: Layout) -> Expression:
         return Expression(expr, layout, self._rule.query.base)
 
-    def _once(self, op: Any, make: Callable[[], Node], *operands: Node) -> Node:
+    def _once(self, op: Any, make: Callable[[], Node], *operands: Node | View) -> Node:
         key = (op, self._rule.streams, self._rule.query.base)
         return self._network.once(key, lambda: self._network.add(make(), self._rule, operands))
 
@@ -75,19 +76,24 @@ class Builder:
         made_of = op.children[:1] if isinstance(op, ops.Minus) else op.children
         return _widest(0, *(self._bound(part, (*place, i)) for i, part in enumerate(made_of)))
 
-    def _bgp(self, op: Bgp, place: Place) -> Node:
+    def _bgp(self, op: Bgp, place: Place) -> Node | View:
+        """Under names of their own, so that patterns with other variables can be the same node."""
         if not op.patterns:
             return self._once(op, lambda: nodes.Table((), [STATIC]))
-        first, *others = _connected(op.patterns)
+        ordered = _connected(op.patterns)
+        names = dict.fromkeys(var for pattern in ordered for var in variables_of(*terms_of(pattern)))
+        numbered = {var: Var(f".{number}") for number, var in enumerate(names)}
+        first, *others = rename(tuple(ordered), numbered)
         node, so_far = self._network.leaf(first, self._rule), Bgp((first,))
         for pattern in others:
             leaf, both = self._network.leaf(pattern, self._rule), Bgp((*so_far.patterns, pattern))
             meeting = Meeting(so_far, node.layout, Bgp((pattern,)), leaf.layout)
             node, so_far = self._once(("bgp", both), partial(nodes.Join, meeting), node, leaf), both
             self._remember(node, [self._bound(op, place)] * 2, read=True)
-        return node
+        original = {number: var for var, number in numbered.items()}
+        return View(node, tuple(original[var] for var in node.layout))
 
-    def _asking(self, op: ops.Filter | ops.Extend, below: Node, place: Place, read: bool) -> Node:
+    def _asking(self, op: ops.Filter | ops.Extend, below: Node | View, place: Place, read: bool) -> Node:
         """FILTER and BIND, after what their EXISTS find has become a boolean of each row."""
         expr = expressions_of(op)[0]
         marks: dict[Exists, Var] = {}
@@ -107,7 +113,7 @@ class Builder:
         kept = tuple(var for var in made.layout if var not in marks.values())
         return self._once((op, "kept"), lambda: nodes.Project(kept, made.layout), made) if marks else made
 
-    def _mark(self, op: Op, exists: Exists, node: Node, mark: Var, place: Place, read: bool) -> Node:
+    def _mark(self, op: Op, exists: Exists, node: Node | View, mark: Var, place: Place, read: bool) -> Node:
         condition, pattern = inside(exists)
         other = self.build(pattern, place if condition is None else (*place, 0), read=True)
         meeting = Meeting(op.children[0], node.layout, pattern, other.layout)

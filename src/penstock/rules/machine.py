@@ -107,7 +107,7 @@ class Machine:
             yield from self.feed(together)
 
     def _start(self, now: int, given: list[Row]) -> None:
-        if any(row[1] != now for row in given) or (self.now is not None and now <= self.now):
+        if (self.now is not None and now <= self.now) or {row[1] for row in given} != {now}:
             raise ValueError(f"the elements of one step end at one time, after {self.now}")
         self.now = now
         self._given = {row[:5] for row in given}

@@ -1,4 +1,4 @@
-"""From rules to nodes: equal patterns, of whatever rule, are one node."""
+"""From rules to nodes: equal patterns, of whatever rule, are one node. Triple patterns are equal under any names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from penstock.rules.builder import Builder
 from penstock.rules.check import check
 from penstock.rules.depend import may_match
 from penstock.rules.head import Head
-from penstock.rules.nodes import Leaf, Node
+from penstock.rules.nodes import Leaf, Node, View
 from penstock.rules.rule import Rule
 
 __all__ = ["Edge", "Network"]
@@ -65,11 +65,11 @@ class Network:
             self._known[key] = make()
         return self._known[key]
 
-    def add(self, node: Made, rule: Rule, operands: tuple[Node, ...]) -> Made:
+    def add(self, node: Made, rule: Rule, operands: tuple[Node | View, ...]) -> Made:
         node.rule = rule.name
         node.used = self.used
         self.nodes.append(node)
         for number, operand in enumerate(operands):
-            operand.outputs.append(node.input(number))
-            self.edges.append((operand, node, number))
+            operand.source.outputs.append(node.input(number))
+            self.edges.append((operand.source, node, number))
         return node

@@ -8,7 +8,6 @@ paper: a node passes on no row twice.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import partial
 from typing import ClassVar
 
 from penstock.algebra.expressions import Var
@@ -16,11 +15,13 @@ from penstock.algebra.ops import TriplePattern, variables_of
 from penstock.rules.background import Known
 from penstock.rules.expressions import Expression
 from penstock.rules.memory import Memory, Moment
-from penstock.rules.rows import STATIC, Layout, Meeting, Row, replaced, slots
+from penstock.rules.rows import STATIC, Layout, Meeting, Row, picked, replaced, slots
 from penstock.rules.rule import terms_of
 from penstock.spark.encoding import encode
 
-__all__ = ["Equals", "Extend", "Filter", "Join", "Leaf", "Node", "Project", "Scheduled", "Seq", "Table", "Union"]
+__all__ = [
+    "Equals", "Extend", "Filter", "Join", "Leaf", "Node", "Project", "Scheduled", "Seq", "Table", "Union", "View",
+]  # fmt: skip
 
 Receive = Callable[[list[Row]], None]
 
@@ -44,29 +45,39 @@ class Node:
         self.used: list[Node] = []  # the nodes of the network that have something to forget at the end of a step
         self._made: set[Row] = set()
 
+    @property
+    def source(self) -> Node:
+        return self
+
     def memories(self) -> dict[int, Memory]:
         """What it remembers, by input."""
         return {}
 
     def input(self, number: int) -> Receive:
         """Where the rows of an operand go."""
-        return self.memories()[number].add if number in self.past else partial(self._receive, number)
+        return self.memories()[number].add if number in self.past else self._receiver(number)
 
-    def _receive(self, number: int, rows: list[Row]) -> None:
-        self.give(self.take(number, rows))
+    def _receiver(self, number: int) -> Receive:
+        take, give = self.take, self.give
+
+        def receive(rows: list[Row]) -> None:
+            made = take(number, rows)
+            if made:
+                give(made)
+
+        return receive
 
     def take(self, number: int, rows: list[Row]) -> list[Row]:
         raise NotImplementedError
 
     def give(self, rows: list[Row]) -> None:
         """Passes on what has not been passed on in this step."""
-        if self.repeats and rows:
+        if self.repeats:
             if not self._made:
                 self.used.append(self)
             rows = self._new(rows)
-        if rows:
-            for receive in self.outputs:
-                receive(rows)
+        for receive in self.outputs if rows else ():
+            receive(rows)
 
     def _new(self, rows: list[Row]) -> list[Row]:
         known = self._made
@@ -86,6 +97,14 @@ class Node:
         self._made.clear()
 
 
+class View:
+    """The rows of a node, with other names for their places."""
+
+    def __init__(self, source: Node, layout: Layout) -> None:
+        self.source = source
+        self.layout = layout
+
+
 class Scheduled(Node):
     """A node that waits for its turn: by then the inputs that are `complete` are so."""
 
@@ -94,14 +113,19 @@ class Scheduled(Node):
         self.waiting = False
         self._inbox: list[list[Row]] = [[] for _ in range(inputs)]
 
-    def _receive(self, number: int, rows: list[Row]) -> None:
-        self._inbox[number] += rows
-        self.waiting = True
+    def _receiver(self, number: int) -> Receive:
+        def receive(rows: list[Row]) -> None:
+            self._inbox[number] += rows
+            self.waiting = True
+
+        return receive
 
     def run(self) -> None:
         inbox, self._inbox = self._inbox, [[] for _ in self._inbox]
         self.waiting = False
-        self.give(self.work(*inbox))
+        made = self.work(*inbox)
+        if made:
+            self.give(made)
 
     def work(self, *inbox: list[Row]) -> list[Row]:
         """What the rows of all inputs make."""
@@ -121,7 +145,9 @@ class Leaf(Node):
         self.pattern = pattern
         self.streams = streams
         first = {term: place for place, term in reversed(list(enumerate(terms, 2)))}
-        self._fixed = [(i, encode(term)) for i, term in enumerate(terms, 2) if not isinstance(term, Var)]
+        fixed = {i: encode(term) for i, term in enumerate(terms, 2) if not isinstance(term, Var)}
+        self._constants = picked(tuple(fixed))
+        self._wanted = tuple(fixed.values())
         self._same = [(i, first[term]) for i, term in enumerate(terms, 2) if first[term] != i]
         self._pick = replaced([first[var] for var in self.layout])
         self._known = known
@@ -130,16 +156,12 @@ class Leaf(Node):
         return self.take(0, [(*STATIC, *triple, None) for triple in dict.fromkeys(self._known)])
 
     def take(self, number: int, rows: list[Row]) -> list[Row]:
-        pick = self._pick
-        return [pick(row) for row in rows if self._matches(row)]
-
-    def _matches(self, row: Row) -> bool:
-        if self.streams is not None and row[5] is not None and row[5] not in self.streams:
-            return False
-        for i, term in self._fixed:
-            if row[i] != term:
-                return False
-        return not self._same or all(row[i] == row[j] for i, j in self._same)
+        constants, wanted, pick = self._constants, self._wanted, self._pick
+        if self.streams is not None:
+            rows = [row for row in rows if row[5] is None or row[5] in self.streams]
+        if self._same:
+            rows = [row for row in rows if all(row[i] == row[j] for i, j in self._same)]
+        return [pick(row) for row in rows if constants(row) == wanted]
 
 
 class Table(Node):
