@@ -86,9 +86,9 @@ class Machine:
         self._settle()
         self._end(None)
 
-    def feed(self, elements: Iterable[Row]) -> list[Element]:
+    def feed(self, elements: Iterable[Row], rule: str | None = None) -> list[Element]:
         """Takes the elements (as `Element` has them) of one end, later than all before, and gives the triples derived
-        from them: they have the same end. What was given is not derived again."""
+        from them, by all rules or by one: they have the same end. What was given is not derived again."""
         given = list(dict.fromkeys(elements if self._network.apart else [(*row[:5], None) for row in elements]))
         if not given:
             return []
@@ -97,14 +97,15 @@ class Machine:
             for receive in self._reading(element[3]):
                 receive([element])
         self._settle()
-        made = [Element(*row) for row in self._derived if row[:5] not in self._given]
+        found = (row for row, by in self._derived.items() if rule in (None, by))
+        made = [Element(*row) for row in found if row[:5] not in self._given]
         self._end(self.now)
         return made
 
-    def run(self, elements: Iterable[Row]) -> Iterator[Element]:
+    def run(self, elements: Iterable[Row], rule: str | None = None) -> Iterator[Element]:
         """The same for elements of any number of ends, in the order of these."""
         for _, together in groupby(elements, key=ends):
-            yield from self.feed(together)
+            yield from self.feed(together, rule)
 
     def _start(self, now: int, given: list[Row]) -> None:
         if (self.now is not None and now <= self.now) or {row[1] for row in given} != {now}:

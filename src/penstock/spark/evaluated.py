@@ -35,7 +35,7 @@ class Evaluated:
         """The rows, with a further column `.row` that is true; and for every instant whose answer is empty one more, in
         which it is false."""
         rows = self.frame.toArrow()
-        return _marked(rows, self._empty(_integers(pc.unique(rows.column(0)))))
+        return marked(rows, self._empty(_integers(pc.unique(rows.column(0)))))
 
     def _empty(self, present: set[int]) -> list[int]:
         if self.possible is None:
@@ -61,7 +61,7 @@ def _integers(column: Any) -> set[int]:
     return set(column.to_pylist())
 
 
-def _marked(rows: pa.Table, empty: list[int]) -> pa.Table:
+def marked(rows: pa.Table, empty: list[int]) -> pa.Table:
     """The rows and the empty instants as one table."""
     schema = rows.schema.append(pa.field(ROW, pa.bool_()))
     first, *others = rows.schema

@@ -50,7 +50,7 @@ class Shape:
 
     @classmethod
     def of(cls, name: str, query: ops.Query, emit: str | None = None) -> Shape:
-        bounds = ("starts", "ends") if emit == "events" else ("valid_from", "valid_to")
+        bounds = ("starts", "ends") if emit in ("events", "rules") else ("valid_from", "valid_to")
         return cls(name, _KINDS[type(query.form)], tuple(variable.name for variable in query.variables), bounds)
 
     @property

@@ -31,7 +31,10 @@ class Plans:
 
     def plan(self, task: Task) -> Plan:
         from penstock.spark.continuous import ContinuousQuery
+        from penstock.stream.ruled import Ruled
 
+        if task.group:
+            return Ruled(task.name, task.group, self._known())
         options = {"duplicates": task.entry.duplicates, "emit": task.entry.emit}
         made = ContinuousQuery(task.query, self._known(), **options, rules=self._rules)  # type: ignore[arg-type]
         self._made.append(made)

@@ -35,6 +35,7 @@ from penstock.stream.plans import Plans
 from penstock.stream.progress import EngineStatus, Progress, QueryStatus
 from penstock.stream.registry import Registry
 from penstock.stream.rounds import Rounds
+from penstock.stream.ruling import arrange
 from penstock.stream.status import engine_status, query_status
 from penstock.stream.task import Task
 
@@ -108,8 +109,7 @@ class Runtime:
     def _tasks(self) -> list[Task]:
         """All queries, those of events with the streams that there are."""
         tasks = list(self.catalogue)
-        for task in tasks:
-            task.read(self._streams)
+        arrange(tasks, self._streams)
         return tasks
 
     def _begin(self, task: Task, live: bool) -> int | None:

@@ -8,10 +8,11 @@ from threading import RLock
 
 from pyoxigraph import NamedNode
 
-from penstock.algebra.ops import Query, StreamWindow
+from penstock.algebra.ops import RULES, Query, StreamWindow
 from penstock.algebra.windows import SlideWindow
 from penstock.errors import PenstockError
 from penstock.io.sinks import Batch, ParquetSink, Sink
+from penstock.rules.rule import Rule
 from penstock.stream.due import Plan
 from penstock.stream.evaluate import Shape
 from penstock.stream.failpoints import reach
@@ -29,7 +30,8 @@ class Task:
     def __init__(self, entry: Entry, query: Query, sink: Sink | None, registry: Registry) -> None:
         self.entry = entry
         self.query = query
-        self._reads_all = query.emit == "events" and not query.streams
+        self.asked = query
+        self.group: tuple[Rule, ...] = ()
         self.sink = sink
         self.plan: Plan | None = None
         self.progress = entry.progress
@@ -60,17 +62,27 @@ class Task:
         """The streams that it reads."""
         return tuple(dict.fromkeys(window.iri.value for window in self.query.streams))
 
-    def read(self, streams: Iterable[str]) -> None:
-        """A query of events that names no stream reads all these."""
-        wanted = tuple(streams)
-        if self._reads_all and wanted != self.inputs:
-            found = (StreamWindow(NamedNode(stream), SlideWindow(None)) for stream in wanted)
-            self.query, self.plan = replace(self.query, streams=tuple(found)), None
+    def read(self, streams: Iterable[str], group: tuple[Rule, ...]) -> None:
+        """A query of events that names no stream reads all these; `group` are the rules that feed this one, with it."""
+        own = [s for s in self.asked.streams if s.iri != RULES]
+        all_streams = not self.asked.streams
+        wanted = tuple(s for s in streams if all_streams or s.startswith(RULES.value))
+        found = (*own, *(StreamWindow(NamedNode(s), SlideWindow(None)) for s in wanted))
+        if found != self.query.streams or group != self.group:
+            self.query, self.group, self.plan = replace(self.query, streams=found), group, None
+
+    @property
+    def is_rule(self) -> bool:
+        """Whether its triples go back into the stream."""
+        registration = self.asked.registration
+        return self.asked.emit == "events" and registration is not None and registration.output == RULES
 
     @property
     def output(self) -> str | None:
         """The stream that it derives."""
-        registration = self.query.registration
+        registration = self.asked.registration
+        if self.is_rule:
+            return f"{RULES.value}:{self.name}"
         return None if registration is None or registration.output is None else registration.output.value
 
     @property

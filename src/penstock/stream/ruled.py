@@ -1,0 +1,183 @@
+"""Recursive rules as a plan: the elements of a span go through a machine for each part of them, in Spark's workers.
+
+What a machine remembers goes from one evaluation to the next in the rows that it returns: one a part, beside those of
+the triples. So an evaluation reads the elements of its own span alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property, reduce
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import parquet
+from pyspark.sql import DataFrame
+
+from penstock.algebra.expressions import Term, Var
+from penstock.algebra.ops import TriplePattern
+from penstock.io.columns import LOGGED, ddl
+from penstock.rules.background import Known
+from penstock.rules.machine import Element, Machine
+from penstock.rules.partition import SUBJECT, Partition, partition
+from penstock.rules.rule import Rule, terms_of
+from penstock.spark import encoding, sql
+from penstock.spark.background import Background
+from penstock.spark.contents import Stream
+from penstock.spark.evaluated import marked
+from penstock.spark.spells import SINCE
+from penstock.spark.timeline import Span
+
+__all__ = ["Ruled"]
+
+Constants = tuple[Term | None, ...]
+
+_PARTS = 16  # into which elements are split by their key: more than cores, so that an uneven share matters less
+_ELEMENT = "part INT, start BIGINT, ts BIGINT, s STRING, p STRING, o STRING, stream STRING"
+_STATE = "part INT, state BINARY"
+_MADE = "part INT, ts BIGINT, s STRING, p STRING, o STRING, start BIGINT, state BINARY"
+_COLUMNS: dict[str, pa.DataType] = {
+    "part": pa.int32(), "ts": pa.int64(), "s": pa.string(), "p": pa.string(), "o": pa.string(), "start": pa.int64(),
+    "state": pa.binary(),
+}  # fmt: skip
+_SCHEMA = pa.schema(_COLUMNS)
+
+
+class Ruled:
+    """A rule that feeds itself, with those that do so with it. It reports what it derives itself."""
+
+    emit = "rules"
+
+    def __init__(self, name: str, group: Sequence[Rule], background: Background) -> None:
+        self._name = name
+        self._group = tuple(group)
+        self._background = background
+        self._split = partition(self._group)
+
+    def evaluate(
+        self, streams: Mapping[str, Stream], span: Span, before: str | None = None, final: bool = False
+    ) -> Advanced:
+        """The triples that elements of the span complete."""
+        session = self._background.session
+        elements = self._elements(streams, span)
+        states = session.createDataFrame([], _STATE) if before is None else session.read.schema(_STATE).parquet(before)
+        together = elements.groupBy("part").cogroup(states.groupBy("part"))
+        return Advanced(together.applyInArrow(self._advance(), _MADE))
+
+    def _elements(self, streams: Mapping[str, Stream], span: Span) -> DataFrame:
+        session = self._background.session
+        due = f"ts > {span.after}L AND ts <= {span.through}L"
+        part = f"CAST({_part(self._split)} AS INT) AS part"
+        own = [part, "coalesce(start, ts) AS start", "ts", "s", "p", "o"]
+        found = [
+            session.read.schema(ddl(LOGGED))
+            .parquet(*stream.paths)
+            .where(due)
+            .selectExpr(*own, f"{sql.text(name)} AS stream")
+            for name, stream in streams.items()
+            if stream.paths
+        ]
+        return reduce(DataFrame.unionAll, found) if found else session.createDataFrame([], _ELEMENT)
+
+    def _advance(self) -> Callable[[pa.Table, pa.Table], pa.Table]:
+        name, rules = self._name, self._group
+        background = Listed({_constants(one): self._known(one) for rule in rules for one in rule.patterns()})
+        return lambda elements, states: advance(name, rules, background, elements, states)
+
+    def _known(self, pattern: TriplePattern) -> list[Known]:
+        """The triples of the background that agree with the constants of a pattern."""
+        default = self._background.tables(self._group[0].query.dataset).default
+        given = zip("spo", terms_of(pattern), strict=True)
+        match = sql.all_of(f"{c} = {encoding.constant(t)}" for c, t in given if not isinstance(t, Var))
+        table = self._background.session.sql(f"SELECT s, p, o FROM {default} WHERE {match}").toArrow()
+        return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+    def instants(self, after: int, through: int) -> bool:
+        """Whether there can be an instant t with after < t <= through."""
+        return through > after
+
+    def last_instant(self, last: int) -> int:
+        """That of the last element."""
+        return last
+
+    def horizon(self, progress: int, stream: str) -> int:
+        """What has gone through the machine is remembered there."""
+        return progress
+
+    def tail(self, stream: str) -> int:
+        """No number of elements has to be kept."""
+        return 0
+
+
+class Listed:
+    """The part of the background that rules ask for, by the constants of patterns."""
+
+    def __init__(self, known: Mapping[Constants, list[Known]]) -> None:
+        self._known = known
+
+    def matches(self, pattern: TriplePattern) -> Iterable[Known]:
+        return self._known[_constants(pattern)]
+
+
+def _constants(pattern: TriplePattern) -> Constants:
+    return tuple(None if isinstance(term, Var) else term for term in terms_of(pattern))
+
+
+def _part(split: Partition | None) -> str:
+    """Which part an element belongs to: by the term that all it can meet have in common."""
+    if split is None:
+        return "0"
+    columns = {predicate: "s" if place == SUBJECT else "o" for predicate, place in split.places.items()}
+    branches = ((f"p = {encoding.constant(predicate)}", column) for predicate, column in columns.items())
+    key = sql.case(*branches, otherwise="o" if split.other not in (None, SUBJECT) else "s")
+    return f"pmod(hash({key}), {_PARTS})"
+
+
+def advance(name: str, rules: Sequence[Rule], background: Listed, elements: pa.Table, states: pa.Table) -> pa.Table:
+    """What the rule of that name makes of the elements of a part, and what its machine remembers then."""
+    saved = states.column("state")[0].as_py() if states.num_rows else None
+    if not elements.num_rows:
+        return _made(states.column("part")[0].as_py(), [], saved)
+    machine = Machine(rules, background, saved=saved)
+    ordered = elements.sort_by("ts").select(["start", "ts", "s", "p", "o", "stream"])
+    rows = zip(*(column.to_pylist() for column in ordered.columns), strict=True)
+    derived = list(machine.run(rows, name))
+    return _made(elements.column("part")[0].as_py(), derived, machine.save())
+
+
+def _made(part: int, derived: Sequence[Element], state: bytes | None) -> pa.Table:
+    """A row a triple, and one more with the state."""
+    columns = list(zip(*derived, strict=True)) or [()] * len(Element._fields)
+    start, end, s, p, o, _ = ([*column, None] for column in columns)
+    parts, states = [part] * len(start), [*([None] * len(derived)), state]
+    cells: list[list[Any]] = [parts, end, s, p, o, start, states]
+    return pa.table([pa.array(c, field.type) for c, field in zip(cells, _SCHEMA, strict=True)], schema=_SCHEMA)
+
+
+class Advanced:
+    """What an evaluation gives: triples with when they occurred, and the states of the machines."""
+
+    def __init__(self, made: DataFrame) -> None:
+        self._made = made
+
+    @property
+    def frame(self) -> DataFrame:
+        """The triples, each with its end in the first column and its start in the last."""
+        return self._made.where("state IS NULL").selectExpr("ts AS time", "s", "p", "o", f"start AS `{SINCE}`")
+
+    def toArrow(self) -> pa.Table:
+        """The same, with a further column `.row` that is true."""
+        triples: pa.Table = self._fetched.filter(pc.is_null(self._fetched.column("state")))
+        columns = triples.select(["ts", "s", "p", "o", "start"])
+        return marked(columns.rename_columns(["time", "s", "p", "o", SINCE]), [])
+
+    def write_open(self, path: str) -> int:
+        """Keep the states. They are needed again only with elements to come, so nothing is open by itself."""
+        states = self._fetched.filter(pc.is_valid(self._fetched.column("state")))
+        parquet.write_table(states.select(["part", "state"]), path)
+        return 0
+
+    @cached_property
+    def _fetched(self) -> pa.Table:
+        return self._made.toArrow()
