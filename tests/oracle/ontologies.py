@@ -130,7 +130,7 @@ def asked_distinct(draw: Tape) -> Generated:
 
 def asked_block(draw: Tape) -> Generated:
     """Patterns alone."""
-    text = f"{HEAD}SELECT * WHERE {{ {block(draw)} }}"
+    text = f"{HEAD}SELECT * WHERE {{ {' '.join(draw.pick(PATTERNS)(draw) for _ in range(draw.count(1, 2)))} }}"
     return Generated(text, text)
 
 
@@ -153,9 +153,8 @@ def closed(streamed: Streamed, quads: list[Quad]) -> list[Quad]:
     ]
 
 
-def occurrences(streamed: Streamed, instant: int) -> Iterator[Triple]:
+def occurrences(streamed: Streamed, instant: int, axioms: set[Triple]) -> Iterator[Triple]:
     """The default graph as a bag: the closed background, and for each element all that follows from it, once."""
-    axioms = axioms_of(streamed)
     yield from axioms
     for window in streamed.windows:
         for visible in streamed.visible(window, instant) if not window.named else ():

@@ -27,7 +27,7 @@ from penstock.spark.store import SparkStore
 
 from ..compare import solutions
 from .compare import bag_difference, difference
-from .ontologies import ONTOLOGY_BYTES, asked, asked_block, asked_distinct, closed, knowing, occurrences
+from .ontologies import ONTOLOGY_BYTES, asked, asked_block, asked_distinct, axioms_of, closed, knowing, occurrences
 from .strategies import Generated
 from .streams import Streamed
 from .tape import Tape
@@ -96,9 +96,10 @@ def test_what_elements_entail(case: Case, copied: Known, tmp_path_factory: Any) 
 @thorough(20)
 def test_how_often_elements_entail_it(case: Case, copied: Known, tmp_path_factory: Any) -> None:
     (streamed, query), folder = case, tmp_path_factory.mktemp("stream")
+    axioms = axioms_of(streamed)
     for instant, answer in evaluated_on(copied(streamed.background), streamed, query, folder).items():
         names = tuple(answer.variables)
-        expected = solutions(names, matches(patterns_of(query), list(occurrences(streamed, instant))))
+        expected = solutions(names, matches(patterns_of(query), list(occurrences(streamed, instant, axioms))))
         found = bag_difference(solutions(names, answer.rows), expected)
         assert found is None, f"at {instant}:\n{found}\n\n{explained(streamed, query)}"
 
