@@ -33,7 +33,11 @@ def _iris(names: tuple[str, ...]) -> set[str]:
 
 def difference(answer: Any, query: Generated, quads: list[Quad]) -> str | None:
     """Why the answer is wrong; None if it is right."""
-    match oracle(quads, query.source).query(query.whole):
+    return difference_on(oracle(quads, query.source), answer, query)
+
+
+def difference_on(store: Store, answer: Any, query: Generated) -> str | None:
+    match store.query(query.whole):
         case QueryBoolean() as expected:
             return None if answer.boolean is bool(expected) else f"  said {answer.boolean}, expected {bool(expected)}"
         case QueryTriples() as expected:
