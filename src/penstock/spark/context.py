@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 
+from penstock.optimise import Statistics
 from penstock.spark import sql
 from penstock.spark.contents import Content
 from penstock.spark.relation import INSTANT, Relation, items_or_one
-from penstock.spark.timeline import Timeline
+from penstock.spark.timeline import Span, Timeline
 
 Rows = list[tuple[str, ...]]
 
@@ -39,6 +40,7 @@ class Streaming:
     stamped: dict[str, bool]  # whether also stream by stream
     calls: int  # of TIMESTAMP in the whole query
     settled: Callable[[Relation, str | None], str]
+    statistics: Statistics  # of the background
 
 
 @dataclass(slots=True)
@@ -96,13 +98,15 @@ class Universe:
 @dataclass(frozen=True, slots=True)
 class Context:
     """`graph` is None for the default graph, an encoded IRI, or the key that runs over all named graphs. In a `window`
-    there is nothing else, and its graphs are those that its elements came in. `tag` says whose windows are read."""
+    there is nothing else, and its graphs are those that its elements came in. `tag` says whose windows are read.
+    With `equated`, a filter above makes variables equal: Spark joins by them as well, so rows meet fewer others."""
 
     plan: Plan
     graph: str | None = None
     universes: tuple[Universe, ...] = ()
     window: str | None = None
     tag: int = 0
+    equated: bool = False
 
     def in_graph(self, graph: str) -> Context:
         return replace(self, graph=graph)
@@ -141,6 +145,11 @@ class Context:
             and self.source() == (self.plan.tables.default, None)
             and not self.plan.tables.default.startswith("(")
         )
+
+    @property
+    def span(self) -> Span | None:
+        """The time in which answers are wanted, with streams."""
+        return None if self.plan.streaming is None else self.plan.streaming.timeline.span
 
     def contents(self) -> tuple[Content, ...]:
         """The windows that triple patterns read."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from itertools import count
 
 from pyspark.sql import DataFrame
@@ -20,6 +21,7 @@ from penstock.spark import arrival, contents, encoding, instants, spells, stamps
 from penstock.spark.background import Background
 from penstock.spark.contents import Content, Stream
 from penstock.spark.context import Context, Plan, Streaming, Tables, Universe
+from penstock.spark.emitted import Emitted
 from penstock.spark.evaluated import Evaluated
 from penstock.spark.jobs import Jobs
 from penstock.spark.lets import naming
@@ -27,7 +29,7 @@ from penstock.spark.relation import ALWAYS, INSTANT
 from penstock.spark.settled import Settled
 from penstock.spark.timeline import Changes, Lattice, Span, Timeline
 
-__all__ = ["Background", "ContinuousQuery", "Evaluated", "Span", "Stream"]
+__all__ = ["Background", "ContinuousQuery", "Emitted", "Evaluated", "Span", "Stream"]
 
 _numbers = count()
 _SCHEMA = "s STRING, p STRING, o STRING, ts BIGINT, g STRING"
@@ -59,7 +61,7 @@ class ContinuousQuery:
 
     def evaluate(
         self, streams: Mapping[str, Stream], span: Span, before: str | None = None, final: bool = False
-    ) -> Evaluated:
+    ) -> Evaluated | Emitted:
         """The answers at the instants of the span; `streams` has those that the query names, by IRI.
 
         A query that does not report whole answers takes up what its last evaluation left open, at the path `before`;
@@ -77,16 +79,15 @@ class ContinuousQuery:
             times = self._jobs.session.sql(context.universes[0].sql)
             return Evaluated(frame, None, lambda _: times)
 
-    def _emitted(self, query: ops.Query, span: Span, before: str | None, final: bool, context: Context) -> Evaluated:
+    def _emitted(self, query: ops.Query, span: Span, before: str | None, final: bool, context: Context) -> Emitted:
         """What the spells of the span say; only instants at which something is said have an answer."""
-        sql, view = self._jobs.session.sql, None
+        view = None
         if before is not None:
             view = context.plan.view()
             self._jobs.session.read.parquet(before).createOrReplaceTempView(view)
         columns, text = instants.spells(query, view, context)
-        found, _ = context.plan.keep(text)
-        frame = sql(spells.emitted(self.emit, found, columns, span, final))
-        return Evaluated(frame, [], lambda _: frame, sql(f"SELECT * FROM {found} WHERE `{spells.UNTIL}` IS NULL"))
+        found = self._jobs.session.sql(spells.emitted(self.emit, text, columns, span, final))
+        return Emitted(found, columns, self.emit == "intervals")
 
     def _occupied(self, streams: Mapping[str, Stream], span: Span) -> DataFrame:
         found = [self._content(s, i, streams, span) for i, s in enumerate(self._query.streams)]
@@ -160,6 +161,8 @@ class ContinuousQuery:
             name=name,
             tag=source.tag,
             moves=not isinstance(window, TimeWindow),
+            lasts=None if isinstance(window, CountWindow) else window.range,
+            counts=partial(self._background.counts, stream),
         )
 
     def _view(self, stream: Stream, name: str, ordered: bool) -> str:
@@ -207,7 +210,8 @@ class ContinuousQuery:
         if self._merge:
             tags = {c.tag: [d for d in default if d.tag == c.tag] for c in default}
             default = tuple(contents.as_one(some, timeline) if len(some) > 1 else some[0] for some in tags.values())
-        return Streaming(timeline, found, default, self._background.predicates(), asked, calls, self._settled)
+        known, statistics = self._background.predicates(), self._background.statistics
+        return Streaming(timeline, found, default, known, asked, calls, self._settled, statistics)
 
 
 def _occupied(timeline: Timeline, found: list[Content]) -> str:
