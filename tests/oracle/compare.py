@@ -110,3 +110,21 @@ def order_value(term: Any) -> Cell:
     if isinstance(term, Literal) and (value := number(term)):
         return float(cast(Any, value[1]))
     return cell(term)
+
+
+# pyoxigraph's answers among themselves
+
+
+def answered(store: Store, text: str) -> Bag | bool:
+    match store.query(text):
+        case QueryBoolean() as found:
+            return bool(found)
+        case QuerySolutions() as found:
+            names = [variable.value for variable in found.variables]
+            return solutions(sorted(names), [{n: row[n] for n in names if row[n] is not None} for row in found])
+        case found:
+            return graph(found)
+
+
+def same(one: Bag | bool, other: Bag | bool) -> bool:
+    return one is other if isinstance(one, bool) or isinstance(other, bool) else same_bag(one, other)

@@ -14,7 +14,7 @@ from .streams import SECOND, WINDOWS
 from .tape import Tape
 from .words import bracketed, name_of, trailing
 
-GROUP_KINDS = ("leaving", "leaving", "counting")  # what can be said at the end of a group
+GROUP_KINDS = ("leaving", "leaving", "leaving", "leaving", "counting")  # what can be said at the end of a group
 
 
 @dataclass(frozen=True, slots=True)

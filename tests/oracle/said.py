@@ -9,13 +9,13 @@ from dataclasses import replace
 from typing import Any
 
 from hypothesis import strategies as st
-from pyoxigraph import DefaultGraph, Quad, QueryBoolean, QuerySolutions, Store
+from pyoxigraph import DefaultGraph, Quad, Store
 
 from penstock.algebra.build import translate
 from penstock.algebra.ops import Query
 from penstock.translate import LANGUAGES, CannotSay, translated
 
-from ..compare import Bag, graph, same_bag, solutions
+from ..compare import Bag, graph, solutions
 from .compare import oracle
 from .data import PREFIXES
 from .inside import Inside, inside_cases
@@ -31,11 +31,13 @@ KINDS = {  # which windows the queries of a style have: mostly those that others
 }
 
 
-def cases(style: str, background: bool) -> st.SearchStrategy[Inside]:
+def cases(style: str, background: bool, telling: bool) -> st.SearchStrategy[Inside]:
     """Queries whose answers are promised in full, on streams in which no triple comes twice."""
-    found = inside_cases(style, KINDS[style]).filter(
-        lambda case: _is_promised(case) and (background or _has_none(case))
-    )
+
+    def wanted(case: Inside) -> bool:
+        return _is_promised(case) and (background or _has_none(case)) and (not telling or case.tells())
+
+    found = inside_cases(style, KINDS[style], wanted)
     return found.map(lambda case: replace(case, streamed=_distinct(case.streamed, background)))
 
 
@@ -107,17 +109,6 @@ def snapshot(case: Inside, query: Query, instant: int) -> Store:
     return store
 
 
-def answered(store: Store, text: str) -> Bag | bool:
-    match store.query(text):
-        case QueryBoolean() as found:
-            return bool(found)
-        case QuerySolutions() as found:
-            names = [variable.value for variable in found.variables]
-            return solutions(sorted(names), [{n: row[n] for n in names if row[n] is not None} for row in found])
-        case found:
-            return graph(found)
-
-
 def bag_of(answer: Any) -> Bag | bool:
     """The same of an answer of Penstock."""
     if answer.boolean is not None:
@@ -125,7 +116,3 @@ def bag_of(answer: Any) -> Bag | bool:
     if answer.triples is not None:
         return graph(answer.triples)
     return solutions(sorted(answer.variables), answer.rows)
-
-
-def same(one: Bag | bool, other: Bag | bool) -> bool:
-    return one is other if isinstance(one, bool) or isinstance(other, bool) else same_bag(one, other)

@@ -90,6 +90,8 @@ def rows_of(streamed: Streamed, planned: Query, emit: str, session: Any, folder:
         evaluated = continuous.evaluate(streams, span, before)
         if emit != "rstream":
             before = str(folder / f"{number}.parquet")
+            if number % 2 == 0:
+                evaluated.toArrow()  # then what is open has been fetched with the rest, else Spark keeps it
             evaluated.write_open(before)
         take(found, evaluated.toArrow().to_pylist())
     if before is not None and emit == "intervals":

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import Phase, assume, given, settings
 
 from penstock.algebra.build import translate
 from penstock.spark.session import private
@@ -24,31 +24,36 @@ from .test_snapshots import evaluated, explained
 pytestmark = pytest.mark.filterwarnings("ignore::penstock.errors.PenstockWarning")  # windows that nothing reads
 
 
+def seeded(examples: int) -> settings:
+    """Seeds do not get simpler by being smaller."""
+    return settings(thorough(examples), phases=(Phase.generate,))
+
+
 @pytest.fixture(scope="module")
 def session(spark: Any) -> Any:
     return private(spark)
 
 
 @given(case=inside_cases())
-@thorough(40)
+@seeded(40)
 def test_windows_of_all_languages_in_one_query(case: Inside, session: Any, tmp_path_factory: Any) -> None:
     check(case, session, tmp_path_factory.mktemp("stream"))
 
 
 @given(case=inside_cases("blocks"))
-@thorough(20)
+@seeded(20)
 def test_windows_that_are_read_alone(case: Inside, session: Any, tmp_path_factory: Any) -> None:
     check(case, session, tmp_path_factory.mktemp("stream"))
 
 
 @given(case=inside_cases("streaming"))
-@thorough(20)
+@seeded(20)
 def test_windows_of_groups(case: Inside, session: Any, tmp_path_factory: Any) -> None:
     check(case, session, tmp_path_factory.mktemp("stream"))
 
 
 @given(case=inside_cases())
-@thorough(20)
+@seeded(20)
 def test_every_output_says_the_same(case: Inside, session: Any, tmp_path_factory: Any) -> None:
     planned, query = translate(case.query.text), case.query
     assume(not makes_names(planned) and query.limit is None and not query.offset and not query.reduced)

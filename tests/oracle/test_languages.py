@@ -16,10 +16,11 @@ from hypothesis import HealthCheck, assume, given, settings
 from penstock.algebra.build import translate
 from penstock.spark.session import private
 
+from .compare import answered, same
 from .inside import Inside
-from .said import answered, bag_of, cases, is_plain, plain, same, snapshot, translations
+from .said import bag_of, cases, is_plain, plain, snapshot, translations
 from .test_emissions import makes_names
-from .test_oracle import thorough
+from .test_inside import seeded
 from .test_snapshots import evaluated, explained
 
 pytestmark = pytest.mark.filterwarnings("ignore::penstock.errors.PenstockWarning")  # windows that nothing reads
@@ -40,8 +41,8 @@ SAYABLE = {
 def test_translations_mean_the_same(style: str, background: bool) -> None:
     told: Counter[tuple[str, bool]] = Counter()
 
-    @given(case=cases(style, background))
-    @settings(thorough(100), suppress_health_check=list(HealthCheck))
+    @given(case=cases(style, background, telling=False))
+    @settings(seeded(100), suppress_health_check=list(HealthCheck))
     def compare(case: Inside) -> None:
         for language, text in translations(case, background, told):
             same_windows(case, text)
@@ -79,8 +80,8 @@ def session(spark: Any) -> Any:
 
 @pytest.mark.parametrize(("style", "background"), [("csparql", True), ("single", False), ("mixed", True)])
 def test_translations_run_the_same(style: str, background: bool, session: Any, tmp_path_factory: Any) -> None:
-    @given(case=cases(style, background))
-    @settings(thorough(6), suppress_health_check=list(HealthCheck))
+    @given(case=cases(style, background, telling=True))
+    @settings(seeded(5), suppress_health_check=list(HealthCheck))
     def compare(case: Inside) -> None:
         told: Counter[tuple[str, bool]] = Counter()
         said = dict(translations(case, background, told))
