@@ -43,6 +43,6 @@ def spark() -> Iterator[SparkSession]:
     """The session that all tests share. Start-up dominates small tests, so nobody starts another without a reason."""
     from penstock.spark import session
 
-    running = session.start("local[2]", **{"spark.driver.memory": "2g"})
+    running = session.start("local[2]", **{"spark.driver.memory": "3g"})
     yield running
     session.stop(running)

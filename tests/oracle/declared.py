@@ -60,6 +60,7 @@ STYLES = {  # of windows of FROM STREAM, with names, in STREAM blocks and at the
     "mixed": ((0, 2), (1, 2), (0, 1), (0, 2)),
     "blocks": ((0, 0), (1, 2), (0, 2), (0, 0)),
     "single": ((0, 0), (1, 1), (0, 0), (0, 0)),
+    "rspql": ((0, 0), (1, 2), (0, 0), (0, 0)),
     "csparql": ((1, 2), (0, 0), (0, 0), (0, 0)),
     "streaming": ((1, 2), (0, 0), (0, 0), (1, 2)),
 }
@@ -68,7 +69,8 @@ STYLES = {  # of windows of FROM STREAM, with names, in STREAM blocks and at the
 def declared(draw: Tape, streams: Sequence[NamedNode], style: str, kinds: Sequence[str]) -> Declared:
     owned, named, unnamed, groups = (draw.count(*limits) for limits in STYLES[style])
     own = [_own(draw, stream, kinds) for stream in draw.some(streams, owned, owned)]
-    alone = [_named(draw, i, draw.pick(streams), kinds) for i in range(1, named + 1)]
+    naming = _rspql if style == "rspql" else _named
+    alone = [naming(draw, i, draw.pick(streams), kinds) for i in range(1, named + 1)]
     alone += [_unnamed(draw, i, draw.pick(streams), kinds) for i in range(1, unnamed + 1)]
     return own, alone, [_overriding(draw, i) for i in range(1, groups + 1)]
 
@@ -86,14 +88,20 @@ def _own(draw: Tape, stream: NamedNode, kinds: Sequence[str]) -> Own:
 
 
 def _named(draw: Tape, number: int, stream: NamedNode, kinds: Sequence[str]) -> Alone:
-    """Of RSP-QL, or of CQELS, which alone has windows that slide."""
-    window, name = _window(draw, kinds), f":w{number}"
-    if (isinstance(window, SlideWindow) and window.slide > 1) or draw.chance(2):
-        clause = f"FROM NAMED {name_of(stream)} {bracketed(draw, window)} AS ?win{number}"
-        return Alone(stream, window, name, f"GRAPH ?win{number}", clause)
+    return draw.pick((_rspql, _cqels))(draw, number, stream, kinds)
+
+
+def _cqels(draw: Tape, number: int, stream: NamedNode, kinds: Sequence[str]) -> Alone:
+    window, variable = _window(draw, kinds), f"?win{number}"
+    clause = f"FROM NAMED {name_of(stream)} {bracketed(draw, window)} AS {variable}"
+    return Alone(stream, window, f":w{number}", f"GRAPH {variable}", clause)
+
+
+def _rspql(draw: Tape, number: int, stream: NamedNode, kinds: Sequence[str]) -> Alone:
+    """There are no windows from which elements leave by slides."""
+    window, name = _window(draw, [kind for kind in kinds if kind != "leaving"]), f":w{number}"
     on = f"ON {draw.pick(('', 'STREAM '))}{name_of(stream)} {bracketed(draw, window, rspql=True)}"
-    clause = f"FROM NAMED WINDOW {name} {on}"
-    return Alone(stream, window, name, f"WINDOW {name}", clause)
+    return Alone(stream, window, name, f"WINDOW {name}", f"FROM NAMED WINDOW {name} {on}")
 
 
 def _unnamed(draw: Tape, number: int, stream: NamedNode, kinds: Sequence[str]) -> Alone:
