@@ -17,11 +17,11 @@ from rich.console import Console
 
 from benchmarks.common import DATA, Effort, seconds
 from benchmarks.report import Section, at_least
-from penstock.io import nquads
 from penstock.io.columns import ELEMENTS
 from penstock.io.splits import Split, chunks, splits
 from penstock.spark import replay
 from penstock.spark.encoding import encode
+from penstock.spark.replay_part import portions
 
 STREAM = "http://example.org/city"
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -54,23 +54,25 @@ def _lines(chance: random.Random) -> Iterator[str]:
         yield f"<http://city.org/car/{car}> <http://city.org/t#note> {note} {stamp}"
 
 
-def parsed(spark: SparkSession, pieces: list[Split], rows_of: Callable[[bytes], pa.Table], size: int) -> int:
-    """How many elements there are: parsed where those for the log are parsed, in Spark tasks, and thrown away there."""
+def counted(spark: SparkSession, pieces: list[Split], read: Callable[[Split], Iterator[pa.Table]]) -> int:
+    """How many elements there are: read where those for the log are, in the same tasks, and thrown away there."""
 
-    def read(ids: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for piece in (pieces[number] for batch in ids for number in batch.column("id").to_numpy()):
-            rows = sum(rows_of(chunk).num_rows for chunk in chunks(piece, size))
-            yield pa.RecordBatch.from_pydict({"rows": [rows]})
+    def count(_number: int, piece: Split) -> Iterator[pa.RecordBatch]:
+        yield pa.RecordBatch.from_pydict({"rows": [sum(table.num_rows for table in read(piece))]})
 
-    counted = spark.range(0, len(pieces), 1, len(pieces)).mapInArrow(read, "rows bigint")
-    return sum(row.rows for row in counted.collect())
+    return sum(row.rows for row in replay.job(spark, pieces, count, "rows bigint").collect())
 
 
-def by_penstock(chunk: bytes) -> pa.Table:
-    return nquads.parse(chunk, STREAM).elements
+def by_penstock(piece: Split) -> Iterator[pa.Table]:
+    return (parsed.elements for _, parsed in portions(piece, STREAM))
 
 
-def by_pyoxigraph(chunk: bytes) -> pa.Table:
+def by_pyoxigraph(piece: Split) -> Iterator[pa.Table]:
+    """By portions that are smaller than ours, since that is faster here."""
+    return map(_line_by_line, chunks(piece, 1 << 20))
+
+
+def _line_by_line(chunk: bytes) -> pa.Table:
     """The same rows from these lines, which have no surprises, by pyoxigraph's parser and Python's time."""
     lines = chunk.decode().splitlines()
     cut = [line.rpartition(' "') for line in lines]
@@ -95,9 +97,9 @@ def measure(spark: SparkSession, path: Path, runs: int) -> dict[str, float]:
     """Elements a second, the median of some runs by turns after one to warm up."""
     pieces, log = splits(path), path.with_suffix(".log")
     works: dict[str, Callable[[], object]] = {
-        "parsed": lambda: parsed(spark, pieces, by_penstock, 8 << 20),
+        "parsed": lambda: counted(spark, pieces, by_penstock),
         "into the log": lambda: replay.write(spark, pieces, STREAM, log),
-        "pyoxigraph, line by line": lambda: parsed(spark, pieces, by_pyoxigraph, 1 << 20),
+        "pyoxigraph, line by line": lambda: counted(spark, pieces, by_pyoxigraph),
     }
     elements = sum(part.rows for part in replay.write(spark, pieces, STREAM, log))
     times = [{name: seconds(work) for name, work in works.items()} for _ in range(runs + 1)][1:]

@@ -9,7 +9,7 @@ import typer
 from pyspark.sql import SparkSession
 from rich.console import Console
 
-from benchmarks import larkc, live, nquads, replay, stored
+from benchmarks import buckets, larkc, live, nquads, outputs, replay, stored
 from benchmarks.common import DOCS, Effort, seconds, start
 from benchmarks.report import Section, describe_machine, write_into
 from penstock.spark import session
@@ -20,6 +20,8 @@ PARTS: dict[str, Callable[[SparkSession, Effort, Console], Section]] = {
     "stored": stored.section,
     "nquads": nquads.section,
     "replay": replay.section,
+    "buckets": buckets.section,
+    "outputs": outputs.section,
 }
 QUICK = 0.02
 

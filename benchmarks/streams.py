@@ -77,6 +77,14 @@ def passages(elements: int) -> pa.Table:
     return _table(gates, registers, _iris(C + "car{}", rng.integers(0, elements // 10, elements)), _times(elements))
 
 
+def crossings_of(gates: int, elements: int) -> pa.Table:
+    """Cars that enter and exit through so many gates, any gate at any time."""
+    rng = np.random.default_rng(4)
+    ways = pa.array([f"<{T}enters>", f"<{T}exits>"]).take(pa.array(rng.integers(0, 2, elements)))
+    through = _iris(C + "gate{}", rng.integers(0, gates, elements))
+    return _table(through, ways, _iris(C + "car{}", rng.integers(0, elements // 10, elements)), _times(elements))
+
+
 def sightings(elements: int) -> pa.Table:
     """Cars at cameras."""
     rng = np.random.default_rng(3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +24,9 @@ settings.register_profile(
 settings.register_profile("thorough", settings.get_profile("ci"), max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
+# Tests of Ctrl-C: a shell that runs the tests in the background has them start with the signal ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what may start a JVM, by folder, and keep the quick folders quick."""
@@ -39,6 +43,6 @@ def spark() -> Iterator[SparkSession]:
     """The session that all tests share. Start-up dominates small tests, so nobody starts another without a reason."""
     from penstock.spark import session
 
-    running = session.start("local[2]", **{"spark.driver.memory": "2g"})
+    running = session.start("local[2]", **{"spark.driver.memory": "3g"})
     yield running
     session.stop(running)

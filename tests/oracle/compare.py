@@ -33,7 +33,11 @@ def _iris(names: tuple[str, ...]) -> set[str]:
 
 def difference(answer: Any, query: Generated, quads: list[Quad]) -> str | None:
     """Why the answer is wrong; None if it is right."""
-    match oracle(quads, query.source).query(query.whole):
+    return difference_on(oracle(quads, query.source), answer, query)
+
+
+def difference_on(store: Store, answer: Any, query: Generated) -> str | None:
+    match store.query(query.whole):
         case QueryBoolean() as expected:
             return None if answer.boolean is bool(expected) else f"  said {answer.boolean}, expected {bool(expected)}"
         case QueryTriples() as expected:
@@ -106,3 +110,21 @@ def order_value(term: Any) -> Cell:
     if isinstance(term, Literal) and (value := number(term)):
         return float(cast(Any, value[1]))
     return cell(term)
+
+
+# pyoxigraph's answers among themselves
+
+
+def answered(store: Store, text: str) -> Bag | bool:
+    match store.query(text):
+        case QueryBoolean() as found:
+            return bool(found)
+        case QuerySolutions() as found:
+            names = [variable.value for variable in found.variables]
+            return solutions(sorted(names), [{n: row[n] for n in names if row[n] is not None} for row in found])
+        case found:
+            return graph(found)
+
+
+def same(one: Bag | bool, other: Bag | bool) -> bool:
+    return one is other if isinstance(one, bool) or isinstance(other, bool) else same_bag(one, other)

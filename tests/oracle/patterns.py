@@ -51,10 +51,15 @@ class Context:
 
 def group(draw: Tape, context: Context, depth: int) -> str:
     """The inside of a pair of braces: something that binds, then up to three further elements."""
-    parts = [draw.saw(block(draw))]
+    parts = [draw.saw(first(draw, context, depth))]
     for _ in range(draw.count(0, 3 if depth > 1 else 1)):
         parts.append(draw.saw(element(draw, context, depth)))
     return "\n".join(parts)
+
+
+def first(draw: Tape, context: Context, depth: int) -> str:
+    windows = draw.blocks is not None and depth > 0 and not context.in_graph_variable and not draw.chance(4)
+    return graph(draw, context, depth) if windows else block(draw)
 
 
 def element(draw: Tape, context: Context, depth: int) -> str:
@@ -71,7 +76,7 @@ def element(draw: Tape, context: Context, depth: int) -> str:
     if not context.in_graph_variable:
         nested += [
             lambda: f"MINUS {{ {group(draw, context, depth - 1)} }}",
-            lambda: graph(draw, context, depth),
+            *(lambda: graph(draw, context, depth),) * (1 if draw.blocks is None else 4),
             lambda: subselect(draw, context, depth - 1),
         ]
     return draw.pick(leaves + outside + (nested if depth > 0 else []))()
@@ -113,6 +118,8 @@ def filter_(draw: Tape, context: Context) -> str:
 
 def exists(draw: Tape) -> str:
     negation = draw.pick(("", "NOT "))
+    if draw.blocks is not None and draw.chance(2):
+        return f"{negation}EXISTS {{ {draw.blocks.condition(draw)} }}"
     inside = draw.pick(("{0}", "{0} FILTER({1})", "{{ {0} }} UNION {{ {2} }}", "{0} FILTER NOT EXISTS {{ {2} }}"))
     return f"{negation}EXISTS {{ {inside.format(block(draw), ex.boolean(draw, 1), block(draw))} }}"
 
@@ -144,12 +151,18 @@ def _constants(name: str) -> list[str]:
 
 
 def graph(draw: Tape, context: Context, depth: int) -> str:
+    if draw.blocks is not None:
+        return draw.blocks.element(draw, context, depth)
     if draw.chance(2):
         context.in_graph_variable = True
         inside = group(draw, context, depth - 1)
         context.in_graph_variable = False
-        return f"GRAPH ?g {{ {inside} }}"
+        return graph_variable(draw, inside)
     return f"GRAPH :{draw.pick(GRAPHS)} {{ {block(draw)} {filter_(draw, context)} }}"
+
+
+def graph_variable(draw: Tape, inside: str) -> str:
+    return f"GRAPH ?g {{ {inside} }}" if draw.blocks is None else draw.blocks.each_graph(inside)
 
 
 def path(draw: Tape, context: Context) -> str:

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from . import expressions as ex
 from .data import GRAPHS, PREFIXES, Data, dataset
-from .patterns import Context, block, graph, group
+from .patterns import Context, block, graph, graph_variable, group
 from .tape import Tape
 
 DATA_BYTES, QUERY_BYTES = 300, 300
@@ -132,7 +132,7 @@ def aggregate(draw: Tape) -> Generated:
     """Grouping over a pattern whose first block is sure to bind what the stricter aggregates need."""
     draw.saw("?x :i ?i")
     context, source, rest = scoped(draw, 1)
-    pattern = ("?x :i ?i ." if context.anchored else "GRAPH ?g { ?x :i ?i }") + "\n" + rest
+    pattern = ("?x :i ?i ." if context.anchored else graph_variable(draw, "?x :i ?i")) + "\n" + rest
     keys = ["?" + name for name in draw.some(("x", "y", "s", "o"), 0, 2)]
     computed = [f"(LCASE({ex.string(draw, 1)}) AS ?key)"] if draw.chance(2) else []
     heads = [*keys, *(["?key"] if computed else [])]

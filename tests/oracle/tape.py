@@ -9,17 +9,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from .blocks import Blocks
 
 T = TypeVar("T")
 
 
 class Tape:
-    """A source of choices, and the variables that the query text has used so far."""
+    """A source of choices, the variables that the query text has used so far, and the windows that it may read."""
 
     def __init__(self, data: bytes) -> None:
         self._bytes = iter(data)
         self.scope: set[str] = set()
+        self.blocks: Blocks | None = None
 
     def pick(self, options: Sequence[T]) -> T:
         return options[next(self._bytes, 0) % len(options)]

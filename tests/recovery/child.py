@@ -1,4 +1,4 @@
-"""An engine in a process of its own that feeds itself, and may be killed on the way: `child FOLDER [PLACE NUMBER]`.
+"""An engine in a process of its own that feeds itself, and may be killed: `child FOLDER QUERIES [PLACE NUMBER]`.
 
 With a place and a number it dies by SIGKILL when it comes to that place for the n-th time. It is fed with a fixed
 series of pushes and of files, as many as are not in yet: what was durable before the end must not come again.
@@ -19,12 +19,30 @@ from penstock import Engine
 from penstock.io.sinks import Batch, Position
 from penstock.io.sinks.files import FileSink
 from penstock.stream import failpoints
+from penstock.stream.carried import Carried, Carrying
 from tests.stream.feeding import BUSY, COUNT, OTHER, STREAM, lines
 
 STEPS = [(start, start + 77) for start in range(0, 616, 77)]
 SUM = """SELECT ?gate (SUM(?n) AS ?sum) (COUNT(?n) AS ?times) FROM STREAM <http://e/busy> [RANGE 3m STEP 1m]
 WHERE { ?gate <http://e/busy> ?n } GROUP BY ?gate"""
-OUTPUTS = ("sum.csv", "busy.nq", "dropped.ndjson")
+WINDOW = f"FROM STREAM <{STREAM}> [RANGE 2m STEP 1m]"
+PASSES = "{ ?gate <http://e/registers> ?car }"
+NEW = f"""REGISTER ISTREAM <http://e/new> AS CONSTRUCT {{ ?gate <http://e/new> ?car }} {WINDOW} WHERE {PASSES}"""
+SLIDING = f"SELECT ?gate FROM STREAM <{STREAM}> WINDOW RANGE 100 S SLIDE 30 S WHERE {PASSES}"
+QUERIES: dict[str, dict[str, tuple[str, str | None]]] = {  # by the file of the answers: the text, and what is reported
+    "whole": {
+        "sum.csv": (SUM, None),
+        "busy.nq": (BUSY, None),
+        "dropped.ndjson": (COUNT.replace(STREAM, OTHER), None),
+    },
+    "changes": {
+        "new.nq": (NEW, None),
+        "after.csv": (COUNT.replace(STREAM, "http://e/new").replace("registers", "new"), "istream"),
+        "counts.csv": (COUNT, "dstream"),
+        "lasting.ndjson": (SLIDING, "intervals"),
+        "gates.ndjson": (f"SELECT DISTINCT ?gate {WINDOW} WHERE {PASSES}", "istream"),
+    },
+}
 
 
 def die_at(place: str, number: int) -> None:
@@ -37,6 +55,7 @@ def die_at(place: str, number: int) -> None:
 
     failpoints.handler = come_to
     FileSink.deliver = _torn(FileSink.deliver, come_to)  # type: ignore[method-assign]
+    Carried.keep = _half(Carried.keep, come_to)  # type: ignore[method-assign]
 
 
 def _torn(deliver: Callable[[FileSink, Batch], Position], come_to: Callable[[str], None]) -> Callable[..., Position]:
@@ -55,6 +74,20 @@ def _torn(deliver: Callable[[FileSink, Batch], Position], come_to: Callable[[str
     return written
 
 
+def _half(keep: Callable[[Carried, str, int, Carrying], int], come_to: Callable[[str], None]) -> Callable[..., int]:
+    """As `keep`, but what lies there when it comes to the place "carrying" is half of the file."""
+
+    def kept(self: Carried, query: str, batches: int, made: Carrying) -> int:
+        keep(self, query, batches, made)
+        path = self.path(query, batches)
+        assert path is not None
+        os.truncate(path, os.path.getsize(path) // 2)
+        come_to("carrying")
+        return keep(self, query, batches, made)
+
+    return kept
+
+
 def feed(engine: Engine, folder: Path, start: int, end: int) -> None:
     """One step of both streams. Files appear whole, as they should in a drop folder."""
     new = folder / "drop" / f".{start:03d}"
@@ -66,15 +99,14 @@ def feed(engine: Engine, folder: Path, start: int, end: int) -> None:
     engine.flush()
 
 
-def main(folder: Path, steps: Sequence[tuple[int, int]], spark: SparkSession | None = None) -> None:
+def main(folder: Path, queries: str, steps: Sequence[tuple[int, int]], spark: SparkSession | None = None) -> None:
     """A whole life, or what is left of one."""
     (folder / "drop").mkdir(parents=True, exist_ok=True)
     with Engine(checkpoint=folder / "state", spark=spark, master="local[1]") as engine:
         engine.stream(STREAM)
         engine.stream(OTHER, folder / "drop")
-        engine.register(SUM, name="sum", sink=folder / "sum.csv")
-        engine.register(BUSY, name="busy", sink=folder / "busy.nq")
-        engine.register(COUNT.replace(STREAM, OTHER), name="dropped", sink=folder / "dropped.ndjson")
+        for file, (text, emit) in QUERIES[queries].items():
+            engine.register(text, name=file.partition(".")[0], sink=folder / file, emit=emit)
         engine.start()
         engine.flush()
         for start, end in steps:
@@ -83,6 +115,6 @@ def main(folder: Path, steps: Sequence[tuple[int, int]], spark: SparkSession | N
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 2:
-        die_at(sys.argv[2], int(sys.argv[3]))
-    main(Path(sys.argv[1]), STEPS)
+    if len(sys.argv) > 3:
+        die_at(sys.argv[3], int(sys.argv[4]))
+    main(Path(sys.argv[1]), sys.argv[2], STEPS)

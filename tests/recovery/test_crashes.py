@@ -6,13 +6,15 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from tests.recovery.child import OUTPUTS, STEPS, main
+from tests.recovery.child import QUERIES, STEPS, main
 
 # Where, and the how many-th time in the life of that process; one life after the other, on the same folder.
+Death = tuple[str, int]
 DEATHS = [
     ("spooled", 1),  # a push is durable and not acknowledged
     ("segment", 1),  # elements are in the log's files, and their manifest is not there yet
@@ -24,21 +26,45 @@ DEATHS = [
 ]
 
 
-def live(folder: Path, *death: object) -> int:
+OF_CHANGES = [
+    ("carrying", 2),  # half of what goes on is in its file
+    ("carried", 3),  # what goes on is in its file, and what has come and gone is not delivered
+    ("derived", 1),  # what has come is in the derived stream, and nowhere else
+    ("delivered", 2),  # what has gone is delivered, and progress does not know
+    ("skipped", 1),  # nothing had to be delivered, and others in the round have not begun
+]
+
+
+def live(folder: Path, *arguments: object) -> int:
     """One life; how it ended."""
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    command = [sys.executable, "-m", "tests.recovery.child", str(folder), *map(str, death)]
+    command = [sys.executable, "-m", "tests.recovery.child", str(folder), *map(str, arguments)]
     with (folder.parent / f"{folder.name}.log").open("ab") as log:
         return subprocess.run(command, env=environment, stdout=log, stderr=log, timeout=300).returncode
 
 
-def test_killed_at_every_place_nothing_is_lost_and_nothing_is_there_twice(spark: SparkSession, tmp_path: Path) -> None:
-    """The undisturbed one is fed all at once, so this also says that it does not matter how the stream is cut."""
-    disturbed, undisturbed = tmp_path / "disturbed", tmp_path / "undisturbed"
-    ends = [(death, live(disturbed, *death)) for death in DEATHS]
-    assert ends == [(death, -signal.SIGKILL) for death in DEATHS], (tmp_path / "disturbed.log").read_text()
-    assert live(disturbed) == 0, (tmp_path / "disturbed.log").read_text()
-    main(undisturbed, [(STEPS[0][0], STEPS[-1][1])], spark)
-    for name in OUTPUTS:
+def killed(queries: str, deaths: Sequence[Death], spark: SparkSession, folder: Path) -> dict[str, str]:
+    """What the files hold after all those deaths, which is what they hold without any.
+
+    The undisturbed one is fed all at once, so this also says that it does not matter how the stream is cut."""
+    disturbed, undisturbed = folder / "disturbed", folder / "undisturbed"
+    ends = [(death, live(disturbed, queries, *death)) for death in deaths]
+    assert ends == [(death, -signal.SIGKILL) for death in deaths], (folder / "disturbed.log").read_text()
+    assert live(disturbed, queries) == 0, (folder / "disturbed.log").read_text()
+    main(undisturbed, queries, [(STEPS[0][0], STEPS[-1][1])], spark)
+    for name in QUERIES[queries]:
         assert (disturbed / name).read_text() == (undisturbed / name).read_text(), name
-        assert len((disturbed / name).read_text().splitlines()) >= 10
+    return {name: (disturbed / name).read_text() for name in QUERIES[queries]}
+
+
+def test_killed_at_every_place_nothing_is_lost_and_nothing_is_there_twice(spark: SparkSession, tmp_path: Path) -> None:
+    found = killed("whole", DEATHS, spark, tmp_path)
+    assert all(len(text.splitlines()) >= 10 for text in found.values())
+
+
+def test_what_goes_on_when_an_engine_is_killed_goes_on_after_it(spark: SparkSession, tmp_path: Path) -> None:
+    """What comes, what goes and for how long: told once, though it began in one life and ended in another."""
+    found = killed("changes", OF_CHANGES, spark, tmp_path)
+    sizes = {name: len(text.splitlines()) for name, text in found.items()}
+    assert sizes.pop("gates.ndjson") == 2  # gate 0 at once, the others with the first minute, and they stay
+    assert all(size >= 10 for size in sizes.values()), sizes

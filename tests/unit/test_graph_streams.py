@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
@@ -14,15 +12,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyoxigraph import BlankNode, Dataset, DefaultGraph, Literal, NamedNode, Quad, Triple
-from pyspark import cloudpickle
-from pyspark.sql import SparkSession
 
 from penstock.errors import LoadError, PenstockError
 from penstock.io import graphs
 from penstock.io.graphs import Properties
 from penstock.io.nquads import BadLine, parse, scope
 from penstock.io.splits import Split
-from penstock.spark import replay
 from penstock.spark.replay_part import write_part
 from penstock.stream import spool
 from penstock.stream.bounded import Bounded
@@ -37,7 +32,7 @@ from penstock.stream.sources.reading import of_blocks, of_file
 from penstock.stream.spool import Block, Spool
 from penstock.testing import ManualClock
 from tests.unit.arrivals import STREAM, elements, text
-from tests.unit.test_replay_part import Recorder
+from tests.unit.test_replay_part import by_a_bare_worker
 
 PROV = "http://www.w3.org/ns/prov#generatedAtTime"
 A, P, AT = NamedNode("http://e/a"), NamedNode("http://e/p"), NamedNode(PROV)
@@ -68,7 +63,7 @@ def test_a_line_may_name_a_graph_before_its_time() -> None:
 
 
 def test_lines_with_and_without_graphs_stay_in_order() -> None:
-    """More than a few, so that the kernels read those without."""
+    """More than a few, so that the kernels read them."""
     parsed = parse((text([1, 2]) + FIVE.encode()) * 100, STREAM)
     assert parsed.elements["g"].to_pylist() == [None, None, G1] * 100
     assert parsed.elements["ts"].to_pylist() == [1, 2, SECOND] * 100
@@ -242,17 +237,7 @@ def test_a_task_writes_documents_as_a_part(tmp_path: Path) -> None:
 
 def test_a_worker_needs_no_penstock_for_documents(tmp_path: Path) -> None:
     (tmp_path / "a.trig").write_text(trig(1, 1))
-    recorder = Recorder()
-    with pytest.raises(AttributeError):  # it cannot collect
-        replay.write(cast(SparkSession, recorder), [Split(str(tmp_path / "a.trig"))], STREAM, tmp_path / "out")
-    (tmp_path / "task").write_bytes(cast(Any, cloudpickle).dumps(recorder.task))
-    script = (
-        "import sys, pickle, pyarrow as pa; sys.modules['penstock'] = None\n"
-        "task = pickle.load(open(sys.argv[1], 'rb'))\n"
-        "print([b.to_pylist() for b in task([pa.RecordBatch.from_pydict({'id': [0]})])])"
-    )
-    command = [sys.executable, "-c", script, str(tmp_path / "task")]
-    assert '"rows": 1' in subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert by_a_bare_worker(Split(str(tmp_path / "a.trig")), tmp_path)["rows"] == 1
 
 
 # Sources that end.

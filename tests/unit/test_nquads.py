@@ -12,7 +12,7 @@ from penstock.io import nquads
 from penstock.io.columns import ELEMENTS
 from penstock.io.nquads import BadLine, Parsed, parse, parse_ntriples, scope
 from penstock.io.nquads_fast import Block, read_block
-from penstock.io.nquads_grammar import DATE_TIME, TIMED_LINE
+from penstock.io.nquads_grammar import DATE_TIME, TIMED_LINES
 
 STREAM = "http://example.org/stream"
 TIME = f'"2009-07-20T22:48:52Z"^^<{DATE_TIME}>'
@@ -108,6 +108,25 @@ def test_objects(written: str, encoded: str) -> None:
     assert terms(f"<a:s> <a:p> {written}") == ("<a:s>", "<a:p>", encoded)
 
 
+def test_escapes_of_all_kinds_side_by_side() -> None:
+    written = [r"\n", r"\\n", r"\u0041", r"\"\'", "n", r"\\\"", r"\t\t\\"]
+    lines = "".join(f'<a:s> <a:p> "{text}"@EN {TIME} .\n' for text in written) + f'<a:s> <a:p> "\\é" {TIME} .\n'
+    found = rows(parse(lines.encode(), STREAM))
+    assert [row[2] for row in found] == [f'"{text}"@en' for text in ("\n", r"\n", "A", "\"'", "n", '\\"', "\t\t\\")]
+
+
+@pytest.mark.parametrize(
+    "written", ["<a:o>", "_:o", '"o"', '"x <a:o>"', '"x _:o"', '"x <o"^^<a:d>', '"\\" _:o"@en', '"\\\\"', '"a \x01_:b"']
+)
+def test_a_graph_is_told_from_the_end_of_an_object(written: str) -> None:
+    graphs = ["<a:g>", "_:g", f"<{RDF}langString>", ""]
+    parsed = parse("".join(f"<a:s> <a:p> {written} {g} {TIME} .\n".replace("  ", " ") for g in graphs).encode(), STREAM)
+    assert parsed.bad == []
+    assert parsed.elements["g"].to_pylist() == ["<a:g>", f"_:{scope(STREAM)}g", f"<{RDF}langString>", None]
+    assert set(parsed.elements["o"].to_pylist()) == {terms(f"<a:s> <a:p> {written}")[2]}
+    assert parsed.elements["ts"].to_pylist() == [TS] * 4
+
+
 def test_blank_nodes_belong_to_their_stream() -> None:
     line = f"_:a <a:p> _:a {TIME} .".encode()
     (here,), (again,), (elsewhere,) = (rows(parse(line, name)) for name in (STREAM, STREAM, "http://other"))
@@ -157,6 +176,7 @@ def test_bad_lines_leave_the_others_alone() -> None:
     good = f"<a:s> <a:p> <a:o> {TIME} ."
     parsed = parse("\n".join([good, "bad", "# fine", good, "", "worse", good]).encode(), STREAM)
     assert len(rows(parsed)) == 3
+    assert parsed.lines == 7
     assert [(bad.line, bad.text) for bad in parsed.bad] == [(2, "bad"), (6, "worse")]
 
 
@@ -213,7 +233,10 @@ def usual(text: Callable[[str], str] = str) -> Block:
     ]
     moments = ["52Z", "52.1Z", "52.123456789Z", "52", "52+02:00"]
     lines = [
-        f'<http://e/s> <http://e/p> {o} "2009-07-20T22:48:{m}"^^<{DATE_TIME}> .\n' for o in objects for m in moments
+        f'<http://e/s> <http://e/p> {o} {g}"2009-07-20T22:48:{m}"^^<{DATE_TIME}> .\n'
+        for o in objects
+        for g in ("", "<http://e/g> ", "_:g ")
+        for m in moments
     ]
     return Block.of(pa.py_buffer(text("".join(lines)).encode()))
 
@@ -223,4 +246,9 @@ def usual(text: Callable[[str], str] = str) -> Block:
 )
 def test_the_kernels_take_what_is_usual(change: Callable[[str], str]) -> None:
     block = usual(change)
-    assert len(read_block(block, TIMED_LINE, "", timed=True).lines) == len(block.lines)
+    assert len(read_block(block, TIMED_LINES, "", timed=True).lines) == len(block.lines)
+
+
+def test_a_bad_line_does_not_keep_the_kernels_from_those_around_it() -> None:
+    block = usual(lambda text: f"bad\n{text}bad\n{text}")
+    assert len(read_block(block, TIMED_LINES, "", timed=True).lines) == len(block.lines) - 2

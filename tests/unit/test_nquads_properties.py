@@ -10,7 +10,7 @@ from pyoxigraph import parse as parse_rdf
 
 from penstock.io import nquads
 from penstock.io.nquads_fast import Block, read_block
-from penstock.io.nquads_grammar import DATE_TIME, OBJECT, PLAIN_LINE, TIMED_LINE
+from penstock.io.nquads_grammar import DATE_TIME, OBJECT, PLAIN_LINES, TIMED_LINES
 from penstock.io.nquads_slow import Reading, read_lines
 from penstock.spark.encoding import encode
 from tests.unit.terms import blank_nodes, iris, terms, unhurried
@@ -32,11 +32,11 @@ def encoded(triple: Triple | Quad) -> Encoded:
     return tuple(label + term[2:] if term.startswith("_:") else term for term in (s, p, o))  # type: ignore[return-value]
 
 
-def by_kernels(line: str, pattern: str = TIMED_LINE) -> Encoded | None:
+def by_kernels(line: str, pattern: str = TIMED_LINES) -> Encoded | None:
     """What the kernels make of a line, whose place among others must not matter."""
     around = f'_:x <a:p> "Ü\\""@EN {TIME} .\n'
     block = Block.of(pa.py_buffer(f"{around}{line}\n{around}".encode()))
-    columns = read_block(block, pattern, READING.scope, timed=pattern is TIMED_LINE)
+    columns = read_block(block, pattern, READING.scope, timed=pattern is TIMED_LINES)
     found = dict(
         zip(
             columns.lines.tolist(),
@@ -79,7 +79,18 @@ def test_generated_lines(triple: Triple, layout: tuple[str, ...]) -> None:
 @given(triples)
 def test_the_kernels_take_what_pyoxigraph_writes(triple: Triple) -> None:
     assert by_kernels(f"{triple} {TIME} .") == encoded(triple)
-    assert by_kernels(f"{triple} .", PLAIN_LINE) == encoded(triple)
+    assert by_kernels(f"{triple} .", PLAIN_LINES) == encoded(triple)
+
+
+@unhurried
+@given(triples, iris | blank_nodes)
+def test_the_kernels_take_graphs(triple: Triple, graph: NamedNode | BlankNode) -> None:
+    line = f"{triple} {graph} {TIME} .\n".encode()
+    columns = read_block(Block.of(pa.py_buffer(line)), TIMED_LINES, READING.scope, timed=True)
+    *_, found = encoded(Triple(triple.subject, triple.predicate, graph))
+    assert [column[0].as_py() for column in (columns.s, columns.p, columns.o)] == [*encoded(triple)]
+    assert columns.g is not None
+    assert columns.g.to_pylist() == [found]
 
 
 @unhurried

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from penstock.io.nquads import parse
 from penstock.io.nquads_fast import Block, read_block
-from penstock.io.nquads_grammar import DATE_TIME, MOMENT, TIMED_LINE
+from penstock.io.nquads_grammar import DATE_TIME, MOMENT, TIMED_LINES
 from penstock.io.nquads_time import microseconds
 from tests.unit.terms import unhurried
 
@@ -24,7 +24,7 @@ def moment(*parts: int) -> int:
 
 def by_kernels(*texts: str) -> list[int]:
     lines = "".join(f'<a:s> <a:p> <a:o> "{text}"^^<{DATE_TIME}> .\n' for text in texts)
-    times = read_block(Block.of(pa.py_buffer(lines.encode())), TIMED_LINE, "", timed=True).ts
+    times = read_block(Block.of(pa.py_buffer(lines.encode())), TIMED_LINES, "", timed=True).ts
     assert times is not None
     return [int(time) for time in times]
 

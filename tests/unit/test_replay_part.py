@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -102,16 +103,26 @@ class Recorder:
         self.task = task
         return self
 
+    def collect(self) -> list[object]:
+        return []
 
-def test_the_code_needs_no_penstock_on_the_worker(tmp_path: Path) -> None:
-    (tmp_path / "a.nq").write_text((line(1) + " " + line(2) + "bad\n") * 50)
+
+def by_a_bare_worker(piece: Split, folder: Path) -> dict[str, Any]:
+    """What a task reports from a process that cannot import penstock."""
     recorder = Recorder()
-    replay.elements(cast(SparkSession, recorder), splits(tmp_path / "a.nq"), STREAM)
-    (tmp_path / "task").write_bytes(cast(Any, cloudpickle).dumps(recorder.task))
+    replay.write(cast(SparkSession, recorder), [piece], STREAM, folder / "log")
+    (folder / "task").write_bytes(cast(Any, cloudpickle).dumps(recorder.task))
     script = (
         "import sys, pickle, pyarrow as pa; sys.modules['penstock'] = None\n"
         "task = pickle.load(open(sys.argv[1], 'rb'))\n"
-        "print(sum(batch.num_rows for batch in task([pa.RecordBatch.from_pydict({'id': [0]})])))"
+        "print(*(batch['part'][0] for batch in task([pa.RecordBatch.from_pydict({'id': [0]})])))"
     )
-    command = [sys.executable, "-c", script, str(tmp_path / "task")]
-    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "100\n"
+    command = [sys.executable, "-c", script, str(folder / "task")]
+    found: dict[str, Any] = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    return found
+
+
+def test_the_code_needs_no_penstock_on_the_worker(tmp_path: Path) -> None:
+    (tmp_path / "a.nq").write_text((line(1) + " " + line(2) + "bad\n") * 50)
+    part = by_a_bare_worker(*splits(tmp_path / "a.nq"), tmp_path)
+    assert (part["rows"], part["malformed"]) == (100, 50)

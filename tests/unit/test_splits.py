@@ -59,6 +59,12 @@ def test_the_number_of_the_first_line(tmp_path: Path) -> None:
     assert [line_of(split) for split in splits(file, 3)] == [1, 2, 3, 3, 4, 4]
 
 
+@pytest.mark.parametrize("chunk", [1, 3, 100])
+def test_a_file_that_has_become_shorter(tmp_path: Path, chunk: int) -> None:
+    (tmp_path / "a.nq").write_bytes(b"one\ntwo\n")
+    assert b"".join(chunks(Split(str(tmp_path / "a.nq"), 0, 40), chunk)) == b"one\ntwo\n"
+
+
 def test_gzip_is_one_piece_even_of_several_members(tmp_path: Path) -> None:
     file = tmp_path / "a.nq.gz"
     file.write_bytes(gzip.compress(b"one\ntw") + gzip.compress(b"o\nthree"))

@@ -12,15 +12,15 @@ one by one through pyoxigraph (`nquads_slow`).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2s
 
 import numpy as np
 import pyarrow as pa
 
-from penstock.io.columns import ELEMENTS, slim, table_of
+from penstock.io.columns import ELEMENTS, LOGGED, slim, table_of
 from penstock.io.nquads_fast import Block, Columns, read_block
-from penstock.io.nquads_grammar import PLAIN_LINE, TIMED_LINE
+from penstock.io.nquads_grammar import PLAIN_LINES, TIMED_LINES
 from penstock.io.nquads_slow import BadLine, Reading, Row, read_lines
 
 __all__ = ["BadLine", "Parsed", "parse", "parse_ntriples", "scope"]
@@ -32,10 +32,11 @@ _BLOCK = 8 << 20  # bytes: large enough to amortise the calls, small enough to s
 @dataclass(frozen=True, slots=True)
 class Parsed:
     """The elements in the order of their lines, with or without the columns that not all of them need
-    (`penstock.io.columns`), and the lines that hold none though they should."""
+    (`penstock.io.columns`), the lines that hold none though they should, and how many there are."""
 
     elements: pa.Table
     bad: list[BadLine]
+    lines: int = 0
 
 
 def parse(data: bytes, stream: str, stamp: int | None = None) -> Parsed:
@@ -50,7 +51,7 @@ def parse(data: bytes, stream: str, stamp: int | None = None) -> Parsed:
 def parse_ntriples(data: bytes, scope: str) -> Parsed:
     """The triples (s, p, o) in some whole lines of N-Triples; `scope` goes before every blank node's label."""
     parsed = _parse(data, Reading(scope, stamp=0, timed=False))
-    return Parsed(parsed.elements.drop_columns(["ts"]), parsed.bad)
+    return replace(parsed, elements=parsed.elements.drop_columns(["ts"]))
 
 
 def scope(stream: str) -> str:
@@ -69,7 +70,7 @@ def _parse(data: bytes, reading: Reading) -> Parsed:
         tables += _tables(columns, rows, line, reading)
         bad += sorted(broken + wrong, key=lambda found: found.line)
         line += len(block.lines)
-    return Parsed(pa.concat_tables(tables, promote_options="default"), bad)
+    return Parsed(pa.concat_tables(tables, promote_options="default"), bad, line - 1)
 
 
 def _blocks(data: bytes) -> Iterator[pa.Buffer]:
@@ -113,9 +114,9 @@ def _fast(block: Block, reading: Reading) -> list[Columns]:
     """What the kernels can read: lines with times where these are allowed, lines without where these are."""
     if len(block.lines) < _FEW:
         return []
-    found = [read_block(block, TIMED_LINE, reading.scope, timed=True)] if reading.timed else []
+    found = [read_block(block, TIMED_LINES, reading.scope, timed=True)] if reading.timed else []
     if reading.stamp is not None and (not found or len(found[0].lines) < len(block.lines)):
-        found.append(read_block(block, PLAIN_LINE, reading.scope, timed=False))
+        found.append(read_block(block, PLAIN_LINES, reading.scope, timed=False))
     return found
 
 
@@ -144,4 +145,5 @@ def _tables(columns: list[Columns], rows: list[Row], line: int, reading: Reading
 
 def _table(found: Columns, reading: Reading) -> pa.Table:
     ts = found.ts if found.ts is not None else np.full(len(found.lines), reading.stamp, np.int64)
-    return pa.Table.from_arrays([found.s, found.p, found.o, pa.array(ts)], schema=ELEMENTS)
+    table = pa.Table.from_arrays([found.s, found.p, found.o, pa.array(ts)], schema=ELEMENTS)
+    return table if found.g is None else table.append_column(LOGGED.field("g"), found.g)

@@ -9,7 +9,7 @@ RE2 and Python's `re` understand the expressions alike, which lets a test genera
 
 from __future__ import annotations
 
-__all__ = ["DATE_TIME", "INTERVAL", "MOMENT", "OBJECT", "PLAIN_LINE", "TIMED_LINE"]
+__all__ = ["DATE_TIME", "INTERVAL", "MOMENT", "OBJECT", "PLAIN_LINES", "TIMED_LINES"]
 
 DATE_TIME = "http://www.w3.org/2001/XMLSchema#dateTime"
 INTERVAL = "urn:penstock:interval"
@@ -41,6 +41,8 @@ _STAMP = rf'"{MOMENT}"(?:\^\^<{DATE_TIME.replace(".", "[.]")}(?:Stamp)?>)?'
 
 _GAP = "[ \t]"
 OBJECT = f"(?:{_IRI}|{_BLANK_NODE}|{_LITERAL})"
-_TRIPLE = f"(?:{_IRI}|{_BLANK_NODE}){_GAP}{_IRI}{_GAP}{OBJECT}"
-TIMED_LINE = rf"^{_TRIPLE}{_GAP}{_STAMP}{_GAP}?\.\n$"
-PLAIN_LINE = rf"^{_TRIPLE}{_GAP}?\.\n$"
+_RESOURCE = f"(?:{_IRI}|{_BLANK_NODE})"
+_TRIPLE = f"{_RESOURCE}{_GAP}{_IRI}{_GAP}{OBJECT}"
+TIMED_LINES = rf"^(?:{_TRIPLE}(?:{_GAP}{_RESOURCE})?{_GAP}{_STAMP}{_GAP}?\.\n)+$"
+PLAIN_LINES = rf"^(?:{_TRIPLE}{_GAP}?\.\n)+$"
+"""They match one line or several together, each with its newline, of which no term has one."""

@@ -8,13 +8,15 @@ from penstock.algebra.ops import Dataset, Query
 from penstock.answer import Answer
 from penstock.knowledge.store import Store, check_dataset
 from penstock.optimise import PredicateCounts
-from penstock.spark import survey
+from penstock.spark import sample, survey
 from penstock.spark.closed import ClosedTriples
 from penstock.spark.contents import Stream
 from penstock.spark.context import Tables
 from penstock.spark.entailed import Entailed
 from penstock.spark.store import SparkStore
 from penstock.spark.triples import MOST_PREDICATES, Triples
+
+_STREAMS = 16  # whose counts are kept
 
 
 class Background:
@@ -27,6 +29,7 @@ class Background:
         self._copied: int | None = None
         self._entailed: Entailed | None = None
         self._surveyed: dict[tuple[str, ...], frozenset[str] | None] = {}
+        self._counted: dict[tuple[str, ...], PredicateCounts] = {}
 
     @property
     def version(self) -> int:
@@ -75,6 +78,14 @@ class Background:
         if stream.paths not in self._surveyed:
             self._surveyed = {stream.paths: survey.predicates(self.session, stream.paths)}
         return self._surveyed[stream.paths]
+
+    def counts(self, stream: Stream) -> PredicateCounts:
+        """About how often its predicates and terms occur, looked for once."""
+        if stream.paths not in self._counted:
+            if len(self._counted) == _STREAMS:
+                self._counted.clear()
+            self._counted[stream.paths] = sample.counts(stream.paths, stream.rows)
+        return self._counted[stream.paths]
 
     @property
     def triples(self) -> Triples | ClosedTriples:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from penstock.algebra.windows import CountWindow, SlideWindow, TimeWindow, Window, ceiling, floor
+from penstock.optimise import Statistics, Uniform
 from penstock.spark import sql
 from penstock.spark.relation import ALWAYS, FROM, INSTANT, TO, Relation
 from penstock.spark.timeline import Lattice, Span, Timeline, down, up
@@ -47,6 +48,8 @@ class Content:
     moves: bool = False  # whether whatever comes or leaves is an instant
     stored: frozenset[str] | None = None  # the predicates of the elements themselves, where others follow from them
     closed: bool = False  # whether what follows from the elements is among them already
+    lasts: int | None = None  # how long an element is visible, where that can be said beforehand
+    counts: Callable[[], Statistics] = Uniform  # of its elements
     each: str | None = None  # where equal triples are one: the same with equal triples of different graphs apart
 
 

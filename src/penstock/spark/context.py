@@ -9,11 +9,12 @@ from itertools import count
 
 from penstock.algebra import ops
 from penstock.algebra.expressions import PatternTerm
+from penstock.optimise import Statistics
 from penstock.spark import sql
 from penstock.spark.contents import Content
 from penstock.spark.entailed import Entailed
 from penstock.spark.relation import INSTANT, Relation, items_or_one
-from penstock.spark.timeline import Timeline
+from penstock.spark.timeline import Span, Timeline
 
 Rows = list[tuple[str, ...]]
 
@@ -42,6 +43,7 @@ class Streaming:
     stamped: dict[str, bool]  # whether also stream by stream
     calls: int  # of TIMESTAMP in the whole query
     settled: Callable[[Relation, str | None], str]
+    statistics: Statistics  # of the background
     occurring: bool = False  # whether it matters when elements occurred
     entailed: Entailed | None = None  # what follows from elements, if anything does
     outermost: ops.Op | None = None  # the projection above which nobody asks when rows occurred
@@ -102,13 +104,15 @@ class Universe:
 @dataclass(frozen=True, slots=True)
 class Context:
     """`graph` is None for the default graph, an encoded IRI, or the key that runs over all named graphs. In a `window`
-    there is nothing else, and its graphs are those that its elements came in. `tag` says whose windows are read."""
+    there is nothing else, and its graphs are those that its elements came in. `tag` says whose windows are read.
+    With `equated`, a filter above makes variables equal: Spark joins by them as well, so rows meet fewer others."""
 
     plan: Plan
     graph: str | None = None
     universes: tuple[Universe, ...] = ()
     window: str | None = None
     tag: int = 0
+    equated: bool = False
 
     def in_graph(self, graph: str) -> Context:
         return replace(self, graph=graph)
@@ -147,6 +151,11 @@ class Context:
             and self.source() == (self.plan.tables.default, None)
             and not self.plan.tables.default.startswith("(")
         )
+
+    @property
+    def span(self) -> Span | None:
+        """The time in which answers are wanted, with streams."""
+        return None if self.plan.streaming is None else self.plan.streaming.timeline.span
 
     def contents(self) -> tuple[Content, ...]:
         """The windows that triple patterns read."""

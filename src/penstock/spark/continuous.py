@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from itertools import count
 
 from pyspark.sql import DataFrame
@@ -23,6 +24,7 @@ from penstock.spark import arrival, contents, encoding, events, instants, spells
 from penstock.spark.background import Background
 from penstock.spark.contents import Content, Stream
 from penstock.spark.context import Context, Plan, Streaming, Tables, Universe
+from penstock.spark.emitted import Emitted
 from penstock.spark.evaluated import Evaluated
 from penstock.spark.jobs import Jobs
 from penstock.spark.lets import naming
@@ -30,7 +32,7 @@ from penstock.spark.relation import ALWAYS, INSTANT
 from penstock.spark.settled import Settled
 from penstock.spark.timeline import Changes, Lattice, Span, Timeline
 
-__all__ = ["Background", "ContinuousQuery", "Evaluated", "Span", "Stream"]
+__all__ = ["Background", "ContinuousQuery", "Emitted", "Evaluated", "Span", "Stream"]
 
 _numbers = count()
 _SCHEMA = ddl(LOGGED)
@@ -62,7 +64,7 @@ class ContinuousQuery:
 
     def evaluate(
         self, streams: Mapping[str, Stream], span: Span, before: str | None = None, final: bool = False
-    ) -> Evaluated:
+    ) -> Evaluated | Emitted:
         """The answers at the instants of the span; `streams` has those that the query names, by IRI.
 
         A query that does not report whole answers takes up what its last evaluation left open, at the path `before`;
@@ -83,16 +85,15 @@ class ContinuousQuery:
             times = self._jobs.session.sql(context.universes[0].sql)
             return Evaluated(frame, None, lambda _: times)
 
-    def _emitted(self, query: ops.Query, span: Span, before: str | None, final: bool, context: Context) -> Evaluated:
+    def _emitted(self, query: ops.Query, span: Span, before: str | None, final: bool, context: Context) -> Emitted:
         """What the spells of the span say; only instants at which something is said have an answer."""
-        sql, view = self._jobs.session.sql, None
+        view = None
         if before is not None:
             view = context.plan.view()
             self._jobs.session.read.parquet(before).createOrReplaceTempView(view)
         columns, text = instants.spells(query, view, context)
-        found, _ = context.plan.keep(text)
-        frame = sql(spells.emitted(self.emit, found, columns, span, final))
-        return Evaluated(frame, [], lambda _: frame, sql(f"SELECT * FROM {found} WHERE `{spells.UNTIL}` IS NULL"))
+        found = self._jobs.session.sql(spells.emitted(self.emit, text, columns, span, final))
+        return Emitted(found, columns, self.emit == "intervals")
 
     def _occupied(self, streams: Mapping[str, Stream], span: Span) -> DataFrame:
         found = [self._content(s, i, streams, span) for i, s in enumerate(self._query.streams)]
@@ -172,6 +173,8 @@ class ContinuousQuery:
             tag=source.tag,
             moves=not isinstance(window, TimeWindow),
             stored=stored,
+            lasts=None if isinstance(window, CountWindow) else window.range,
+            counts=partial(self._background.counts, stream),
         )
 
     def _view(self, stream: Stream, name: str, ordered: bool) -> str:
@@ -232,16 +235,18 @@ class ContinuousQuery:
         if self._merge and self.emit != "events":
             tags = {c.tag: [d for d in default if d.tag == c.tag] for c in default}
             default = tuple(contents.as_one(some, timeline) if len(some) > 1 else some[0] for some in tags.values())
-        predicates, occurring = self._background.predicates(), self.emit == "events" or is_timed(query)
+        known, statistics = self._background.predicates(), self._background.statistics
+        occurring = self.emit == "events" or is_timed(query)
         outermost = None if self.emit == "events" else events.outermost(query)
         return Streaming(
             timeline,
             found,
             default,
-            predicates,
+            known,
             asked,
             calls,
             self._settled,
+            statistics,
             occurring,
             self._background.entailed,
             outermost,

@@ -8,13 +8,11 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyarrow import parquet
 from pyspark.sql import DataFrame
 
 from penstock.spark.timeline import Span
 
 ROW = ".row"
-_FEW = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +20,12 @@ class Evaluated:
     """`frame` has the rows of the answers, each with its instant in the first column.
 
     `possible` are all instants there could be, None if only Spark knows; `occupied` gives, for a span, those at which
-    some window holds something. It is asked only where an instant has no row, which for most queries is seldom. `open`
-    are the spells that go on after the span.
+    some window holds something. It is asked only where an instant has no row, which for most queries is seldom.
     """
 
     frame: DataFrame
     possible: list[int] | None
     occupied: Callable[[Span], DataFrame]
-    open: DataFrame | None = None
 
     def toArrow(self) -> pa.Table:
         """The rows, with a further column `.row` that is true; and for every instant whose answer is empty one more, in
@@ -47,14 +43,8 @@ class Evaluated:
         return sorted(found & set(missing))
 
     def write_open(self, path: str) -> int:
-        """Keep the open spells: as one file where they are few, and by Spark, in parallel, where they are many."""
-        assert self.open is not None
-        frame, few = self.open, self.open.limit(_FEW + 1).toArrow()
-        if few.num_rows <= _FEW:
-            parquet.write_table(few, path)
-            return few.num_rows
-        frame.write.parquet(path)
-        return frame.count()
+        """Whole answers leave nothing open."""
+        raise NotImplementedError
 
 
 def _integers(column: Any) -> set[int]:

@@ -11,6 +11,8 @@ from dataclasses import replace
 
 from penstock.algebra import ops
 from penstock.algebra.expressions import Var
+from penstock.algebra.scope import visible
+from penstock.optimise import walk
 from penstock.spark import encoding, forms, joins, sql
 from penstock.spark.context import Context
 from penstock.spark.operators import compile_op, identified
@@ -50,7 +52,12 @@ def spells(query: ops.Query, before: str | None, context: Context) -> tuple[list
             columns, text = list(forms.TRIPLE), _describe(form, query, context)
             relation = Relation(text, (*columns, INSTANT), frozenset((*columns, INSTANT)))
     once = not isinstance(query.form, ops.Select)
-    return columns, spells_of(relation, columns, before, once, context)
+    return columns, spells_of(relation, columns, before, once, once or _leaves_out(query), context)
+
+
+def _leaves_out(query: ops.Query) -> bool:
+    """Whether there are variables that are not asked for, so that many solutions may look alike."""
+    return not all(visible(op) <= set(query.variables) for op in walk.nodes(query.pattern) if isinstance(op, ops.Bgp))
 
 
 def events(query: ops.Query, context: Context) -> str:

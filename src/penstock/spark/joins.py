@@ -11,9 +11,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from penstock.spark import sql
+from penstock.spark import buckets, sql
 from penstock.spark.lets import inline, tokens_in
 from penstock.spark.relation import ENDS, FROM, INSTANT, STARTS, TO, Relation, is_time, items_or_one, nothing
+from penstock.spark.timeline import Span
+
+HASHED = "/*+ SHUFFLE_HASH(r) */ "
 
 
 def shared(left: Relation, right: Relation) -> tuple[str, ...]:
@@ -64,11 +67,19 @@ def _joined(kind: str, left: Relation, right: Relation, on: str, certain: frozen
     return Relation(text, tuple(columns), certain & set(columns))
 
 
-def join(left: Relation, right: Relation, hint: str = "", order: Sequence[str] = ()) -> Relation:
-    """`hint` names Spark's way to do it, where more is known of the sides than Spark can see; `order` are conditions on
-    when the sides occurred."""
-    on = sql.all_of([*order, compatible(left, right)]) if order else compatible(left, right)
-    return _joined("JOIN", left, right, on, left.certain | right.certain, hint)
+def join(
+    left: Relation, right: Relation, hint: str = "", span: Span | None = None, order: Sequence[str] = ()
+) -> Relation:
+    """`hint` names Spark's way to do it, where more is known of the sides than Spark can see. With the span in which
+    rows are wanted, those that hold during intervals may be joined in buckets of time. `order` are conditions on when
+    the sides occurred."""
+    on, certain = sql.all_of([*order, compatible(left, right)]), left.certain | right.certain
+    size = buckets.both(left.size, right.size, span)
+    chosen = buckets.choose(left, right, span)
+    if chosen is not None:
+        left, right, hint = chosen.spread(left), chosen.spread(right), HASHED
+        on = f"{chosen.meeting()} AND {on}"
+    return replace(_joined("JOIN", left, right, on, certain, hint), size=size)
 
 
 def left_join(left: Relation, right: Relation, on: str) -> Relation:
@@ -159,7 +170,8 @@ def union(left: Relation, right: Relation) -> Relation:
     vars = left.vars + tuple(v for v in right.vars if v not in left.vars)
     bounds = {FROM, TO} & set(vars)
     sides = (f"SELECT {items_or_one(_padded(side, vars))} FROM ({side.sql})" for side in (left, right))
-    return Relation(" UNION ALL ".join(sides), vars, left.certain & right.certain | bounds)
+    size = buckets.either(left.size, right.size)
+    return Relation(" UNION ALL ".join(sides), vars, left.certain & right.certain | bounds, size=size)
 
 
 def _padded(relation: Relation, vars: tuple[str, ...]) -> list[str]:

@@ -8,8 +8,8 @@ from functools import reduce
 from typing import Any
 
 from penstock.algebra import ops
-from penstock.algebra.expressions import Const, Expr, Var
-from penstock.algebra.scope import references, visible
+from penstock.algebra.expressions import Call, Const, Expr, Var
+from penstock.algebra.scope import conjuncts, references, visible
 from penstock.spark import (
     encoding,
     events,
@@ -71,7 +71,8 @@ def _table(op: ops.Table, context: Context) -> Relation:
 
 
 def _join(op: ops.Join, context: Context) -> Relation:
-    return joins.join(*together(compile_op(op.left, context), compile_op(op.right, context), context))
+    sides = together(compile_op(op.left, context), compile_op(op.right, context), context)
+    return joins.join(*sides, span=context.span)
 
 
 def together(left: Relation, right: Relation, context: Context) -> tuple[Relation, Relation]:
@@ -157,7 +158,12 @@ def partnered(left: Relation, right: Relation, on: str, anti: bool) -> Relation:
 
 
 def _filter(op: ops.Filter, context: Context) -> Relation:
-    return _filtered(with_outer(compile_op(op.pattern, context), (op.condition,), context), op.condition, context)
+    below = replace(context, equated=context.equated or any(map(_equates, conjuncts(op.condition))))
+    return _filtered(with_outer(compile_op(op.pattern, below), (op.condition,), context), op.condition, context)
+
+
+def _equates(part: Expr) -> bool:
+    return isinstance(part, Call) and part.name in ("=", "SAMETERM") and all(map(references, part.args))
 
 
 def _filtered(relation: Relation, test: Expr, context: Context) -> Relation:

@@ -8,13 +8,15 @@ cannot come from the background is read from the windows alone.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import reduce
+from functools import partial, reduce
 
 from pyoxigraph import NamedNode
 
 from penstock.algebra import ops
 from penstock.algebra.expressions import PatternTerm, Var
+from penstock.optimise.cost import Estimate, estimate, of_pattern
 from penstock.spark import encoding, joins, sql, stamps
+from penstock.spark.buckets import Size
 from penstock.spark.contents import Content
 from penstock.spark.context import Context
 from penstock.spark.relation import ENDS, STARTS, Relation, items_or_one, unit
@@ -78,7 +80,9 @@ def _settled(patterns: Sequence[ops.TriplePattern], context: Context) -> Relatio
     assert streaming is not None
     items = items_or_one(map(sql.name, relation.vars))
     plain = _sparql(patterns, relation.vars) if context.is_whole_default() else None
-    return Relation(f"SELECT {items} FROM {streaming.settled(relation, plain)}", relation.vars, relation.certain)
+    size = Size(partial(estimate, ops.Bgp(tuple(patterns)), streaming.statistics), None)
+    text = f"SELECT {items} FROM {streaming.settled(relation, plain)}"
+    return Relation(text, relation.vars, relation.certain, size=size)
 
 
 def _sparql(patterns: Sequence[ops.TriplePattern], vars: tuple[str, ...]) -> str:
@@ -105,7 +109,17 @@ def _in_window(pattern: ops.TriplePattern, content: Content, context: Context) -
     items = items_or_one(sql.alias(column, name) for name, column in {**columns, **times}.items())
     elements = context.elements(content, pattern.predicate, pattern.object)
     text = f"SELECT {items} FROM ({elements}) t WHERE {match}"
-    return Relation(text, (*columns, *times), frozenset((*columns, *content.when)))
+    known = _many(context) and not context.equated
+    size = Size(partial(_counted, pattern, content), content.lasts) if known else None
+    return Relation(text, (*columns, *times), frozenset((*columns, *content.when)), size=size)
+
+
+def _counted(pattern: ops.TriplePattern, content: Content) -> Estimate:
+    return of_pattern(pattern, content.counts())
+
+
+def _many(context: Context) -> bool:
+    return sum(c.rows for c in context.contents()) >= _MANY
 
 
 def _occurred(context: Context) -> dict[str, str]:
@@ -143,11 +157,11 @@ def _joined(settled: list[Relation], leaves: list[Relation], context: Context) -
     many it would guess from the size of compressed files, and broadcast what is many times as large: a hash join of
     shuffled rows needs no sorting, and the partitions are cut so that they fit (`Jobs.partition`).
     """
-    many = sum(c.rows for c in context.contents()) >= _MANY
+    many = _many(context)
     result, *rest = [*settled, *leaves]
     while rest:
         following = next((part for part in rest if set(part.solution) & set(result.solution)), rest[0])
         rest.remove(following)
         hashed = many and not (result in settled or following in settled) and joins.shared(result, following)
-        result = joins.join(result, following, "/*+ SHUFFLE_HASH(r) */ " if hashed else "")
+        result = joins.join(result, following, joins.HASHED if hashed else "", context.span)
     return result

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from penstock.spark import sql
 from penstock.spark.lets import lower
+
+if TYPE_CHECKING:
+    from penstock.spark.buckets import Size
 
 KEY = ".k"  # columns with this prefix say for which graph, outer solution or instant a row holds
 INSTANT = f"{KEY}@"  # the key that is the evaluation instant
@@ -43,6 +47,7 @@ class Relation:
     certain: frozenset[str]
     order: tuple[Ordering, ...] = ()
     row: str | None = None  # a column that is unique to the row, for BNODE(…)
+    size: Size | None = field(default=None, compare=False)  # at most about so many rows, where that is known
 
     @property
     def keys(self) -> frozenset[str]:

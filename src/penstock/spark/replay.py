@@ -25,38 +25,29 @@ from penstock.io import (
     graphs_feed,
     graphs_times,
     nquads,
+    nquads_block,
     nquads_fast,
     nquads_grammar,
     nquads_slow,
+    nquads_terms,
     nquads_time,
     splits,
 )  # fmt: skip
-from penstock.io.columns import ELEMENTS, ddl
 from penstock.io.graphs import DOCUMENTS, Documents
 from penstock.io.nquads import BadLine
 from penstock.io.splits import Split
 from penstock.spark import replay_part
 from penstock.spark.replay_part import Part, write_part
 
-__all__ = ["Part", "elements", "write"]
+__all__ = ["Part", "job", "write"]
 
 _TRAVELLING = (
-    columns, errors, graphs, graphs_feed, graphs_times, nquads, nquads_fast, nquads_grammar, nquads_slow, nquads_time,
-    replay_part, splits,
+    columns, errors, graphs, graphs_feed, graphs_times, nquads, nquads_block, nquads_fast, nquads_grammar, nquads_slow,
+    nquads_terms, nquads_time, replay_part, splits,
 )  # fmt: skip
 
 Batches: TypeAlias = Iterable[pa.RecordBatch]
 Task: TypeAlias = Callable[[int, Split], Iterator[pa.RecordBatch]]
-
-
-def elements(session: SparkSession, pieces: Sequence[Split], stream: str, stamp: int | None = None) -> DataFrame:
-    """The elements in these pieces of lines: encoded terms s, p, o, and ts. Lines that hold none are left out."""
-
-    def read(_number: int, piece: Split) -> Iterator[pa.RecordBatch]:
-        for chunk in splits.chunks(piece):
-            yield from nquads.parse(chunk, stream, stamp).elements.select(ELEMENTS.names).to_batches()
-
-    return _job(session, pieces, read, ddl(ELEMENTS))
 
 
 def write(
@@ -83,18 +74,12 @@ def write(
             found = {"error": str(error)}
         yield pa.RecordBatch.from_pydict({"number": [number], "part": [json.dumps(found)]})
 
-    rows = _job(session, pieces, work, "number bigint, part string").collect()
+    rows = job(session, pieces, work, "number bigint, part string").collect()
     return [_part(json.loads(row.part)) for row in sorted(rows, key=lambda row: int(row.number))]
 
 
-def _part(found: dict[str, Any]) -> Part:
-    if "error" in found:
-        raise LoadError(found["error"])
-    return Part(**found | {"bad": [BadLine(**line) for line in found["bad"]]})
-
-
-def _job(session: SparkSession, pieces: Sequence[Split], work: Task, columns: str) -> DataFrame:
-    """A task for every piece, with its number."""
+def job(session: SparkSession, pieces: Sequence[Split], work: Task, columns: str) -> DataFrame:
+    """The rows of all tasks: one for every piece, with its number."""
     given = list(pieces)
 
     def run(batches: Batches) -> Iterator[pa.RecordBatch]:
@@ -105,3 +90,9 @@ def _job(session: SparkSession, pieces: Sequence[Split], work: Task, columns: st
     for module in (*_TRAVELLING, sys.modules[__name__]):
         cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
     return session.range(0, len(given), 1, max(1, len(given))).mapInArrow(run, columns)
+
+
+def _part(found: dict[str, Any]) -> Part:
+    if "error" in found:
+        raise LoadError(found["error"])
+    return Part(**found | {"bad": [BadLine(**line) for line in found["bad"]]})

@@ -20,7 +20,7 @@ from penstock.io.graphs import DOCUMENTS, Documents
 from penstock.io.nquads import BadLine, Parsed, parse
 from penstock.io.splits import Split, chunks, filesystem, line_of
 
-__all__ = ["Part", "write_part"]
+__all__ = ["Part", "portions", "write_part"]
 
 _OPTIONS: dict[str, Any] = {"compression": "snappy", "use_dictionary": REPEATED}
 _TEXTS = 1_000  # bad lines of a part that are kept; all of them are counted
@@ -52,21 +52,22 @@ def write_part(
     """Parse a piece portion by portion and write it. The file appears at once, in the place of any before it."""
     measured = _Measured()
     is_lines = documents.kind(piece.path) is None
-    portions = _lines(piece, stream, stamp) if is_lines else ((1, p) for p in documents.of_file(piece.path, stream))
+    found = portions(piece, stream, stamp) if is_lines else ((1, p) for p in documents.of_file(piece.path, stream))
     with _appearing(target) as sink, pq.ParquetWriter(sink, LOGGED, **_OPTIONS) as writer:
-        for line, parsed in portions:
+        for line, parsed in found:
             if parsed.elements.num_rows:
                 writer.write_table(logged(parsed.elements))
             measured.add(parsed, line)
     return measured.part(piece, target)
 
 
-def _lines(piece: Split, stream: str, stamp: int | None) -> Iterator[tuple[int, Parsed]]:
+def portions(piece: Split, stream: str, stamp: int | None = None) -> Iterator[tuple[int, Parsed]]:
     """Portions of lines, each with the number of its first line in the piece."""
     line = 1
     for chunk in chunks(piece):
-        yield line, parse(chunk, stream, stamp)
-        line += chunk.count(b"\n")
+        parsed = parse(chunk, stream, stamp)
+        yield line, parsed
+        line += parsed.lines
 
 
 @dataclass(slots=True)

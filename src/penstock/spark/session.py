@@ -34,6 +34,11 @@ _EMBEDDED: dict[str, str] = {
     "spark.app.name": "penstock",
     "spark.ui.enabled": "false",  # a second of start-up and a port
     "spark.ui.showConsoleProgress": "false",
+    # What Spark remembers of past jobs, for a page that nobody looks at: with large plans a gigabyte and more.
+    "spark.sql.ui.retainedExecutions": "10",
+    "spark.ui.retainedJobs": "100",
+    "spark.ui.retainedStages": "100",
+    "spark.sql.maxPlanStringLength": "100000",
     "spark.sql.catalogImplementation": "in-memory",  # no Hive
     # Spark may make this directory though we keep no tables, by default wherever the user happens to be.
     "spark.sql.warehouse.dir": str(Path(tempfile.gettempdir(), "penstock-warehouse")),

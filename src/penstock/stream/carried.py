@@ -43,7 +43,9 @@ class Carried:
             if old.name not in (file.name, f"{batches - 1}.parquet"):
                 _remove(old)
         _remove(file)
-        return made.write_open(str(file))
+        count = made.write_open(str(file))
+        _sync(file)
+        return count
 
     def forget(self, query: str) -> None:
         """A query of that name begins anew, or is gone."""
@@ -55,3 +57,9 @@ class Carried:
 
 def _remove(file: Path) -> None:
     shutil.rmtree(file) if file.is_dir() else file.unlink(missing_ok=True)
+
+
+def _sync(file: Path) -> None:
+    """Spark writes a folder of files."""
+    for part in [*(file.iterdir() if file.is_dir() else ()), file, file.parent]:
+        durable.sync(part)

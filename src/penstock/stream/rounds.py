@@ -12,6 +12,7 @@ from penstock.spark.timeline import Span
 from penstock.stream import due
 from penstock.stream.carried import Carried
 from penstock.stream.evaluate import Results
+from penstock.stream.failpoints import reach
 from penstock.stream.log import Segment
 from penstock.stream.order import in_order
 from penstock.stream.task import Task
@@ -138,14 +139,16 @@ class Rounds:
         batches = task.entry.batches
         frame = plan.evaluate(streams, span, self._carried.path(task.name, batches), final)
         batch = Results(task.shape, batches, frame)
-        task.opened(self._carried.keep(task.name, batches + 1, frame))
-        if task.fetches and batch.is_empty:
-            task.skipped(span.through)
+        silent = task.fetches and batch.is_empty
+        count = self._carried.keep(task.name, batches + 1, frame)
+        reach("carried")
+        if silent:
+            task.skipped(span.through, count)
             return False
-        return self._delivered(task, span, batch)
+        return self._delivered(task, span, batch, count)
 
-    def _delivered(self, task: Task, span: Span, batch: Results) -> bool:
-        delivered = task.deliver(batch, span.through, lambda made: self._inputs.derive(task.output or "", made))
+    def _delivered(self, task: Task, span: Span, batch: Results, open: int = 0) -> bool:
+        delivered = task.deliver(batch, span.through, lambda made: self._inputs.derive(task.output or "", made), open)
         self._answered(task)
         return delivered
 

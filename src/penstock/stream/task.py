@@ -11,7 +11,7 @@ from pyoxigraph import NamedNode
 from penstock.algebra.ops import RULES, Query, StreamWindow
 from penstock.algebra.windows import SlideWindow
 from penstock.errors import PenstockError
-from penstock.io.sinks import Batch, ParquetSink, Sink
+from penstock.io.sinks import Batch, ParquetSink, Position, Sink
 from penstock.rules.rule import Rule
 from penstock.stream.due import Plan
 from penstock.stream.evaluate import Shape
@@ -110,8 +110,9 @@ class Task:
         """Whether answers come into this process, rather than from Spark into files."""
         return self.output is not None or not isinstance(self.sink, ParquetSink)
 
-    def deliver(self, batch: Batch, through: int | None, derive: Callable[[Batch], None]) -> bool:
+    def deliver(self, batch: Batch, through: int | None, derive: Callable[[Batch], None], open: int = 0) -> bool:
         """Derived elements, then the sink, then progress: a crash anywhere repeats all three, and each replaces itself.
+        `open` solutions go on after it.
 
         False: the query was paused, dropped or failed in the meantime, and the batch is not wanted.
         """
@@ -124,7 +125,7 @@ class Task:
             self._rewind(self.sink)
             position = self.sink.deliver(batch)
             reach("delivered")
-            self._save(replace(self.entry, progress=through, batches=self.entry.batches + 1, position=position))
+            self._advance(through, open, position)
             self._rewound = True
             self.progress = through
             self.answers += batch.instants
@@ -142,17 +143,17 @@ class Task:
         with self._lock:
             self.progress = through
 
-    def skipped(self, through: int) -> None:
+    def skipped(self, through: int, open: int) -> None:
         """There was nothing to report up to then, but what goes on has been written down."""
         with self._lock:
             if self.ready:
-                self._save(replace(self.entry, progress=through, batches=self.entry.batches + 1))
+                self._advance(through, open, self.entry.position)
                 self.progress = through
+                reach("skipped")
 
-    def opened(self, count: int) -> None:
-        """So many solutions go on; to be remembered with the next progress."""
-        with self._lock:
-            self.entry = replace(self.entry, open=count)
+    def _advance(self, through: int | None, open: int, position: Position) -> None:
+        batches = self.entry.batches + 1
+        self._save(replace(self.entry, progress=through, batches=batches, position=position, open=open))
 
     def fail(self, error: Exception) -> None:
         """Stand still, and say why in one sentence."""

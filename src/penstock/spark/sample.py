@@ -1,0 +1,86 @@
+"""How often the terms of a stream occur, from a few runs of rows that lie far apart in its Parquet files.
+
+What is asked of it is about joins, so different terms are counted by how often two rows agree: there are as many as
+would, equally frequent, agree as often. Only rows of different runs are compared: what comes back after a moment and
+then never again, like the parts of one observation, joins with few rows however long the stream is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import TypeAlias, TypeVar
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from penstock.io.splits import filesystem
+from penstock.optimise import PredicateCounts
+
+__all__ = ["counts", "estimated"]
+
+_RUNS, _ROWS = 8, 1024
+_APART = 32_768  # rows at most from one run to the next in a row group: all between them are read too
+_BUFFER = 1 << 16  # bytes read at a time, lest a whole column be read for its first rows
+_COLUMNS = ["s", "p", "o"]
+
+Run: TypeAlias = Sequence[tuple[str, str, str]]
+Item = TypeVar("Item")
+
+
+def counts(paths: Sequence[str], rows: int) -> PredicateCounts:
+    """Of the so many rows of these files; nothing is known of files that cannot be read now."""
+    try:
+        return estimated(list(_runs(paths)), rows)
+    except (OSError, pa.ArrowException):
+        return PredicateCounts(rows, {})
+
+
+def estimated(runs: Sequence[Run], rows: int) -> PredicateCounts:
+    """Of so many rows, from runs of them."""
+    seen = sum(map(len, runs))
+    found: dict[str, tuple[float, float, float]] = {}
+    for predicate in {p for run in runs for _, p, _ in run}:
+        some = [[(s, o) for s, p, o in run if p == predicate] for run in runs]
+        total = rows * sum(map(len, some)) / seen
+        subjects, objects = ([Counter(pair[i] for pair in run) for run in some] for i in (0, 1))
+        found[predicate[1:-1]] = (total, _distinct(subjects, total), _distinct(objects, total))
+    return PredicateCounts(rows, found)
+
+
+def _distinct(runs: Sequence[Counter[str]], most: float) -> float:
+    """How many different terms there are, by how often rows of different runs agree."""
+    together = sum(runs, Counter())
+    pairs = together.total() ** 2 - sum(run.total() ** 2 for run in runs)
+    agreeing = _squares(together) - sum(map(_squares, runs))
+    return min(most, pairs / agreeing) if agreeing else most
+
+
+def _squares(terms: Counter[str]) -> int:
+    return sum(count * count for count in terms.values())
+
+
+def _runs(paths: Sequence[str]) -> Iterator[Run]:
+    """The beginnings of some row groups; where there are few, also some of what follows there."""
+    files = [_open(path) for path in _spread(paths, _RUNS)]
+    groups = _spread([(file, group) for file in files for group in range(file.num_row_groups)], _RUNS)
+    for file, group in groups:
+        each = -(-_RUNS // len(groups))
+        apart = max(1, min(_APART, file.metadata.row_group(group).num_rows // each) // _ROWS)
+        batches = file.iter_batches(_ROWS, [group], _COLUMNS)
+        yield from map(_rows, islice(batches, 0, (each - 1) * apart + 1, apart))
+
+
+def _open(path: str) -> pq.ParquetFile:
+    system, inside = filesystem(path)
+    return pq.ParquetFile(system.open_input_file(inside), buffer_size=_BUFFER)
+
+
+def _rows(some: pa.RecordBatch) -> Run:
+    return list(zip(*(some.column(name).to_pylist() for name in _COLUMNS), strict=True))
+
+
+def _spread(items: Sequence[Item], most: int) -> Sequence[Item]:
+    """At most so many, evenly from all."""
+    return [items[len(items) * i // most] for i in range(most)] if len(items) > most else items

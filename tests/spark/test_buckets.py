@@ -1,0 +1,46 @@
+"""A join in buckets of time has the rows of the plain one, each as often, whatever the width."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from penstock.spark import buckets, joins
+from penstock.spark.buckets import Buckets
+from penstock.spark.relation import ALWAYS, FROM, TO, Relation
+from penstock.spark.timeline import Span
+
+SPAN = Span(-40, 60)
+
+
+def relation(var: str, seed: int) -> Relation:
+    """Short and long intervals around the span; some begin, end or begin and end far outside. Rows come twice."""
+    chance = random.Random(seed)
+    starts = [chance.choice([-ALWAYS, *range(-60, 80), *range(-60, 80)]) for _ in range(80)]
+    ends = [chance.choice([start + 1, start + chance.randrange(1, 30), ALWAYS]) for start in starts]
+    cells = [(chance.choice("ab"), chance.choice("uvw"), f, t) for f, t in zip(starts, ends, strict=True)]
+    values = ", ".join(f"('{k}', '{v}', {f}L, {t}L)" for k, v, f, t in [*cells, *cells[:20]])
+    text = f"SELECT * FROM VALUES {values} AS t(k, `{var}`, `{FROM}`, `{TO}`)"
+    vars = ("k", var, FROM, TO)
+    return Relation(text, vars, frozenset(vars))
+
+
+def rows(spark: Any, joined: Relation) -> Counter[Any]:
+    return Counter(map(tuple, spark.sql(joined.sql).collect()))
+
+
+@pytest.mark.parametrize("width", [1, 7, 30, 1_000])
+def test_the_same_rows(spark: Any, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    left, right = relation("x", 1), relation("y", 2)
+    plain = joins.join(left, right, span=SPAN)
+    assert buckets.BUCKET not in plain.sql
+    monkeypatch.setattr(buckets, "choose", lambda left, right, span: Buckets(width, span))
+    cut = joins.join(left, right, span=SPAN)
+    assert buckets.BUCKET in cut.sql
+    assert cut.vars == plain.vars
+    found = rows(spark, cut)
+    assert found.total() > 1_000
+    assert found == rows(spark, plain)
