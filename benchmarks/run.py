@@ -9,7 +9,7 @@ import typer
 from pyspark.sql import SparkSession
 from rich.console import Console
 
-from benchmarks import buckets, larkc, live, nquads, outputs, replay, stored
+from benchmarks import buckets, larkc, live, nquads, outputs, replay, sequences, stored
 from benchmarks.common import DOCS, Effort, seconds, start
 from benchmarks.report import Section, describe_machine, write_into
 from penstock.spark import session
@@ -22,6 +22,7 @@ PARTS: dict[str, Callable[[SparkSession, Effort, Console], Section]] = {
     "replay": replay.section,
     "buckets": buckets.section,
     "outputs": outputs.section,
+    "sequences": sequences.section,
 }
 QUICK = 0.02
 

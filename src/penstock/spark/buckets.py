@@ -17,7 +17,7 @@ from penstock.spark.relation import FROM, TO, Relation
 from penstock.spark.timeline import Span
 
 BUCKET = ".bucket"
-_COPY = 30.0  # what it costs to bring a row to its join, where looking at a pair of rows is 1
+COPY = 30.0  # what it costs to bring a row to its join, where looking at a pair of rows is 1
 _JOB = 2e7  # and what a job costs anyhow
 _GAIN = 2.0  # how many times as cheap the buckets have to be: estimates are not exact
 
@@ -72,9 +72,9 @@ def best_width(left: Size, right: Size, time: int) -> int | None:
     time += max(left.lasts, right.lasts)
     rows, pairs = one.rows + other.rows, rows_joined(one, other)
     lasting = one.rows * left.lasts + other.rows * right.lasts
-    width = max(1.0, sqrt(left.lasts * right.lasts + _COPY * lasting * time / pairs))
+    width = max(1.0, sqrt(left.lasts * right.lasts + COPY * lasting * time / pairs))
     met = pairs * (width + left.lasts) * (width + right.lasts) / width / time
-    plain, cut = _JOB + _COPY * rows + pairs, _JOB + _COPY * (rows + lasting / width) + met
+    plain, cut = _JOB + COPY * rows + pairs, _JOB + COPY * (rows + lasting / width) + met
     return round(width) if plain > _GAIN * cut else None
 
 

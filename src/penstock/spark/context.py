@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 
@@ -46,6 +46,7 @@ class Streaming:
     statistics: Statistics  # of the background
     occurring: bool = False  # whether it matters when elements occurred
     entailed: Entailed | None = None  # what follows from elements, if anything does
+    longest: Mapping[ops.Op, int] = field(default_factory=dict)  # how long sequences may be, in microseconds
     outermost: ops.Op | None = None  # the projection above which nobody asks when rows occurred
 
 

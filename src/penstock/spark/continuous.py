@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame
 
 from penstock.algebra import ops
 from penstock.algebra.bounds import kept_for
+from penstock.algebra.longest import longest_sequences
 from penstock.algebra.occurrence import is_timed
 from penstock.algebra.scope import exists_in, expressions_of
 from penstock.algebra.windows import CountWindow, SlideWindow, TimeWindow, ceiling, floor
@@ -249,6 +250,7 @@ class ContinuousQuery:
             statistics,
             occurring,
             self._background.entailed,
+            longest_sequences(query.pattern) if occurring else {},
             outermost,
         )
 

@@ -7,17 +7,15 @@ nothing later takes it back: so it is reported once, at its end.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from penstock.algebra import ops
 from penstock.algebra.occurrence import inner_plans
 from penstock.algebra.scope import expressions_of
-from penstock.spark import joins
+from penstock.spark import joins, sequences
 from penstock.spark.context import Context
 from penstock.spark.expressions import asks_now
 from penstock.spark.relation import ENDS, STARTS, Relation
-
-Order = Callable[[Relation, Relation], list[str]]
 
 
 def before(left: Relation, right: Relation) -> list[str]:
@@ -37,18 +35,25 @@ def _ordered(left: Relation, right: Relation, *conditions: str) -> list[str]:
 
 
 def sequence(op: ops.Seq, context: Context) -> Relation:
-    return _joined(op, before, context)
+    """Where the filters around it say how long it may be, that is a key of the join."""
+    streaming = context.plan.streaming
+    assert streaming is not None
+    left, right = _sides(op, context)
+    within, order = streaming.longest.get(op), before(left, right)
+    if within is None or order == ["false"]:
+        return joins.join(left, right, order=order)
+    return sequences.join(left, right, within, streaming.timeline.span)
 
 
 def simultaneous(op: ops.Equals, context: Context) -> Relation:
-    return _joined(op, at_once, context)
+    left, right = _sides(op, context)
+    return joins.join(left, right, order=at_once(left, right))
 
 
-def _joined(op: ops.Seq | ops.Equals, order: Order, context: Context) -> Relation:
+def _sides(op: ops.Seq | ops.Equals, context: Context) -> tuple[Relation, Relation]:
     from penstock.spark.operators import compile_op, together
 
-    left, right = together(compile_op(op.left, context), compile_op(op.right, context), context)
-    return joins.join(left, right, order=order(left, right))
+    return together(compile_op(op.left, context), compile_op(op.right, context), context)
 
 
 def sequence_optional(op: ops.OptionalSeq, context: Context) -> Relation:

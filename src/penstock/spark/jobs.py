@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from penstock.spark.context import Rows
 
-_ROWS = 1_000_000  # of a hash join that a task can hold with ease
+_ROWS = 250_000  # that a task can hold with ease, in a hash join and as a part of the answer
 _FEW = 50_000
 _GROUPS = "spark.sql.codegen.aggregate.fastHashMap.capacityBit"  # those beyond 2^n take a slower way
 _CONSTRAINTS = "spark.sql.constraintPropagation.enabled"

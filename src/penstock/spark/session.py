@@ -29,6 +29,7 @@ __all__ = ["is_running", "private", "start", "stop"]
 
 _LOG_SETTINGS = Path(__file__).with_name("log4j2.properties")
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+_NO_MEMORY = "-XX:+ExitOnOutOfMemoryError"  # else a thread of Spark's may die of it, and its job waits for ever
 
 _EMBEDDED: dict[str, str] = {
     "spark.app.name": "penstock",
@@ -58,6 +59,7 @@ _PRIVATE: dict[str, str] = {
     "spark.sql.optimizer.maxIterations": "1000",
     "spark.sql.caseSensitive": "true",  # ?x and ?X are two variables
     "spark.sql.variable.substitute": "false",  # "${x}" in a query is text
+    "spark.sql.adaptive.coalescePartitions.enabled": "false",  # it goes by what comes in, not by what comes out
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.sql.execution.arrow.pyspark.fallback.enabled": "false",
 }
@@ -126,7 +128,8 @@ def _running() -> SparkSession | None:
 def _configuration(master: str, settings: Mapping[str, str]) -> dict[str, str]:
     local = _LOCAL if master.startswith("local") else {}
     memory = {"spark.driver.memory": f"{machine.heap_gib()}g"}
-    options = f"-Dlog4j2.configurationFile={_LOG_SETTINGS.as_uri()} {settings.get(_JAVA_OPTIONS, '')}".strip()
+    log = f"-Dlog4j2.configurationFile={_LOG_SETTINGS.as_uri()}"
+    options = f"{_NO_MEMORY} {log} {settings.get(_JAVA_OPTIONS, '')}".strip()
     return {**_EMBEDDED, **local, **memory, **settings, _JAVA_OPTIONS: options, "spark.master": master}
 
 

@@ -1,0 +1,62 @@
+"""How long sequences may be: what filters say, and that leaving out longer ones changes no answer."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+
+from penstock.algebra import ops
+from penstock.algebra.build import translate
+from penstock.algebra.expressions import Call, Occurrence
+from penstock.algebra.longest import longest_sequences
+from penstock.algebra.ops import Op
+from penstock.algebra.sse import write
+from penstock.algebra.windows import UNITS
+from penstock.optimise.walk import map_children, map_exists
+from tests.unit.event_plans import bounded_plan, duration, world
+from tests.unit.events import World, bag
+from tests.unit.plans import from_tape
+
+PREFIXES = "PREFIX : <http://example.org/> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> "
+WITHIN = 'FILTER (getDURATION() < "%s"^^xsd:duration)'
+A, B, C, D = (f"{{ ?x :{letter} ?{letter} }}" for letter in "abcd")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "seconds"),
+    [
+        (f"{A} SEQ {B}", []),
+        (f"{A} SEQ {B} {WITHIN % 'PT9S'}", [9]),
+        (f"{A} SEQ {B} SEQ {C} {WITHIN % 'PT9S'}", [9, 9]),
+        (f"{{ {A} SEQ {B} {WITHIN % 'PT3S'} }} SEQ {C} {WITHIN % 'PT9S'}", [3, 9]),
+        (f"{{ {A} SEQ {B} }} EQUALSOPTIONAL {{ {C} SEQ {D} }} {WITHIN % 'PT9S'}", [9, 9]),
+        (f"{A} OPTIONAL {{ {C} SEQ {D} }} {WITHIN % 'PT9S'}", []),
+        (f"{A} OPTIONAL {{ {C} SEQ {D} {WITHIN % 'PT3S'} }}", [3]),
+        (f"{A} MINUS {{ {C} SEQ {D} }} {WITHIN % 'PT9S'}", []),
+        (f"{A} FILTER NOT EXISTS {{ {C} SEQ {D} }} {WITHIN % 'PT9S'}", []),
+        (f"{{ SELECT (COUNT(*) AS ?n) {{ {A} SEQ {B} }} }} {WITHIN % 'PT9S'}", []),
+        (f"{{ {A} SEQ {B} {WITHIN % 'PT3S'} }} UNION {{ {A} SEQ {B} }}", []),
+        (f"{A} SEQ {B} {WITHIN % 'P9000Y'}", []),
+    ],
+)
+def test_what_filters_say(pattern: str, seconds: list[int]) -> None:
+    found = longest_sequences(translate(f"{PREFIXES} SELECT * {{ {pattern} }}").pattern)
+    assert sorted(bound // UNITS["s"] for bound in found.values()) == seconds
+
+
+@settings(max_examples=400, deadline=None)
+@given(op=from_tape(bounded_plan), given_=from_tape(world, 60))
+def test_longer_ones_change_nothing(op: Op, given_: World) -> None:
+    assert bag(op, given_) == bag(cut(op, longest_sequences(op)), given_), write(op)
+
+
+def cut(op: Op, longest: dict[Op, int]) -> Op:
+    """The same with a filter on each sequence that has a bound."""
+
+    def inside(inner: Op) -> Op:
+        return cut(inner, longest)
+
+    made = map_children(map_exists(op, inside), inside)
+    if op not in longest:
+        return made
+    return ops.Filter(Call("<=", (Occurrence("duration"), duration(longest[op]))), made)
