@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 
@@ -13,7 +16,8 @@ from penstock.algebra.ops import Op
 from penstock.algebra.sse import write
 from penstock.algebra.windows import UNITS
 from penstock.optimise.walk import map_children, map_exists
-from tests.unit.event_plans import bounded_plan, duration, world
+from tests.oracle.tape import Tape
+from tests.unit.event_plans import bgp, bounded_plan, duration, short, world
 from tests.unit.events import World, bag
 from tests.unit.plans import from_tape
 
@@ -44,9 +48,38 @@ def test_what_filters_say(pattern: str, seconds: list[int]) -> None:
     assert sorted(bound // UNITS["s"] for bound in found.values()) == seconds
 
 
+def sequence(tape: Tape) -> Op:
+    return ops.Seq(bgp(tape), bgp(tape))
+
+
+def around(tape: Tape) -> Op:
+    """A short row made of a sequence and something else, on either side of any operator with two sides."""
+    sides = tape.some((sequence(tape), bgp(tape)), 2, 2)
+    kind = tape.pick((ops.Join, ops.Minus, ops.Union, ops.Equals, *_OPTIONAL))
+    made = _OPTIONAL[kind](short(tape) if tape.chance(2) else None, *sides) if kind in _OPTIONAL else kind(*sides)
+    return ops.Filter(short(tape), ops.Distinct(made) if tape.chance(4) else made)
+
+
+_OPTIONAL: dict[Any, Callable[..., Op]] = {
+    ops.LeftJoin: ops.LeftJoin,
+    ops.OptionalSeq: lambda condition, left, right: ops.OptionalSeq(left, right, condition),
+    ops.EqualsOptional: lambda condition, left, right: ops.EqualsOptional(left, right, condition),
+}
+
+
+@settings(max_examples=400, deadline=None)
+@given(op=from_tape(around), given_=from_tape(world, 60))
+def test_longer_ones_change_nothing_around_them(op: Op, given_: World) -> None:
+    check(op, given_)
+
+
 @settings(max_examples=400, deadline=None)
 @given(op=from_tape(bounded_plan), given_=from_tape(world, 60))
 def test_longer_ones_change_nothing(op: Op, given_: World) -> None:
+    check(op, given_)
+
+
+def check(op: Op, given_: World) -> None:
     assert bag(op, given_) == bag(cut(op, longest_sequences(op)), given_), write(op)
 
 
