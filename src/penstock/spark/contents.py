@@ -43,6 +43,7 @@ class Content:
     when: tuple[str, ...] = (FROM, TO)
     ends: bool = True  # whether elements leave by themselves as time goes on
     rows: int = 0  # about how many
+    paths: tuple[str, ...] = ()  # the files of its stream, if elements count as they lie there
     name: str | None = None
     tag: int = 0
     moves: bool = False  # whether whatever comes or leaves is an instant

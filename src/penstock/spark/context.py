@@ -55,7 +55,8 @@ class Plan:
     """What one query's compilation shares: its data, its fresh names, and the jobs that path closures run.
 
     `compute` runs a query now, leaves its rows with Spark under the given name and returns how many there are. `fetch`
-    brings them here if they are at most so many; `share` is the way back: a name, the columns and the rows.
+    brings them here if they are at most so many; `share` is the way back: a name, the columns and the rows. `spread`
+    makes rows by tasks: a name, a piece for each, what to do with it, and the columns.
     """
 
     tables: Tables
@@ -64,6 +65,8 @@ class Plan:
     now: str
     fetch: Callable[[str, int], Rows | None] = lambda text, most: None
     share: Callable[[str, Sequence[str], Rows], None] = lambda name, columns, rows: None
+    spread: Callable[..., None] = lambda name, pieces, work, columns: None
+    cores: int = 1
     streaming: Streaming | None = None
     counter: count[int] = field(default_factory=count)
     views: list[str] = field(default_factory=list)

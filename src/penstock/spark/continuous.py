@@ -21,7 +21,7 @@ from penstock.algebra.scope import exists_in, expressions_of
 from penstock.algebra.windows import CountWindow, SlideWindow, TimeWindow, ceiling, floor
 from penstock.io.columns import LOGGED, ddl
 from penstock.optimise import optimise, walk
-from penstock.spark import arrival, contents, encoding, events, instants, spells, stamps
+from penstock.spark import arrival, contents, encoding, events, instants, spells, sql, stamps
 from penstock.spark.background import Background
 from penstock.spark.contents import Content, Stream
 from penstock.spark.context import Context, Plan, Streaming, Tables, Universe
@@ -50,18 +50,20 @@ class ContinuousQuery:
         duplicates: str = "keep",
         emit: str | None = None,
         rules: Collection[str] | None = None,
+        retention: int | None = None,
     ) -> None:
         if duplicates not in ("keep", "merge"):
             raise ValueError(f'duplicates is "keep" or "merge", not {duplicates!r}')
         self._background = background
         self._merge = duplicates == "merge"
-        self._query, self._rules = _bounded(query, _emit(query, emit)), rules
+        self._query, self._rules = _bounded(query, _emit(query, emit), retention), rules
         self._steps = _steps(query)
         self._joins = _joins(query)
         self.emit = _emit(query, emit)
         self._settled = Settled(background)
         self._jobs = Jobs(background.session)
         self._number = next(_numbers)
+        self._by_instant = self.emit != "events"  # whether a row is there at some instants, and not at others
 
     def evaluate(
         self, streams: Mapping[str, Stream], span: Span, before: str | None = None, final: bool = False
@@ -72,6 +74,15 @@ class ContinuousQuery:
         `final` says that time ends with the span.
         """
         self._jobs.partition(sum(stream.rows for stream in streams.values()), self._joins)
+        try:
+            return self._evaluated(streams, span, before, final)
+        except events.Unsettled:
+            self._by_instant = True
+            return self._evaluated(streams, span, before, final)
+
+    def _evaluated(
+        self, streams: Mapping[str, Stream], span: Span, before: str | None, final: bool
+    ) -> Evaluated | Emitted:
         with naming(), self._planned(streams, span) as (query, context):
             if self.emit == "events":
                 frame = self._jobs.session.sql(instants.events(query, context))
@@ -144,16 +155,18 @@ class ContinuousQuery:
     def _planned(self, streams: Mapping[str, Stream], span: Span) -> Iterator[tuple[ops.Query, Context]]:
         query = optimise(self._query, self._background.statistics, self._rules).query
         tables = self._background.tables(query.dataset)
-        plan = Plan(tables, self._jobs.compute, query.base, "", self._jobs.fetch, self._jobs.share)
+        jobs = self._jobs
+        plan = Plan(tables, jobs.compute, query.base, "", jobs.fetch, jobs.share, jobs.spread, jobs.cores)
         try:
             found = [self._content(s, i, streams, span) for i, s in enumerate(query.streams)]
             plan.tables = Tables(tables.default, tables.named, tables.graphs | {c.graph for c in found})
-            if self.emit == "events":
+            if not self._by_instant:
                 plan.streaming = self._streaming(query, tuple(map(self._event, found)), Lattice((1,), span))
                 yield query, Context(plan)
                 return
             timeline = self._timeline(found, span, plan)
-            plan.streaming = self._streaming(query, self._seen(found, query, timeline, tables), timeline)
+            seen = self._seen(found, query, timeline, tables)
+            plan.streaming = self._streaming(query, seen, timeline)
             yield query, Context(plan).with_universe(Universe((INSTANT,), _occupied(timeline, found)))
         finally:
             self._jobs.drop(plan.views)
@@ -170,6 +183,7 @@ class ContinuousQuery:
             stored if entailed is None else entailed.predicates(stored),
             ends=isinstance(window, TimeWindow) or (isinstance(window, SlideWindow) and window.range is not None),
             rows=stream.rows,
+            paths=stream.paths,
             name=name,
             tag=source.tag,
             moves=not isinstance(window, TimeWindow),
@@ -199,15 +213,19 @@ class ContinuousQuery:
         return Changes(plan.keep(Changes.numbered(moving, still, instants, span))[0], span)
 
     def _event(self, content: Content) -> Content:
-        """What is in no window: all there is, and only its own time matters."""
+        """What is in no window: all there is, and mostly only its own time matters."""
+        when = content.when if self._by_instant else ()
         if not self._merge:
-            return replace(content, when=())
+            return replace(content, when=when)
         content = self._closed(content)
-        return replace(content, sql=f"SELECT DISTINCT {contents.ELEMENT} FROM ({content.sql})", when=())
+        columns = ", ".join([contents.ELEMENT, *map(sql.name, when)])
+        return replace(content, sql=f"SELECT DISTINCT {columns} FROM ({content.sql})", when=when, paths=())
 
     def _seen(self, found: list[Content], query: ops.Query, timeline: Timeline, tables: Tables) -> tuple[Content, ...]:
         """The windows as patterns read them: equal triples merged if that is wanted, and the instant in place of an
         interval where no element is seen twice."""
+        if self.emit == "events":
+            return tuple(map(self._event, found))
         seen = [self._merged(c, s.merge, tables) for c, s in zip(found, query.streams, strict=True)]
         windows = [s.window for s in query.streams]
         if seen != found or not isinstance(timeline, Lattice):
@@ -269,12 +287,16 @@ def _emit(query: ops.Query, asked: str | None) -> str:
     return "istream" if said == "intervals" and derives else said
 
 
-def _bounded(query: ops.Query, emit: str) -> ops.Query:
-    """Of events, only those that are young enough for some answer: then the streams are windows like any others."""
-    kept = [bound for bound in kept_for(query).values() if bound is not None]
-    if emit != "events" or len(kept) < len(kept_for(query)):
+def _bounded(query: ops.Query, emit: str, retention: int | None) -> ops.Query:
+    """Of events, only those that are young enough for some answer: then the streams are windows like any others.
+    Patterns that have no bound have the retention, and what is not complete with its last element has that as window.
+    """
+    found = kept_for(query).values() if emit == "events" else (None,)
+    kept = [bound for own in found if (bound := retention if own is None else own) is not None]
+    if query.emit != "events" or len(kept) < len(found):
         return query
-    return replace(query, streams=tuple(replace(s, window=SlideWindow(max(kept) + 1)) for s in query.streams))
+    window = SlideWindow(max(kept, default=0) + 1)
+    return replace(query, streams=tuple(replace(s, window=window) for s in query.streams))
 
 
 def _joins(query: ops.Query) -> bool:

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from penstock.algebra import ops
 from penstock.algebra.occurrence import inner_plans
 from penstock.algebra.scope import expressions_of
-from penstock.spark import joins, sequences
+from penstock.spark import chains, joins, sequences
 from penstock.spark.context import Context
 from penstock.spark.expressions import asks_now
-from penstock.spark.relation import ENDS, STARTS, Relation
+from penstock.spark.relation import ENDS, INSTANT, STARTS, Relation
 
 
 def before(left: Relation, right: Relation) -> list[str]:
@@ -38,8 +38,12 @@ def sequence(op: ops.Seq, context: Context) -> Relation:
     """Where the filters around it say how long it may be, that is a key of the join."""
     streaming = context.plan.streaming
     assert streaming is not None
+    within = streaming.longest.get(op)
+    chained = None if within is None else chains.chained(op, within, context)
+    if chained is not None:
+        return chained
     left, right = _sides(op, context)
-    within, order = streaming.longest.get(op), before(left, right)
+    order = before(left, right)
     if within is None or order == ["false"]:
         return joins.join(left, right, order=order)
     return sequences.join(left, right, within, streaming.timeline.span)
@@ -67,6 +71,22 @@ def simultaneous_optional(op: ops.EqualsOptional, context: Context) -> Relation:
     from penstock.spark.operators import optional
 
     return optional(op.left, op.right, op.condition, at_once, context)
+
+
+class Unsettled(Exception):
+    """What came so far changes a row that has no end of its own: which rows there are differs from instant to
+    instant."""
+
+
+def settled(left: Relation, right: Relation, context: Context) -> None:
+    """Raises Unsettled where rows of `right` may take away one of `left` that never ended, and time is not looked at.
+
+    A row with an end is judged then, whatever comes later. One of the background is judged when that ends which it is
+    joined with further up.
+    """
+    instants = any(INSTANT in universe.keys for universe in context.universes)
+    if context.plan.streaming is not None and not instants and ENDS in right.vars and ENDS not in left.certain:
+        raise Unsettled
 
 
 def complete(query: ops.Query) -> bool:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
+from penstock.spark import replay
 from penstock.spark.context import Rows
 
 _ROWS = 250_000  # that a task can hold with ease, in a hash join and as a part of the answer
@@ -21,6 +23,10 @@ class Jobs:
     def __init__(self, session: SparkSession) -> None:
         self.session = session
 
+    @property
+    def cores(self) -> int:
+        return self.session.sparkContext.defaultParallelism
+
     def partition(self, rows: int | None, joins: bool = True) -> None:
         """Cut what is shuffled so that a task's part of so many rows fits into memory, at least one part a core.
 
@@ -28,9 +34,8 @@ class Jobs:
         Groups and sorted rows may be of any size, so without joins there is nothing to look at either. Nobody knows
         how many rows there are (None): a part a core.
         """
-        cores = self.session.sparkContext.defaultParallelism
         few = rows is not None and rows < _FEW
-        parts = 1 if few else max(cores, -(-(rows or 0) // _ROWS) if joins else 0)
+        parts = 1 if few else max(self.cores, -(-(rows or 0) // _ROWS) if joins else 0)
         self.session.conf.set("spark.sql.adaptive.enabled", str(joins and not few).lower())
         self.session.conf.set("spark.sql.shuffle.partitions", str(parts))
         self.session.conf.set(_GROUPS, "16" if few else "18")
@@ -56,6 +61,10 @@ class Jobs:
         cells = list(zip(*rows, strict=True)) if rows else [()] * len(columns)
         table = pa.table([pa.array(cell, pa.string()) for cell in cells], names=list(columns))
         self.session.createDataFrame(table).createOrReplaceTempView(name)
+
+    def spread(self, name: str, pieces: Sequence[Any], work: Callable[..., Iterator[pa.RecordBatch]], to: str) -> None:
+        """A view of the rows that tasks make, one for every piece; `to` are its columns."""
+        replay.job(self.session, pieces, work, to).createOrReplaceTempView(name)
 
     def drop(self, views: Iterable[str]) -> None:
         for view in views:

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from os import PathLike
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import pyarrow as pa
 from pyspark import cloudpickle
@@ -36,18 +36,18 @@ from penstock.io import (
 from penstock.io.graphs import DOCUMENTS, Documents
 from penstock.io.nquads import BadLine
 from penstock.io.splits import Split
-from penstock.spark import replay_part
+from penstock.spark import chain_part, replay_part
 from penstock.spark.replay_part import Part, write_part
 
 __all__ = ["Part", "job", "write"]
 
 _TRAVELLING = (
-    columns, errors, graphs, graphs_feed, graphs_times, nquads, nquads_block, nquads_fast, nquads_grammar, nquads_slow,
-    nquads_terms, nquads_time, replay_part, splits,
+    chain_part, columns, errors, graphs, graphs_feed, graphs_times, nquads, nquads_block, nquads_fast, nquads_grammar,
+    nquads_slow, nquads_terms, nquads_time, replay_part, splits,
 )  # fmt: skip
 
 Batches: TypeAlias = Iterable[pa.RecordBatch]
-Task: TypeAlias = Callable[[int, Split], Iterator[pa.RecordBatch]]
+P = TypeVar("P")
 
 
 def write(
@@ -78,7 +78,9 @@ def write(
     return [_part(json.loads(row.part)) for row in sorted(rows, key=lambda row: int(row.number))]
 
 
-def job(session: SparkSession, pieces: Sequence[Split], work: Task, columns: str) -> DataFrame:
+def job(
+    session: SparkSession, pieces: Sequence[P], work: Callable[[int, P], Iterator[pa.RecordBatch]], columns: str
+) -> DataFrame:
     """The rows of all tasks: one for every piece, with its number."""
     given = list(pieces)
 

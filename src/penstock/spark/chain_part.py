@@ -1,0 +1,228 @@
+"""One thing after another within some time, in the elements of a piece of time: what a task does, on whole columns.
+
+Terms are numbers here, their places in a dictionary of the piece. What may follow a row lies side by side once elements
+are sorted by what they share with it and then by their start, so two binary searches find all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from penstock.io.splits import filesystem
+
+__all__ = ["Chain", "Piece", "Step", "sequences"]
+
+STARTS, ENDS = ".starts", ".ends"
+_PLACES = ("s", "p", "o")
+_TERM = pa.dictionary(pa.int32(), pa.string())
+_READ = pa.schema({**dict.fromkeys(_PLACES, _TERM), "ts": pa.int64(), "start": pa.int64()})
+_PAIRS = 2_000_000  # made at once
+_LARGEST = 1 << 62
+_ROWS = 65_536  # handed over at once
+
+Numbers: TypeAlias = "np.ndarray[Any, Any]"
+Column: TypeAlias = Any  # of Arrow
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A triple pattern: in each place a term, encoded, or a variable. No variable stands in two places."""
+
+    terms: Mapping[str, str]
+    vars: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """The steps, one after another; from the first start to the last end it takes no longer than `within`."""
+
+    steps: tuple[Step, ...]
+    within: int
+    paths: tuple[str, ...]
+
+    @property
+    def vars(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(var for step in self.steps for var in step.vars.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What ends in this time; None: from the beginning."""
+
+    after: int | None
+    through: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows by columns: a number for each variable's term, and when they occurred."""
+
+    terms: Mapping[str, Numbers]
+    starts: Numbers
+    ends: Numbers
+
+    def take(self, places: Numbers) -> Rows:
+        terms = {var: column[places] for var, column in self.terms.items()}
+        return Rows(terms, self.starts[places], self.ends[places])
+
+
+def sequences(chain: Chain, _number: int, piece: Piece) -> Iterator[pa.RecordBatch]:
+    """The chain's variables, and the bounds of each row."""
+    dictionary, steps = _matched(chain, piece)
+    if steps:
+        for found in _followed(steps[0], [_Following(step, len(dictionary)) for step in steps[1:]], chain.within):
+            columns = [dictionary.take(pa.array(found.terms[var])) for var in chain.vars]
+            yield from _batches(chain, [*columns, pa.array(found.starts), pa.array(found.ends)])
+
+
+def _batches(chain: Chain, columns: list[Column]) -> list[pa.RecordBatch]:
+    table = pa.table(columns, names=[*chain.vars, STARTS, ENDS])
+    return table.to_batches(max_chunksize=_ROWS)
+
+
+# Reading
+
+
+def _matched(chain: Chain, piece: Piece) -> tuple[Column, list[Rows]]:
+    """The terms of the piece, and what matches each step; no step at all if one has nothing."""
+    low = None if piece.after is None else piece.after - chain.within
+    elements = pa.concat_tables([_read(path, low, piece.through) for path in chain.paths])
+    dictionary, numbers = _numbered(elements)
+    ends = elements.column("ts").to_numpy()
+    starts = pc.coalesce(elements.column("start"), elements.column("ts")).to_numpy()
+    steps = []
+    for step in chain.steps:
+        found = np.flatnonzero(_matches(step, dictionary, numbers))
+        steps.append(Rows({v: numbers[place][found] for place, v in step.vars.items()}, starts[found], ends[found]))
+    if piece.after is not None:  # what ended before belongs to another piece
+        steps[-1] = steps[-1].take(np.flatnonzero(steps[-1].ends > piece.after))
+    return dictionary, steps if all(len(step.ends) for step in steps) else []
+
+
+def _read(path: str, low: int | None, high: int) -> pa.Table:
+    system, inside = filesystem(path)
+    with pq.ParquetFile(system.open_input_file(inside), read_dictionary=list(_PLACES)) as file:
+        names = [name for name in _READ.names if name in file.schema_arrow.names]
+        groups = [i for i in range(file.num_row_groups) if _overlaps(file.metadata.row_group(i), low, high)]
+        table = file.read_row_groups(groups, names)
+    if "start" not in names:
+        table = table.append_column("start", pa.nulls(table.num_rows, pa.int64()))
+    times = table.column("ts").to_numpy()
+    wanted = times <= high if low is None else (times <= high) & (times > low)
+    return table.select(_READ.names).cast(_READ).filter(pa.array(wanted))
+
+
+def _overlaps(group: Any, low: int | None, high: int) -> bool:
+    """Whether some of its times may be wanted, by what Parquet notes of them."""
+    columns = (group.column(i) for i in range(group.num_columns))
+    times = next(column.statistics for column in columns if column.path_in_schema == "ts")
+    if times is None or not times.has_min_max:
+        return True
+    return bool(times.min <= high and (low is None or times.max > low))
+
+
+def _numbered(elements: pa.Table) -> tuple[Column, dict[str, Numbers]]:
+    """One dictionary for the terms of all places, and each place as numbers in it."""
+    elements = elements.unify_dictionaries().combine_chunks()
+    columns = {place: _chunk(elements.column(place)) for place in _PLACES}
+    together = pa.concat_arrays([column.dictionary for column in columns.values()]).dictionary_encode()
+    ends = np.cumsum([len(column.dictionary) for column in columns.values()])
+    parts = np.split(together.indices.to_numpy(), ends[:-1])
+    known = zip(columns.items(), parts, strict=True)
+    return together.dictionary, {place: part[column.indices.to_numpy()] for (place, column), part in known}
+
+
+def _chunk(column: Any) -> Any:
+    return column.chunk(0) if column.num_chunks else pa.array([], column.type)
+
+
+def _matches(step: Step, dictionary: Column, numbers: Mapping[str, Numbers]) -> Numbers:
+    found: Numbers = np.ones(len(numbers["s"]), np.bool_)
+    for place, term in step.terms.items():
+        found &= numbers[place] == pc.index(dictionary, term).as_py()  # which is -1 for none
+    return found
+
+
+# Following
+
+
+class _Following:
+    """What may come next, to be found by what rows share with it and by its start."""
+
+    def __init__(self, rows: Rows, terms: int) -> None:
+        self.rows, self._terms = rows, terms
+        self._times = np.unique(rows.starts)
+        self._lasting = bool((rows.starts != rows.ends).any())
+
+    def after(self, rows: Rows, within: int) -> Iterator[Rows]:
+        """The rows, each with all that follows it in time."""
+        keys, own = self._keys(rows)
+        if (keys[1:] < keys[:-1]).any():  # searches that go up stay near each other in memory
+            order = np.argsort(keys)
+            keys, rows = keys[order], rows.take(order)
+        limits = rows.starts + within
+        later, room = self._clock(int(max(keys.max(), own.max())) + 1)
+        own = own * room + later(self.rows.starts - 1)
+        order = np.argsort(own)
+        first = np.searchsorted(own[order], keys * room + later(rows.ends))
+        last = np.searchsorted(own[order], keys * room + later(limits))
+        for lefts, rights in _pairs(first, last):
+            rights = order[rights]
+            if self._lasting:
+                short = np.flatnonzero(self.rows.ends[rights] <= limits[lefts])
+                lefts, rights = lefts[short], rights[short]
+            yield _joined(rows.take(lefts), self.rows.take(rights))
+
+    def _keys(self, rows: Rows) -> tuple[Numbers, Numbers]:
+        """Numbers for what the rows share with these, and for these."""
+        shared = [var for var in self.rows.terms if var in rows.terms]
+        keys, own = np.zeros(len(rows.ends), np.int64), np.zeros(len(self.rows.ends), np.int64)
+        for var in shared:
+            keys, own = keys * self._terms + rows.terms[var], own * self._terms + self.rows.terms[var]
+            if len(shared) > 1:
+                both = np.unique(np.concatenate([keys, own]), return_inverse=True)[1]
+                keys, own = both[: len(keys)], both[len(keys) :]
+        return keys, own
+
+    def _clock(self, keys: int) -> tuple[Callable[[Numbers], Numbers], int]:
+        """The place of the first start after a time, and how many places there are. It is a distance, or a rank if so
+        many keys leave no room for distances."""
+        first, room = int(self._times[0]), int(self._times[-1] - self._times[0]) + 2
+        if keys * room < _LARGEST:
+            return lambda times: np.clip(times - (first - 1), 0, room - 1), room
+        return lambda times: np.searchsorted(self._times, times, "right"), len(self._times) + 1
+
+
+def _pairs(first: Numbers, last: Numbers) -> Iterator[tuple[Numbers, Numbers]]:
+    """All places from first to last for each row, portion by portion."""
+    counts = np.maximum(last - first, 0)
+    total = np.cumsum(counts)
+    begin = 0
+    while begin < len(counts):
+        done = total[begin - 1] if begin else 0
+        end = max(begin + 1, int(np.searchsorted(total, done + _PAIRS, "right")))
+        some = counts[begin:end]
+        lefts = np.repeat(np.arange(begin, end), some)
+        if len(lefts):
+            within = np.arange(len(lefts)) - np.repeat(total[begin:end] - done - some, some)
+            yield lefts, first[lefts] + within
+        begin = end
+
+
+def _joined(left: Rows, right: Rows) -> Rows:
+    return Rows({**right.terms, **left.terms}, left.starts, right.ends)
+
+
+def _followed(rows: Rows, steps: Sequence[_Following], within: int) -> Iterator[Rows]:
+    if not steps:
+        yield rows
+    elif len(rows.ends):
+        for longer in steps[0].after(rows, within):
+            yield from _followed(longer, steps[1:], within)
