@@ -52,6 +52,10 @@ class Engine:
     subclasses, subproperties, domains and ranges, which the background's default graph states; "owl-rl" by OWL 2 RL in
     the background (the extra `reasoning`), and in the streams by those four.
 
+    `retention` is how long elements are kept for queries of events (EP-SPARQL) that have no bound of their own. It may
+    change their answers: those that need older elements. Without it such elements are kept for ever. It is a duration
+    such as "1h" or "PT1H"; a warning at registration says which patterns it is for, and the FILTER that bounds them.
+
     `checkpoint` is a folder for streams, queries and their progress: an engine on the same folder continues where the
     last one stopped, or was stopped. Background knowledge is not in it. `clock` is what tells the time, and
     `on_progress` is called with a `Progress` now and then while streams are read and answered.
@@ -65,6 +69,7 @@ class Engine:
         master: str | None = None,
         rules: Collection[str] | None = None,
         entailment: str | None = None,
+        retention: Duration | None = None,
         checkpoint: str | PathLike[str] | None = None,
         clock: Clock | None = None,
         on_progress: Callable[[Progress], None] | None = None,
@@ -75,6 +80,7 @@ class Engine:
         self._closed = False
         options = {"spark": spark, "master": master, "rules": rules} if background == "spark" else {}
         self._store = _reasoning(open_store(background, **options), entailment)
+        self._retention = None if retention is None else _microseconds(retention)
         self._checkpoint = None if checkpoint is None else Path(checkpoint).absolute()
         self._clock, self._on_progress = clock, on_progress
         self._made: Runtime | None = None
@@ -260,7 +266,9 @@ class Engine:
             from penstock.stream.runtime import Runtime
 
             clock = self._clock or SystemClock()
-            self._made = Runtime(store, lambda: self.spark, self._checkpoint, clock, self._rules, self._on_progress)
+            self._made = Runtime(
+                store, lambda: self.spark, self._checkpoint, clock, self._rules, self._on_progress, self._retention
+            )
         return self._made
 
     def _now(self) -> int:
@@ -280,6 +288,15 @@ class Engine:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _microseconds(retention: Duration) -> int:
+    from penstock.stream.moments import microseconds
+
+    try:
+        return microseconds(retention)
+    except ValueError as error:
+        raise ValueError(f"retention: {error}") from None
 
 
 def _reasoning(store: Store, entailment: str | None) -> Store:

@@ -72,13 +72,18 @@ def parquet(engine: Engine, folder: Path) -> None:
     engine.stream(STREAM, folder / "a.parquet")
 
 
+def text(engine: Engine, folder: Path) -> None:
+    (folder / "a.nq").write_bytes(lines(tuples(), None, 0))
+    engine.stream(STREAM, folder / "a.nq")
+
+
 def in_log(log: StreamLog) -> list[tuple[str, int | None, int]]:
     paths = [path for segment in log.segments(STREAM) for path in segment.paths]
     rows = [row for path in paths for row in pq.read_table(path, partitioning=None).to_pylist()]
     return [(row["g"], row["start"] and row["start"] // SECOND, row["ts"] // SECOND) for row in rows]
 
 
-@pytest.mark.parametrize("declare", [pushes, trig, parquet])
+@pytest.mark.parametrize("declare", [pushes, trig, parquet, text])
 def test_run(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, declare: Callable[[Engine, Path], None]
 ) -> None:
@@ -89,6 +94,34 @@ def test_run(
         engine.run()
         assert snapshots(query.answers()) == EXPECTED
     assert sorted(in_log(StreamLog(tmp_path / "state" / "log"))) == LOGGED  # graphs that have an end alone come last
+
+
+def test_what_events_make_keeps_its_start_in_every_sink(
+    spark: SparkSession, tmp_path: Path, recwarn: pytest.WarningsRecorder
+) -> None:
+    """From :0 that lasts from 0:00 to 0:03 and a point at 0:05: a derived stream, a rule, and who reads them."""
+    prefix = "PREFIX : <http://e/> "
+    pairs = "{ ?s :p ?o FILTER (?o = '1') } SEQ { ?s :p ?u }"
+    with Engine(spark=spark) as engine:
+        pushes(engine, tmp_path)
+        made = f"CONSTRUCT {{ ?s :pair ?u }} FROM STREAM <{STREAM}> {{ {pairs} }}"
+        engine.register(f"{prefix} REGISTER STREAM pairs AS {made}", sink=f"{tmp_path}/pairs/")
+        engine.register(f"{prefix} REGISTER RULE told AS {made.replace(':pair', ':told')}", sink=f"{tmp_path}/told.nq")
+        since = "SELECT ?u (STR(getSTARTTIME()) AS ?from)"
+        engine.register(f"{prefix} {since} FROM STREAM pairs {{ ?s :pair ?u }}", sink=f"{tmp_path}/read.csv")
+        engine.register(f"{prefix} {since} {{ ?s :told ?u }}", sink=f"{tmp_path}/rule.csv")
+        engine.run()
+        engine.stream("http://e/again", tmp_path / "told.nq")
+        engine.register(f"{prefix} {since} FROM STREAM :again {{ ?s :told ?u }}", sink=f"{tmp_path}/again.csv")
+        engine.run()
+    (row,) = pq.read_table(tmp_path / "pairs").select(["starts", "ends", "s", "p", "o"]).to_pylist()
+    assert [row["starts"].timestamp(), row["ends"].timestamp(), row["o"]] == [0, 5, '"3"']
+    stamp = '"1970-01-01T00:00:00Z/1970-01-01T00:00:05Z"^^<urn:penstock:interval>'
+    assert (tmp_path / "told.nq").read_text() == f'<http://e/s> <http://e/told> "3" {stamp} .\n'
+    for name in ("read", "rule", "again"):
+        heading, line, *others = (tmp_path / f"{name}.csv").read_text().splitlines()
+        assert (heading, others) == ("starts,ends,u,from", [])
+        assert line == "1970-01-01T00:00:00Z,1970-01-01T00:00:05Z,3,1970-01-01T00:00:00Z"
 
 
 def test_live_through_the_spool(spark: SparkSession, tmp_path: Path) -> None:

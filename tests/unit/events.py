@@ -32,11 +32,12 @@ _ARGUMENT = Var(".argument")
 
 @dataclass(frozen=True)
 class Element:
-    """A triple that occurred, with its interval in microseconds."""
+    """A triple that occurred, with its interval in microseconds, and the stream that it came in."""
 
     triple: Triple
     start: int
     end: int
+    stream: NamedNode | None = None
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,7 @@ class World:
     elements: tuple[Element, ...]
     background: Graph = frozenset()
     named: tuple[tuple[NamedNode, Graph], ...] = ()
+    streams: tuple[NamedNode, ...] = ()
     keeps: Callable[[Place, Element], bool] = lambda place, element: True
     outer: tuple[tuple[Var, object], ...] = ()
     place: Place = ()
@@ -85,6 +87,9 @@ class World:
 
     def until(self, instant: int) -> World:
         return replace(self, elements=tuple(e for e in self.elements if e.end <= instant))
+
+    def of(self, stream: NamedNode) -> tuple[Element, ...]:
+        return tuple(e for e in self.elements if e.stream == stream)
 
 
 def delivered(op: Op, world: World) -> Counter[object]:
@@ -215,11 +220,13 @@ def _bound(var: Var, expression: Expr, row: Row, op: Op, world: World) -> Row:
 
 
 def _graph(op: ops.Graph, world: World) -> list[Row]:
-    """The named graphs are background here."""
+    """A stream is a graph together with the background; the others are background alone."""
+    graphs = [(name, replace(world, elements=(), background=graph)) for name, graph in world.named]
+    graphs += [(name, replace(world, elements=world.of(name))) for name in world.streams]
     found: list[Row] = []
-    for name, graph in world.named:
+    for name, graph in graphs:
         if op.name in (name,) or isinstance(op.name, Var):
-            inside = _operand(op, 0, replace(world, elements=(), background=graph))
+            inside = _operand(op, 0, graph)
             found += _joined(inside, [Row({op.name: name})]) if isinstance(op.name, Var) else inside
     return found
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from pyoxigraph import Literal, NamedNode, Quad, Store
+from pyoxigraph import Literal, NamedNode, Quad, Store, Triple
 
 from penstock.algebra import ops
 from penstock.algebra.expressions import Call, Const, PatternTerm, Term, Var
@@ -13,11 +13,12 @@ from penstock.algebra.ops import Op, TriplePattern
 from penstock.algebra.scope import visible
 from penstock.optimise.walk import map_children, map_exists
 from penstock.rules.background import StoreBackground
+from penstock.rules.following import NOTHING, Following
 from penstock.rules.machine import Element, Limits, Machine
 from penstock.rules.rule import Rule, plans, terms_of
 from penstock.spark.encoding import decode, encode
 from tests.oracle.tape import Tape
-from tests.unit import event_plans
+from tests.unit import event_plans, rdfs
 from tests.unit.events import Element as Occurred
 from tests.unit.events import Row, World, rows
 from tests.unit.plans import IRIS, PREDICATES, TERMS, VARS
@@ -37,19 +38,22 @@ class NoAnswerError(Exception):
     """The closure of an instant does not settle."""
 
 
-def closure(rules: Sequence[Rule], world: World) -> Occurrences:
-    """What the rules add to the elements of the world: instant by instant, what is derived from what there is, until
-    that is what there was."""
+def closure(rules: Sequence[Rule], world: World, axioms: Iterable[Triple] = ()) -> Occurrences:
+    """What the rules add to the elements of the world: instant by instant, what is derived from what there is, and what
+    follows from it by the axioms, until that is what there was."""
     derived: Occurrences = frozenset()
+    stated = frozenset(axioms)
     for instant in sorted({element.end for element in world.elements}):
-        derived |= _at(instant, rules, world.until(instant), derived)
+        derived |= _at(instant, rules, world.until(instant), derived, stated)
     return derived - frozenset(world.elements)
 
 
-def _at(instant: int, rules: Sequence[Rule], world: World, before: Occurrences) -> Occurrences:
+def _at(
+    instant: int, rules: Sequence[Rule], world: World, before: Occurrences, axioms: frozenset[Triple]
+) -> Occurrences:
     now: Occurrences = frozenset()
     for _ in range(_MANY):
-        there = frozenset(world.elements) | before | now
+        there = entailed(frozenset(world.elements) | before | now, axioms)
         seen = replace(world, elements=tuple(sorted(there, key=str)))
         found = frozenset(
             made
@@ -62,6 +66,17 @@ def _at(instant: int, rules: Sequence[Rule], world: World, before: Occurrences) 
             return now
         now = found
     raise NoAnswerError
+
+
+def entailed(elements: Occurrences, axioms: frozenset[Triple]) -> Occurrences:
+    """The elements, and what follows from each, at its times."""
+    if not axioms:
+        return elements
+    return frozenset(
+        Occurred((t.subject, t.predicate, t.object), element.start, element.end)  # type: ignore[arg-type]
+        for element in elements
+        for t in rdfs.closure([Triple(*element.triple)], axioms)  # type: ignore[arg-type]
+    )
 
 
 def filled(rule: Rule, row: Row) -> list[Occurred]:
@@ -82,8 +97,14 @@ def _is_triple(s: Term | None, p: Term | None, o: Term | None) -> bool:
 # The machine on the same
 
 
-def machine(rules: Sequence[Rule], world: World, limits: Limits | None = None, saved: bytes | None = None) -> Machine:
-    return Machine(rules, background(world), limits, saved)
+def machine(
+    rules: Sequence[Rule],
+    world: World,
+    limits: Limits | None = None,
+    saved: bytes | None = None,
+    following: Following = NOTHING,
+) -> Machine:
+    return Machine(rules, background(world), limits, saved, following)
 
 
 def background(world: World) -> StoreBackground:
@@ -192,6 +213,34 @@ def _likely(tape: Tape, op: Op) -> Op:
         return map_exists(map_children(op, changed), changed)
 
     return changed(op)
+
+
+def typing_rules(tape: Tape) -> list[Rule]:
+    """Rules of which some derive, and ask, of what class something is."""
+    return [_typing(made) for made in tape.pick((any_rules, positive_rules))(tape)]
+
+
+def _typing(made: Rule) -> Rule:
+    def typed(triple: TriplePattern) -> TriplePattern:
+        return replace(triple, predicate=rdfs.TYPE) if triple.predicate == DERIVED[1] else triple
+
+    def changed(op: Op) -> Op:
+        if isinstance(op, ops.Bgp):
+            return ops.Bgp(tuple(map(typed, op.patterns)))
+        return map_exists(map_children(op, changed), changed)
+
+    return rule(made.name, list(map(typed, made.template)), changed(made.pattern))
+
+
+def axioms(tape: Tape) -> list[Triple]:
+    """An ontology; now and then one that speaks of rdf:type itself."""
+    said = (*PREDICATES, DERIVED[0], *([rdfs.TYPE] if tape.chance(4) else []))
+    kinds = {
+        rdfs.SUB_PROPERTY: (said, (*PREDICATES, *DERIVED[:1], rdfs.TYPE)),
+        rdfs.SUB_CLASS: (IRIS, IRIS), rdfs.DOMAIN: (said, IRIS), rdfs.RANGE: (said, IRIS),
+    }  # fmt: skip
+    chosen = [tape.pick(rdfs.SCHEMA) for _ in range(tape.count(1, 4))]
+    return [Triple(tape.pick(kinds[kind][0]), kind, tape.pick(kinds[kind][1])) for kind in chosen]
 
 
 POSITIVE = (

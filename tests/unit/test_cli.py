@@ -215,7 +215,7 @@ def test_options_reach_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        ({"rulse": "none"}, "--set rulse: there is no such option; there are entailment, rules, duplicates"),
+        ({"rulse": "none"}, "--set rulse: there is no such option; there are entailment, retention, rules, duplicates"),
         ({"rules": "push"}, "--set: unknown rules: push; there are "),
         ({"spark.driver.memory": "2g"}, "--set spark.driver.memory: only --store spark and streams use Spark"),
     ],

@@ -25,8 +25,20 @@ MAY_IMPORT: dict[str, set[str]] = {
     "answer": {"errors", "io"},
     "knowledge": {"errors", "threads", "algebra", "answer", "io", "reasoning"},
     "spark": {"errors", "threads", "syntax", "algebra", "optimise", "answer", "io", "knowledge", "reasoning"},
-    "rules": {"errors", "algebra", "spark"},
-    "stream": {"errors", "threads", "syntax", "algebra", "optimise", "answer", "io", "knowledge", "spark", "rules"},
+    "rules": {"errors", "algebra", "reasoning", "spark"},
+    "stream": {
+        "errors",
+        "threads",
+        "syntax",
+        "algebra",
+        "optimise",
+        "answer",
+        "io",
+        "knowledge",
+        "reasoning",
+        "spark",
+        "rules",
+    },
     "query": {"answer", "stream"},
 }
 KNOWS_SPARK = {"spark", "stream", "io"}

@@ -36,6 +36,7 @@ stream <http://s/gates>
   # nobody
   1:00:01 :a t:sees :b , 5 .
   1:00:02 :g { :a t:sees :b . :b t:sees 5 }  # in a graph
+  1:00:02 .. 1:00:03  :a t:sees 6
 background graph <http://g/>
   :a :v 1 .
 background
@@ -64,11 +65,12 @@ def test_a_file_with_everything() -> None:
     stream, plain = test.streams[0], "http://e/t#sees"
     assert stream.iri == "http://s/gates"
     assert stream.elements == (
-        (30 * SECOND, Triple(A, NamedNode(plain), B)),
-        (3601 * SECOND, Triple(A, NamedNode(plain), B)),
-        (3601 * SECOND, Triple(A, NamedNode(plain), Literal(5))),
-        (3602 * SECOND, Quad(A, NamedNode(plain), B, G)),
-        (3602 * SECOND, Quad(B, NamedNode(plain), Literal(5), G)),
+        ((30 * SECOND,), Triple(A, NamedNode(plain), B)),
+        ((3601 * SECOND,), Triple(A, NamedNode(plain), B)),
+        ((3601 * SECOND,), Triple(A, NamedNode(plain), Literal(5))),
+        ((3602 * SECOND,), Quad(A, NamedNode(plain), B, G)),
+        ((3602 * SECOND,), Quad(B, NamedNode(plain), Literal(5), G)),
+        ((3602 * SECOND, 3603 * SECOND), Triple(A, NamedNode(plain), Literal(6))),
     )
     assert [block.graph for block in test.background] == ["http://g/", None]
     assert test.options == {"duplicates": "merge", "lateness": "10s"}
@@ -107,6 +109,12 @@ QUERY = "query\n  ASK {}\nexpect true\n"
         ("stream nobody:s\n" + QUERY, "line 1: .*nobody"),
         ("stream :s\n  soon :a :b :c\n" + QUERY, "line 2: soon is no time"),
         ("stream :s\n  1:00 :a :b\n" + QUERY, "line 2: "),
+        ("stream :s\n  1:00 .. :a :b :c\n" + QUERY, "line 2: :a is no time"),
+        ("stream :s\n  1:00 ..\n" + QUERY, "line 2: what lasts is written as: 1:00 .. 2:00"),
+        (
+            "stream :s\n  1:00 .. 0:59 :a :b :c\n" + QUERY,
+            "line 2: an element does not end before it begins: 1:00 .. 0:59",
+        ),
         ("stream :s\n  1:00 :g { :a :b }\n" + QUERY, "line 2: "),
         ("options merge\n" + QUERY, "line 1: write options as"),
         (QUERY + "expect other 1:00\n", "line 4: other is neither a time nor a query"),

@@ -14,6 +14,7 @@ from penstock.stream.moments import Duration, Moment, microseconds, moment, to_d
     [
         ("10s", 10_000_000), ("500ms", 500_000), ("2 minutes", 120_000_000), ("1.5 h", 5_400_000_000),
         ("3 days", 259_200_000_000), ("0s", 0), (" 7 US ", 7), ("0.5ms", 500),
+        ("PT1H", 3_600_000_000), ("P1DT0.5S", 86_400_500_000),
         (timedelta(milliseconds=3), 3_000), (42, 42),
     ],
 )  # fmt: skip
@@ -21,9 +22,9 @@ def test_durations(written: Duration, expected: int) -> None:
     assert microseconds(written) == expected
 
 
-@pytest.mark.parametrize("written", ["", "10", "s", "10 parsecs", "-5s", "1,5s"])
+@pytest.mark.parametrize("written", ["", "10", "s", "10 parsecs", "-5s", "1,5s", "P1M", "PT"])
 def test_what_is_no_duration_says_how_to_write_one(written: str) -> None:
-    with pytest.raises(ValueError, match=r'is no duration: write one as 10s, 500ms, 5m, 2h, 1d or "2 minutes"'):
+    with pytest.raises(ValueError, match=r'is no duration: write one as 10s, 500ms, 5m, 2h, 1d, "2 minutes" or PT1H'):
         microseconds(written)
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from pyoxigraph import NamedNode
+from pyoxigraph import NamedNode, RdfFormat, parse
 
 from penstock.algebra.build import translate
 from penstock.algebra.expressions import Var
+from penstock.reasoning import closed_ontology
+from penstock.reasoning.vocabulary import TYPE
 from penstock.rules.components import components
-from penstock.rules.depend import feeds, layers
+from penstock.rules.depend import feeds, layers, read_by
+from penstock.rules.following import Following, following
 from penstock.rules.partition import Partition, partition
 from penstock.rules.rule import Rule
 
@@ -54,6 +57,39 @@ def test_what_feeds_what(template: str, pattern: str, fed: bool) -> None:
     assert feeds(rule("one", template, "?a :start ?b"), rule("other", "?x :end ?y", pattern)) is fed
 
 
+ONTOLOGY = """@prefix : <http://e/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+    :Thermometer rdfs:subClassOf :Sensor . :near rdfs:subPropertyOf :linked . :heats rdfs:domain :Device .
+    :read rdfs:range :Sensor . :joins rdfs:domain :Sensor ; rdfs:range :Sensor ."""
+
+
+def followed(*rules: Rule) -> Following:
+    stated = [quad.triple for quad in parse(ONTOLOGY, RdfFormat.TURTLE)]
+    ontology = closed_ontology(lambda wanted: [t for t in stated if t.predicate in wanted])
+    return following(ontology, [pattern for rule in rules for pattern in read_by(rule)])
+
+
+@pytest.mark.parametrize(
+    ("template", "pattern", "fed"),
+    [
+        ("?a a :Thermometer", "?x a :Sensor", True),
+        ("?a a :Sensor", "?x a :Thermometer", False),
+        ("?a a ?b", "?x a :Sensor", True),
+        ("?a a :Device", "?x a :Sensor", False),
+        ("?a :near ?b", "?x :linked ?y", True),
+        ("?a :near ?b", "?x :linked+ ?y", True),
+        ("?a :heats ?b", "?x a ?class", True),
+        ("?a :heats ?b", "?x a :Sensor", False),
+        ("?a :read ?b", "?x a :Sensor", True),
+        ("?a :read ?b", ":one a :Sensor", True),
+        ("?a :read :two", ":one a :Sensor", False),
+        ("?a ?any ?b", ":one a :Sensor", True),
+    ],
+)
+def test_what_follows_feeds_too(template: str, pattern: str, fed: bool) -> None:
+    one, other = rule("one", template, "?a :start ?b"), rule("other", "?x :end ?y", pattern)
+    assert feeds(one, other, followed(one, other)) is fed
+
+
 def test_a_rule_that_names_other_streams_is_fed_by_none() -> None:
     one = rule("one", "?a :p ?b", "?a :start ?b")
     assert not feeds(one, rule("other", "?x :end ?y", "?x :p ?y", "FROM STREAM <http://e/s>"))
@@ -80,7 +116,7 @@ def test_layers_and_groups_in_dependency_order() -> None:
 
 # Keys
 
-P, Q = NamedNode("http://e/p"), NamedNode("http://e/q")
+P, Q, NEAR, LINKED, HEATS = (NamedNode(f"http://e/{name}") for name in ("p", "q", "near", "linked", "heats"))
 
 
 @pytest.mark.parametrize(
@@ -102,6 +138,30 @@ P, Q = NamedNode("http://e/p"), NamedNode("http://e/q")
 )
 def test_keys(template: str, pattern: str, expected: Partition | None) -> None:
     assert partition([rule("one", template, pattern)]) == expected
+
+
+@pytest.mark.parametrize(
+    ("pattern", "places"),
+    [
+        ("{ ?a :p ?m } SEQ { ?a :linked ?n }", {P: "subject", LINKED: "subject", NEAR: "subject"}),
+        ("{ ?a :p ?m } SEQ { ?n :linked ?a }", {P: "subject", LINKED: "object", NEAR: "object"}),
+        ("{ ?a :p ?m } SEQ { ?a a :Device }", {P: "subject", TYPE: "subject", HEATS: "subject"}),
+        ("{ ?a :p ?m } SEQ { ?a a :Sensor }", None),  # :joins says it of two
+        ("{ ?a :p ?m } SEQ { ?a a :Sensor . ?a :q ?n }", None),
+        ("{ ?a :p ?m } SEQ { ?a :near ?n . ?n :linked ?a }", None),
+    ],
+)
+def test_what_follows_has_the_key_where_its_element_has_it(pattern: str, places: dict[NamedNode, str] | None) -> None:
+    one = rule("one", "?a :p ?n", pattern)
+    found = partition([one], following=followed(one))
+    assert found == (None if places is None else Partition(places))
+
+
+def test_splits_that_agree() -> None:
+    split = Partition({P: "subject", Q: "object"})
+    assert split.agrees(Partition({P: "subject", NEAR: "object"}))
+    assert not split.agrees(Partition({P: "object"}))
+    assert not split.agrees(Partition({P: "subject"}, "subject"))
 
 
 def test_rules_of_a_group_agree_on_the_place() -> None:

@@ -12,7 +12,7 @@ from penstock.algebra.build import translate
 from penstock.errors import QueryError
 from penstock.rules.background import StoreBackground
 from penstock.rules.between import Between
-from penstock.rules.machine import Element, Limits, Machine
+from penstock.rules.machine import Element, Limits, Machine, merged
 from penstock.rules.rule import Rule
 from penstock.spark.encoding import encode
 
@@ -246,10 +246,30 @@ def test_saving_half_way_changes_nothing() -> None:
     assert found == list(Machine(rules).run(ordered))
 
 
-def test_a_state_belongs_to_its_rules() -> None:
-    saved = Machine([rule("counting", COUNTING)]).save()
-    with pytest.raises(ValueError, match="other rules"):
-        Machine([rule("average", AVERAGE)], saved=saved)
+def test_rules_that_come_and_go_leave_the_others_what_they_remember() -> None:
+    """The average needs prices from before it came, and does without those that only it would have remembered."""
+    alone, both = [rule("counting", COUNTING)], [rule("average", AVERAGE), rule("counting", COUNTING)]
+    ordered = elements(*SEED, *PRICES)
+    for rules, others in ((alone, both), (both, alone)):
+        first = Machine(rules)
+        found = list(first.run(ordered[:4], "counting"))
+        found += Machine(others, saved=first.save()).run(ordered[4:], "counting")
+        assert shown(found) == COUNTED
+
+
+def test_parts_become_one() -> None:
+    """Elements of two subjects, apart until a rule comes that lets them meet."""
+    texts = (
+        "CONSTRUCT { ?a :n ?v } { { ?a :n ?u } SEQ { ?a :p ?v } }",
+        "CONSTRUCT { :x :n ?v } { { ?a :n ?u } SEQ { ?b :q ?v } }",
+    )
+    rules = [rule(f"r{number}", text) for number, text in enumerate(texts)]
+    parts = [Machine(rules[:1]) for _ in range(2)]
+    for subject, part in zip("ab", parts, strict=True):
+        assert not part.feed(elements(f"1 1 :{subject} :n 0"))
+    one = Machine(rules, saved=merged(part.save() for part in parts))
+    assert shown(one.feed(elements("2 2 :a :p 1", "2 2 :b :p 2"))) == ["1 2 :a :n 1", "1 2 :b :n 2"]
+    assert one.now == 2
 
 
 def test_time_goes_forward() -> None:

@@ -7,12 +7,15 @@ from collections.abc import Iterable, Iterator
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from pyoxigraph import Triple
 
 from penstock.errors import QueryError
+from penstock.reasoning import closed_ontology
 from penstock.rules import machine as machines
 from penstock.rules import memory
+from penstock.rules.following import Following, following
 from penstock.rules.machine import Element, Machine
-from penstock.rules.partition import partition
+from penstock.rules.partition import Partition, partition
 from penstock.rules.rule import Rule
 from penstock.spark.encoding import decode
 from tests.unit.event_plans import events, world
@@ -21,6 +24,7 @@ from tests.unit.plans import from_tape
 from tests.unit.rule_sets import (
     Occurrences,
     any_rules,
+    axioms,
     closure,
     dense,
     fed,
@@ -29,6 +33,7 @@ from tests.unit.rule_sets import (
     machine,
     occurred,
     positive_rules,
+    typing_rules,
 )
 
 Rules = list[Rule]
@@ -104,15 +109,48 @@ def test_pruning_changes_nothing(forgetful: None, rules: Rules, given_: World) -
 
 
 @often
+@given(rules=from_tape(typing_rules, 200), given_=from_tape(dense, 80), stated=from_tape(axioms, 20))
+def test_with_what_follows(rules: Rules, given_: World, stated: list[Triple]) -> None:
+    assert derived(reasoning(rules, given_, stated).run(fed(given_))) == closure(rules, given_, stated)
+
+
+def reasoning(rules: Rules, given_: World, stated: list[Triple]) -> Machine:
+    try:
+        return machine(rules, given_, following=following_of(rules, stated))
+    except QueryError:
+        assume(False)
+        raise
+
+
+def following_of(rules: Rules, stated: list[Triple]) -> Following:
+    ontology = closed_ontology(lambda wanted: [t for t in stated if t.predicate in wanted])
+    return following(ontology, [pattern for rule in rules for pattern in rule.patterns()])
+
+
+@often
+@given(rules=from_tape(keyed_rules, 200), given_=from_tape(dense, 80), stated=from_tape(axioms, 20))
+def test_parts_with_what_follows(rules: Rules, given_: World, stated: list[Triple]) -> None:
+    split = partition(rules, following=following_of(rules, stated))
+    assume(split is not None)
+    assert split is not None
+    apart = [derived(reasoning(rules, given_, stated).run(part)) for part in in_parts(split, fed(given_))]
+    assert frozenset().union(*apart) == derived(reasoning(rules, given_, stated).run(fed(given_)))
+
+
+@often
 @given(rules=from_tape(keyed_rules, 200), given_=from_tape(dense, 80))
 def test_parts_with_one_key_can_be_evaluated_apart(rules: Rules, given_: World) -> None:
     split = partition(rules)
     assume(split is not None)
     assert split is not None
+    apart = [derived(started(rules, given_).run(part)) for part in in_parts(split, fed(given_))]
+    assert frozenset().union(*apart) == derived(started(rules, given_).run(fed(given_)))
+
+
+def in_parts(split: Partition, elements: Iterable[Element]) -> Iterable[list[Element]]:
     parts: dict[str, list[Element]] = {}
-    for element in fed(given_):
-        place = split.places.get(decode(element.predicate), split.other)  # type: ignore[call-overload]
+    for element in elements:
+        place = split.place(decode(element.predicate))  # type: ignore[arg-type]
         if place is not None:
             parts.setdefault(getattr(element, place), []).append(element)
-    apart = [derived(started(rules, given_).run(part)) for part in parts.values()]
-    assert frozenset().union(*apart) == derived(started(rules, given_).run(fed(given_)))
+    return parts.values()

@@ -113,6 +113,16 @@ def test_nquads_have_the_beginning_of_intervals(tmp_path: Path) -> None:
     assert [line.split('"')[1] for line in lines] == ["2009-07-20T22:50:03Z", "2009-07-20T22:50:04Z"]
 
 
+def test_nquads_have_the_interval_of_events(tmp_path: Path) -> None:
+    path = tmp_path / "a.nq"
+    triple = Triple(A, P, Literal(1))
+    answers = [Answer(triples=[triple], time=at(2), starts=at(start), ends=at(2)) for start in (1, 2)]
+    open_sink(path, "graph").deliver(Given(0, answers))
+    lasting, point = path.read_text().splitlines()
+    assert lasting.endswith('"2009-07-20T22:50:01Z/2009-07-20T22:50:02Z"^^<urn:penstock:interval> .')
+    assert point.endswith('"2009-07-20T22:50:02Z"^^<http://www.w3.org/2001/XMLSchema#dateTime> .')
+
+
 def test_nquads_can_be_read_as_a_stream_again(tmp_path: Path) -> None:
     from penstock.io.nquads import parse
 

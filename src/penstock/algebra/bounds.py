@@ -27,7 +27,7 @@ from dataclasses import dataclass, replace
 from pyoxigraph import Literal
 
 from penstock.algebra import ops
-from penstock.algebra.durations import lengths
+from penstock.algebra.durations import lengths, written
 from penstock.algebra.expressions import Call, Const, Expr, Occurrence
 from penstock.algebra.occurrence import inner_plans
 from penstock.algebra.ops import Bgp, Op, Query
@@ -91,13 +91,14 @@ def _kept(leaf: _Leaf) -> int | None:
     return leaf.reach.lag if len(leaf.pattern.patterns) == 1 else leaf.reach.age
 
 
-def unbounded(query: Query) -> tuple[str, ...]:
-    """A sentence for each pattern whose elements have to be kept for ever, with what would help."""
+def unbounded(query: Query, retention: int | None = None) -> tuple[str, ...]:
+    """A sentence for each pattern whose elements have to be kept for ever, or are for a retention, with what helps."""
     if query.emit != "events":
         return ()
+    kept = "" if retention is None else _KEPT.format(written(retention))
     found = (leaf for leaf in _leaves_of(query) if _kept(leaf) is None)
     return tuple(
-        dict.fromkeys(f"{_shown(leaf.pattern)} has no bound in time; {leaf.remedy or _NONE}" for leaf in found)
+        dict.fromkeys(f"{_shown(leaf.pattern)} has no bound in time{kept}; {leaf.remedy or _NONE}" for leaf in found)
     )
 
 
@@ -110,6 +111,7 @@ _FILTER = 'FILTER (getDURATION() < "PT1H"^^xsd:duration)'
 _AROUND = f"{_FILTER} in the group around it would help, or another duration"
 _INSIDE = f"{_FILTER} inside its own group would help, or another duration"
 _NONE = "no filter helps here, but a window on the stream does"
+_KEPT = ", and elements are kept for {} (retention): answers that need older ones may be missing or differ"
 
 
 def _leaves_of(query: Query) -> Iterator[_Leaf]:

@@ -16,6 +16,7 @@ __all__ = ["QUERY_OPTIONS", "open_engine", "setting"]
 
 _ENGINE_OPTIONS: dict[str, Callable[[str], Any]] = {
     "entailment": str,
+    "retention": str,
     "rules": lambda names: [name for name in names.split(",") if name],
 }
 QUERY_OPTIONS = {"duplicates", "emit"}  # of engine.register

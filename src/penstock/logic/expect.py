@@ -74,7 +74,7 @@ def _checked(expected: Expectation) -> Expectation:
 
 def _named(test: LogicTest, line: int, name: str) -> int:
     """The position of the query of that name: the word after `query`, or the one that it is registered by."""
-    registered = re.compile(rf"\bREGISTER\s+(?:QUERY|[RID]?STREAM)\s+<?{re.escape(name)}\b", re.IGNORECASE)
+    registered = re.compile(rf"\bREGISTER\s+(?:QUERY|RULE|[RID]?STREAM)\s+<?{re.escape(name)}\b", re.IGNORECASE)
     for place, query in enumerate(test.queries):
         if query.name == name or (query.name is None and registered.search(query.text)):
             return place

@@ -19,11 +19,11 @@ When: TypeAlias = tuple[int | None, int | None]  # None and an instant, or the b
 class StreamBlock:
     """A stream and its elements, each with its time in microseconds since 1970, in the order of arrival.
 
-    A quad is an element of a graph.
+    What lasts has two times, its start and its end. A quad is an element of a graph.
     """
 
     iri: str
-    elements: tuple[tuple[int, Triple | Quad], ...]
+    elements: tuple[tuple[tuple[int, ...], Triple | Quad], ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from penstock.logic.blocks import Block, Wrong, split, sure
 from penstock.logic.expect import expect
 from penstock.logic.model import BackgroundBlock, LogicTest, QueryBlock, StreamBlock
 from penstock.logic.terms import header, read_elements, read_iri
-from penstock.logic.times import read_time
+from penstock.logic.times import read_times
 from penstock.syntax.suggest import WELL_KNOWN, did_you_mean
 
 __all__ = ["read", "read_file"]
@@ -67,9 +67,8 @@ def _stream(test: LogicTest, block: Block, prefixes: Mapping[str, str]) -> Logic
     iri = sure(block.line, read_iri, block.rest, prefixes)
     elements = []
     for line, text in block.lines():
-        time, _, statements = text.partition(" ")
-        moment = sure(line, read_time, time)
-        elements += [(moment, element) for element in sure(line, read_elements, statements, prefixes)]
+        times, statements = sure(line, read_times, text)
+        elements += [(times, element) for element in sure(line, read_elements, statements, prefixes)]
     return replace(test, streams=(*test.streams, StreamBlock(iri, tuple(elements))))
 
 

@@ -75,7 +75,8 @@ def _open_streams(test: LogicTest, engine: Engine, folder: Path) -> None:
     options: dict[str, Any] = {name: value for name, value in test.options.items() if name in _OF_STREAMS}
     for place, stream in enumerate(test.streams):
         file = folder / f"{place}.nq"
-        file.write_bytes(lines([(element, time) for time, element in stream.elements], None, 0))
+        elements: list[Any] = [(element, *times) for times, element in stream.elements]
+        file.write_bytes(lines(elements, None, 0))
         engine.stream(stream.iri, str(file), **options)
 
 

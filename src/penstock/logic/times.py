@@ -10,7 +10,7 @@ from penstock.io.results import time_text
 from penstock.logic.model import When
 from penstock.stream.moments import moment, to_datetime
 
-__all__ = ["INTERVAL", "is_time", "read_time", "when_of", "write_time", "write_when"]
+__all__ = ["INTERVAL", "is_time", "read_time", "read_times", "when_of", "write_time", "write_when"]
 
 _OFFSET = re.compile(r"(?:(?:(\d+):)?(\d+):)?(\d+(?:\.\d{1,6})?)")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\S+")
@@ -32,6 +32,19 @@ def read_time(text: str) -> int:
     if not _MOMENT.fullmatch(text):
         raise ValueError(f"{text} is no time: write m:ss, h:mm:ss, seconds, or a full dateTime")
     return moment(datetime.fromisoformat(text))
+
+
+def read_times(line: str) -> tuple[tuple[int, ...], str]:
+    """The time that a line begins with, or a start and an end; and the rest of it. ValueError if there is none."""
+    first, *others = line.split(maxsplit=3)
+    if others[:1] != [INTERVAL]:
+        return (read_time(first),), line.removeprefix(first)
+    if len(others) < 2:
+        raise ValueError(f"what lasts is written as: 1:00 {INTERVAL} 2:00, with its end")
+    start, end = read_time(first), read_time(others[1])
+    if end < start:
+        raise ValueError(f"an element does not end before it begins: {write_when(start, end)}")
+    return (start, end), others[2] if len(others) > 2 else ""
 
 
 def write_time(time: int | None) -> str:

@@ -60,7 +60,7 @@ class Builder:
         return Expression(expr, layout, self._rule.query.base)
 
     def _once(self, op: Any, make: Callable[[], Node], *operands: Node | View) -> Node:
-        key = (op, self._rule.streams, self._rule.query.base)
+        key = (op, tuple(sorted(self._rule.streams or ())), self._rule.query.base)
         return self._network.once(key, lambda: self._network.add(make(), self._rule, operands))
 
     def _remember(self, node: Node, bounds: list[int | None], read: bool) -> None:

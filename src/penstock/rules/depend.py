@@ -1,7 +1,8 @@
 """Which rules feed which, and in what order they have to run.
 
-A rule feeds another where a triple of its template may match a pattern of the other. Rules that feed themselves, be it
-through others, are one group, which `machine` evaluates; all the others are layers of plain derived streams.
+A rule feeds another where a triple of its template, or one that follows from it, may match a pattern of the other.
+Rules that feed themselves, be it through others, are one group, which `machine` evaluates; all the others are layers of
+plain derived streams.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from penstock.algebra import ops
 from penstock.algebra.expressions import PatternTerm, Var
 from penstock.algebra.ops import Op, TriplePattern
 from penstock.rules.components import components
+from penstock.rules.following import NOTHING, Following
 from penstock.rules.rule import Rule, plans, terms_of
 
-__all__ = ["Layer", "feeds", "layers", "may_match"]
+__all__ = ["Layer", "feeds", "layers", "may_match", "read_by"]
 
 _ANYTHING = TriplePattern(Var(".s"), Var(".p"), Var(".o"))
 
@@ -30,9 +32,9 @@ class Layer:
     recursive: bool = False
 
 
-def layers(rules: Sequence[Rule]) -> list[Layer]:
+def layers(rules: Sequence[Rule], following: Following = NOTHING) -> list[Layer]:
     """The rules in dependency order: rules without recursion as early as possible, each recursive group by itself."""
-    leads_to = [[j for j, other in enumerate(rules) if feeds(rule, other)] for rule in rules]
+    leads_to = [[j for j, other in enumerate(rules) if feeds(rule, other, following)] for rule in rules]
     groups = components(leads_to)
     depths: dict[int, int] = {}
     for group in groups:
@@ -53,12 +55,17 @@ def _at_depth(groups: list[list[int]], rules: Sequence[Rule], leads_to: list[lis
             yield Layer(tuple(rules[i] for i in group), recursive=True)
 
 
-def feeds(rule: Rule, other: Rule) -> bool:
+def feeds(rule: Rule, other: Rule, following: Following = NOTHING) -> bool:
     """Whether some triple of `rule` may match a pattern of `other`."""
     if not other.reads_rules:
         return False
-    wanted = [pattern for op in plans(other.pattern) for pattern in _read_by(op)]
-    return any(may_match(rule, triple, pattern) for triple in rule.template for pattern in wanted)
+    wanted = read_by(other)
+    return any(may_match(rule, triple, pattern, following) for triple in rule.template for pattern in wanted)
+
+
+def read_by(rule: Rule) -> list[TriplePattern]:
+    """All that a rule looks for, as triple patterns; the steps of paths too."""
+    return [pattern for op in plans(rule.pattern) for pattern in _read_by(op)]
 
 
 def _read_by(op: Op) -> Iterator[TriplePattern]:
@@ -82,8 +89,12 @@ def _steps(path: ops.PathExpr) -> Iterator[TriplePattern]:
             yield _ANYTHING
 
 
-def may_match(rule: Rule, triple: TriplePattern, pattern: TriplePattern) -> bool:
-    """Whether a triple that the rule makes of this part of its template may match the pattern."""
+def may_match(rule: Rule, triple: TriplePattern, pattern: TriplePattern, following: Following = NOTHING) -> bool:
+    """Whether a triple that the rule makes of this part of its template, or what follows, may match the pattern."""
+    return any(_fits(rule, made, pattern) for made in following.patterns(triple))
+
+
+def _fits(rule: Rule, triple: TriplePattern, pattern: TriplePattern) -> bool:
     pairs = zip(terms_of(triple), terms_of(pattern), strict=True)
     return all(_may_be(rule, made, wanted) for made, wanted in pairs)
 

@@ -7,6 +7,7 @@ from hashlib import blake2b
 
 from penstock.algebra.expressions import PatternTerm, Var
 from penstock.algebra.ops import RULES
+from penstock.rules.following import NOTHING, Following
 from penstock.rules.nodes import Receive, Scheduled
 from penstock.rules.rows import Layout, Row, slots
 from penstock.rules.rule import Rule, terms_of
@@ -19,16 +20,17 @@ _STREAM = RULES.value
 
 
 class Head(Scheduled):
-    """Takes solutions, and gives elements to the leaves that read them (`readers`, by triple of the template), as far
-    as `derive` says that they are new.
+    """Takes solutions, and gives elements, with what follows from them, to the leaves that read them (`readers`, by
+    triple of the template), as far as `derive` says that they are new.
 
     A blank node of the template is named after the rule and the solution: the same solution has the same one, wherever
     and whenever it is found.
     """
 
-    def __init__(self, rule: Rule, layout: Layout) -> None:
+    def __init__(self, rule: Rule, layout: Layout, following: Following = NOTHING) -> None:
         super().__init__(layout)
         self.rule = rule.name
+        self._following = following
         self._salt = blake2b(repr((rule.query.form, rule.pattern)).encode(), digest_size=16).digest()
         new = dict.fromkeys(term for triple in rule.template for term in terms_of(triple) if rule.is_new(term))
         self._nodes = {term: f"x{number}" for number, term in enumerate(new)}
@@ -50,8 +52,10 @@ class Head(Scheduled):
     def work(self, *inbox: list[Row]) -> list[Row]:
         for elements, readers in zip(self._triples(inbox[0]), self.readers, strict=True):
             new = self.derive(self.rule, elements) if elements else elements
-            for receive in readers if new else ():
-                receive(new)
+            if new and readers:
+                seen = [*new, *self._following.rows(new)] if self._following else new
+                for receive in readers:
+                    receive(seen)
         return []
 
     def _triples(self, rows: list[Row]) -> list[list[Row]]:

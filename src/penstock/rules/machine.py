@@ -11,7 +11,6 @@ import pickle
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 from itertools import groupby
 from typing import NamedTuple
 
@@ -19,6 +18,8 @@ from pyoxigraph import NamedNode
 
 from penstock.errors import QueryError
 from penstock.rules.background import Background, Nothing
+from penstock.rules.following import NOTHING, Following
+from penstock.rules.memory import State
 from penstock.rules.network import Network
 from penstock.rules.nodes import Leaf, Receive
 from penstock.rules.order import Stage, stages
@@ -26,7 +27,7 @@ from penstock.rules.rows import Row, ends
 from penstock.rules.rule import Rule
 from penstock.spark.encoding import encode
 
-__all__ = ["Element", "Limits", "Machine"]
+__all__ = ["Element", "Limits", "Machine", "merged"]
 
 _PRUNED = 100  # steps after which memories look for what is too old
 
@@ -52,7 +53,9 @@ class Limits:
 
 
 class Machine:
-    """Rules, each with its state. With `saved` it continues where another machine of the same rules was."""
+    """Rules, each with its state, and what follows from elements. With `saved` it continues where another machine was:
+    what patterns remember that both have is kept, and those that are new begin with what comes. What has no bound is
+    kept for `retention` after its end."""
 
     def __init__(
         self,
@@ -60,17 +63,19 @@ class Machine:
         background: Background | None = None,
         limits: Limits | None = None,
         saved: bytes | None = None,
+        following: Following = NOTHING,
+        retention: int | None = None,
     ) -> None:
         self.now: int | None = None
-        self._network = Network(rules, background or Nothing())
+        self._network = Network(rules, background or Nothing(), following)
         self._stages = stages(self._network)
         self._limits = limits or Limits()
-        self._mark = _mark(rules)
-        self._memories = [memory for node in self._network.nodes for memory in node.memories().values()]
         self._steps = 0
         self._given: set[Row] = set()
         self._derived: dict[Row, str] = {}
         self._readers: dict[str | None, list[Receive]] = {}
+        for memory in self._network.memories.values():
+            memory.retention = retention
         for head in self._network.heads:
             head.derive = self._derive
         self._begin()
@@ -93,7 +98,7 @@ class Machine:
         if not given:
             return []
         self._start(given[0][1], given)
-        for element in given:
+        for element in [*given, *self._network.following.rows(given)]:
             for receive in self._reading(element[3]):
                 receive([element])
         self._settle()
@@ -166,28 +171,32 @@ class Machine:
         self._network.used.clear()
         self._steps += 1
         if now is not None and self._steps % _PRUNED == 0:
-            for memory in self._memories:
+            for memory in self._network.memories.values():
                 memory.prune(now)
 
     # State
 
     def save(self) -> bytes:
         """All that it remembers of the stream, between two steps."""
-        states = [memory.state for memory in self._memories]
-        return pickle.dumps((self._mark, self.now, states), protocol=pickle.HIGHEST_PROTOCOL)
+        states = {mark: memory.state for mark, memory in self._network.memories.items()}
+        return pickle.dumps((self.now, states), protocol=pickle.HIGHEST_PROTOCOL)
 
     def _restore(self, saved: bytes) -> None:
-        mark, self.now, states = pickle.loads(saved)
-        if mark != self._mark:
-            raise ValueError("the state was saved by other rules")
-        for memory, state in zip(self._memories, states, strict=True):
-            memory.state = state
+        self.now, states = pickle.loads(saved)
+        for mark, state in states.items():
+            if mark in self._network.memories:
+                self._network.memories[mark].state = state
 
 
-def _mark(rules: Sequence[Rule]) -> str:
-    """What the layout of the state depends on."""
-    text = repr([(sorted(rule.streams or ()), rule.query.form, rule.pattern) for rule in rules])
-    return blake2b(text.encode(), digest_size=16).hexdigest()
+def merged(states: Iterable[bytes]) -> bytes:
+    """The states of machines that had parts of the elements, as that of one machine; there is at least one."""
+    found: dict[str, State] = {}
+    times, parts = zip(*map(pickle.loads, states), strict=True)
+    for mark, rows in (memory for part in parts for memory in part.items()):
+        known = found.setdefault(mark, {})
+        for key, some in rows.items():
+            known[key] = sorted([*known.get(key, ()), *some], key=ends)
+    return pickle.dumps((max(times), found), protocol=pickle.HIGHEST_PROTOCOL)
 
 
 def _predicate(leaf: Leaf) -> NamedNode | None:

@@ -18,10 +18,12 @@ _FEW = 1_000  # rows that nobody looks through for old ones
 
 
 class Memory:
-    """`bound` is how many microseconds before the present a row may start and still matter; None: any."""
+    """`bound` is how many microseconds before the present a row may start and still matter; None: any. Then it is kept
+    for the `retention`, from its end on, if there is one."""
 
     def __init__(self, key: Callable[[Row], Any]) -> None:
         self.bound: int | None = 0
+        self.retention: int | None = None
         self._key = key
         self._fixed: State = {}
         self._rows: State = {}
@@ -65,10 +67,11 @@ class Memory:
 
     def prune(self, now: int) -> None:
         """Drops what is too old, once there is twice as much as was left the last time."""
-        if self.bound is None or self._count < self._enough:
+        place, kept_for = (0, self.bound) if self.bound is not None else (1, self.retention)
+        if kept_for is None or self._count < self._enough:
             return
-        oldest = now - self.bound
-        kept = ((key, [row for row in rows if row[0] >= oldest]) for key, rows in self._rows.items())
+        oldest = now - kept_for
+        kept = ((key, [row for row in rows if row[place] >= oldest]) for key, rows in self._rows.items())
         self.state = {key: rows for key, rows in kept if rows}
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from hashlib import blake2b
 from typing import TypeVar
 
 from penstock.algebra import ops
@@ -11,7 +12,9 @@ from penstock.rules.background import Background
 from penstock.rules.builder import Builder
 from penstock.rules.check import check
 from penstock.rules.depend import may_match
+from penstock.rules.following import NOTHING, Following
 from penstock.rules.head import Head
+from penstock.rules.memory import Memory
 from penstock.rules.nodes import Leaf, Node, View
 from penstock.rules.rule import Rule
 
@@ -26,12 +29,14 @@ Made = TypeVar("Made", bound=Node)
 class Network:
     """The nodes of all rules, and what leads where."""
 
-    def __init__(self, rules: Sequence[Rule], background: Background) -> None:
+    def __init__(self, rules: Sequence[Rule], background: Background, following: Following = NOTHING) -> None:
         self.apart = any(rule.streams is not None for rule in rules)  # whether some read streams that others do not
         self.nodes: list[Node] = []
         self.edges: list[Edge] = []
         self.leaves: list[Leaf] = []
         self.used: list[Node] = []
+        self.following = following
+        self.memories: dict[str, Memory] = {}
         self._background = background
         self._known: dict[Hashable, Node] = {}
         heads = [(rule, self._head(rule)) for rule in rules]
@@ -42,27 +47,30 @@ class Network:
     def _head(self, rule: Rule) -> Head:
         check(rule)
         root = Builder(self, rule).build(rule.pattern, (), read=False)
-        return self.add(Head(rule, root.layout), rule, (root,))
+        return self.add(Head(rule, root.layout, self.following), rule, (root,))
 
     def _feed(self, rule: Rule, head: Head) -> None:
         for triple, readers in zip(rule.template, head.readers, strict=True):
             for leaf in self.leaves:
                 reads = leaf.streams is None or ops.RULES.value in leaf.streams
-                if reads and may_match(rule, triple, leaf.pattern):
+                if reads and may_match(rule, triple, leaf.pattern, self.following):
                     readers.append(leaf.input(0))
                     self.edges.append((head, leaf, 0))
 
     def leaf(self, pattern: TriplePattern, rule: Rule) -> Node:
         def make() -> Leaf:
-            leaf = Leaf(pattern, rule.streams, self._background.matches(pattern), self.apart)
+            may_repeat = self.apart or bool(self.following)
+            leaf = Leaf(pattern, rule.streams, self._background.matches(pattern), may_repeat)
             self.leaves.append(leaf)
             return self.add(leaf, rule, ())
 
-        return self.once((pattern, rule.streams), make)
+        return self.once((pattern, *_reading(rule)), make)
 
     def once(self, key: Hashable, make: Callable[[], Node]) -> Node:
         if key not in self._known:
-            self._known[key] = make()
+            node = self._known[key] = make()
+            for number, memory in node.memories().items():
+                self.memories[_mark(key, number)] = memory
         return self._known[key]
 
     def add(self, node: Made, rule: Rule, operands: tuple[Node | View, ...]) -> Made:
@@ -73,3 +81,12 @@ class Network:
             operand.source.outputs.append(node.input(number))
             self.edges.append((operand.source, node, number))
         return node
+
+
+def _reading(rule: Rule) -> tuple[str, ...]:
+    return tuple(sorted(rule.streams or ()))
+
+
+def _mark(key: Hashable, number: int) -> str:
+    """What a memory is called in a saved state: nodes of the same key remember the same, of whatever rules they are."""
+    return blake2b(repr((key, number)).encode(), digest_size=16).hexdigest()

@@ -134,14 +134,15 @@ class Scheduled(Node):
 
 class Leaf(Node):
     """A triple pattern. Its input are elements as rows: (start, end, subject, predicate, object, stream), each given
-    once; only where rules read some streams and not others (`apart`) may there be equal ones."""
+    once; only where rules read some streams and not others, or something follows from several, may equal ones come
+    (`may_repeat`)."""
 
     def __init__(
-        self, pattern: TriplePattern, streams: frozenset[str] | None, known: Iterable[Known], apart: bool = False
+        self, pattern: TriplePattern, streams: frozenset[str] | None, known: Iterable[Known], may_repeat: bool = False
     ) -> None:
         terms = terms_of(pattern)
         super().__init__(variables_of(*terms))
-        self.repeats = apart
+        self.repeats = may_repeat
         self.pattern = pattern
         self.streams = streams
         first = {term: place for place, term in reversed(list(enumerate(terms, 2)))}

@@ -2,7 +2,8 @@
 
 If one variable stands in every pattern and every template triple of a rule, all elements that meet in a solution have
 one term there, and so have the triples that come of it. That holds for a group of rules if the place of that term
-(subject or object) is the same wherever a predicate occurs.
+(subject or object) is the same wherever a predicate occurs. What follows from an element has to have the term where the
+element has it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from pyoxigraph import NamedNode
 from penstock.algebra import ops
 from penstock.algebra.expressions import Var
 from penstock.algebra.ops import Op, TriplePattern
+from penstock.rules.following import NOTHING, OBJECT_PLACE, SUBJECT_PLACE, Following, Shape
 from penstock.rules.rule import Rule, plans
+from penstock.spark.encoding import decode, encode
 
 __all__ = ["SUBJECT", "Partition", "partition"]
 
@@ -34,12 +37,29 @@ class Partition:
     other: str | None = None
     keys: tuple[Var, ...] = field(default=(), compare=False)
 
+    def place(self, predicate: NamedNode) -> str | None:
+        """Where the key of an element with that predicate stands; None: no rule reads it."""
+        return self.places.get(predicate, self.other)
+
+    def agrees(self, other: Partition) -> bool:
+        """Whether no element that both know is elsewhere by the other one."""
+        predicates = self.places.keys() | other.places.keys()
+        pairs = [(self.other, other.other), *((self.place(p), other.place(p)) for p in predicates)]
+        return all(one == two or None in (one, two) for one, two in pairs)
+
 
 def partition(
-    rules: Sequence[Rule], streamed: Callable[[TriplePattern], bool] = lambda pattern: True
+    rules: Sequence[Rule],
+    streamed: Callable[[TriplePattern], bool] = lambda pattern: True,
+    following: Following = NOTHING,
 ) -> Partition | None:
     """A way to split the elements of these rules; None if there is none. `streamed` tells whether a pattern may match
     an element at all: what matches the background alone is everywhere."""
+    found = _of_rules(rules, streamed)
+    return None if found is None else _with_following(found, following)
+
+
+def _of_rules(rules: Sequence[Rule], streamed: Callable[[TriplePattern], bool]) -> Partition | None:
     choices = [list(_choices(rule, streamed)) for rule in rules]
     for chosen in product(*choices):
         places = _agreed([place for _, found in chosen for place in found])
@@ -83,3 +103,26 @@ def _agreed(occurrences: list[Occurrence]) -> Places | None:
     if not all(allowed.values()):
         return None
     return {predicate: max(places) for predicate, places in allowed.items()}
+
+
+def _with_following(found: Partition, following: Following) -> Partition | None:
+    """The same for elements from which something follows that rules read."""
+    places = dict(found.places)
+    for predicate in map(decode, sorted(following.predicates)):
+        assert isinstance(predicate, NamedNode)
+        wanted = {_followed(found, shape) for shape in following.shapes(encode(predicate))}
+        wanted |= {own} if (own := found.place(predicate)) is not None else set()
+        if len(wanted) > 1 or None in wanted:
+            return None
+        places[predicate] = wanted.pop()  # type: ignore[assignment]
+    return Partition(places, found.other, found.keys)
+
+
+def _followed(found: Partition, shape: Shape) -> str | None:
+    """Where the element has the key of what follows from it; None: nowhere."""
+    subject, predicate, object = shape
+    key = subject if found.place(decode(predicate)) == SUBJECT else object  # type: ignore[arg-type]
+    return _STANDING.get(key)
+
+
+_STANDING: dict[str | int, str] = {SUBJECT_PLACE: SUBJECT, OBJECT_PLACE: OBJECT}

@@ -75,7 +75,7 @@ class Catalogue:
     def drop(self, task: Task) -> None:
         """Forget a query that nobody depends on."""
         with self._lock:
-            reader = next((one for one in self if task.output in one.inputs and one is not task), None)
+            reader = next((one for one in self if task.output in one.named and one is not task), None)
             if reader is not None:
                 raise PenstockError(
                     f"The query {reader.name} reads the stream that {task.name} derives: drop it first."

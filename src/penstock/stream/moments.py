@@ -6,9 +6,11 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import TypeAlias, overload
 
+from pyoxigraph import Literal, NamedNode
+
+from penstock.algebra.durations import lengths
 from penstock.algebra.windows import UNITS
-from penstock.io.nquads_grammar import INTERVAL
-from penstock.io.results import time_literal, time_text
+from penstock.io.results import time_literal
 from penstock.syntax.units import UNITS as WORDS
 
 __all__ = ["Duration", "Moment", "microseconds", "moment", "stamp", "to_datetime"]
@@ -21,13 +23,14 @@ _MICROSECOND = timedelta(microseconds=1)
 _FIRST = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
 _LAST = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
 
+_XSD_DURATION = NamedNode("http://www.w3.org/2001/XMLSchema#duration")
 _FINER = dict.fromkeys(("us", "µs", "microsecond", "microseconds"), "us")  # finer than a query can be
 _UNIT_OF = {word: UNITS[unit] for word, unit in (WORDS | _FINER).items()}
 _DURATION = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-zµ]+)\s*", re.IGNORECASE)
 
 
 def microseconds(duration: Duration) -> int:
-    """A duration as microseconds: "10s", "500 ms", "2 minutes", a timedelta, or a number of microseconds."""
+    """A duration as microseconds: "10s", "500 ms", "2 minutes", "PT1H", a timedelta, or a number of microseconds."""
     if isinstance(duration, str):
         value = _read(duration)
     else:
@@ -38,10 +41,13 @@ def microseconds(duration: Duration) -> int:
 
 
 def _read(text: str) -> int:
+    least, most = lengths(Literal(text.strip(), datatype=_XSD_DURATION)) or (0, 1)
+    if least == most:  # a month may be longer or shorter
+        return least
     found = _DURATION.fullmatch(text)
     unit = _UNIT_OF.get(found[2].lower()) if found else None
     if found is None or unit is None:
-        raise ValueError(f'"{text}" is no duration: write one as 10s, 500ms, 5m, 2h, 1d or "2 minutes"')
+        raise ValueError(f'"{text}" is no duration: write one as 10s, 500ms, 5m, 2h, 1d, "2 minutes" or PT1H')
     whole, _, fraction = found[1].partition(".")
     return int(whole) * unit + int(fraction or 0) * unit // int("1" + "0" * len(fraction))
 
@@ -64,6 +70,4 @@ def to_datetime(time: int | None) -> datetime | None:
 
 def stamp(time: int, start: int | None = None) -> str:
     """The moment as the fourth term of timestamped N-Quads, or if there is a start, the interval that it ends."""
-    if start is None:
-        return time_literal(to_datetime(time))
-    return f'"{time_text(to_datetime(start))}/{time_text(to_datetime(time))}"^^<{INTERVAL}>'
+    return time_literal(to_datetime(time), to_datetime(start))

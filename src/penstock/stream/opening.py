@@ -27,7 +27,7 @@ class Opening:
             task.error = None
             if task.inputs:
                 self._prepare(task, live)
-            elif task.ready and not task.done:
+            elif task.ready and not task.done and task.asked.emit != "events":  # which waits for a stream
                 answer = self._plans.answer(task.query, task.entry.text, task.entry.base)
                 task.deliver(once(answer, task.name), None, lambda _: None)
         except Exception as error:

@@ -22,10 +22,16 @@ __all__ = ["Plans"]
 class Plans:
     """Compiles, and lets go of what was compiled. Spark is not touched before the first query."""
 
-    def __init__(self, store: Store, session: Callable[[], SparkSession], rules: Collection[str] | None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        session: Callable[[], SparkSession],
+        rules: Collection[str] | None,
+        retention: int | None = None,
+    ) -> None:
         self._store = store
         self._session = session
-        self._rules = rules
+        self._rules, self._retention = rules, retention
         self._background: Background | None = None
         self._made: list[ContinuousQuery] = []
 
@@ -34,9 +40,15 @@ class Plans:
         from penstock.stream.ruled import Ruled
 
         if task.group:
-            return Ruled(task.name, task.group, self._known())
-        options = {"duplicates": task.entry.duplicates, "emit": task.entry.emit}
-        made = ContinuousQuery(task.query, self._known(), **options, rules=self._rules)  # type: ignore[arg-type]
+            return Ruled(task.name, task.group, self._known(), self._retention)
+        made = ContinuousQuery(
+            task.query,
+            self._known(),
+            duplicates=task.entry.duplicates,
+            emit=task.entry.emit,
+            rules=self._rules,
+            retention=self._retention,
+        )
         self._made.append(made)
         return made
 

@@ -59,9 +59,10 @@ class Rounds:
         self._carried = carried
         self._answered = answered
 
-    def live(self, tasks: Iterable[Task]) -> bool:
-        """All that is due now; whether anything was."""
-        ordered = in_order(tasks)
+    def live(self, tasks: Iterable[Task], present: Iterable[Task] | None = None) -> bool:
+        """All that is due now; whether anything was. `present` are those that there were when they were arranged; by
+        the end of the round there may be others, who keep what they will need."""
+        ordered = in_order(tasks if present is None else present)
         busy = [self._attempt(task, lambda task=task: self._due(task, ordered), final=False) for task in ordered]  # type: ignore[misc]
         self._retain(tasks)
         return any(busy)
@@ -78,7 +79,7 @@ class Rounds:
 
     def _attempt(self, task: Task, span_of: Callable[[], Span | None], final: bool) -> bool:
         """An error is the task's own, and stops no other."""
-        if not task.ready or not task.inputs:
+        if not task.ready or not task.inputs or task.plan is None:
             return False
         try:
             span = span_of()
@@ -120,8 +121,9 @@ class Rounds:
 
     def _piece(self, task: Task, span: Span, segments: due.Segments, final: bool) -> bool:
         plan = task.plan
-        ends = task.entry.open > 0 and plan is not None and plan.instants(span.after, span.through)
-        if plan is None or not (ends or due.has_news(task.query, plan, span, segments)):
+        assert plan is not None
+        ends = task.entry.open > 0 and plan.instants(span.after, span.through)
+        if not (ends or due.has_news(task.query, plan, span, segments)):
             task.passed(span.through)
             return False
         streams = due.view(plan, span, segments, self._inputs.dropped)

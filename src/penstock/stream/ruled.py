@@ -6,8 +6,9 @@ the triples. So an evaluation reads the elements of its own span alone.
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from typing import Any
 
 import pyarrow as pa
@@ -18,8 +19,10 @@ from pyspark.sql import DataFrame
 from penstock.algebra.expressions import Term, Var
 from penstock.algebra.ops import TriplePattern
 from penstock.io.columns import LOGGED, ddl
+from penstock.reasoning import Ontology
 from penstock.rules.background import Known
-from penstock.rules.machine import Element, Machine
+from penstock.rules.following import NOTHING, Following, following
+from penstock.rules.machine import Element, Machine, merged
 from penstock.rules.partition import SUBJECT, Partition, partition
 from penstock.rules.rule import Rule, terms_of
 from penstock.spark import encoding, sql
@@ -36,6 +39,7 @@ Constants = tuple[Term | None, ...]
 _PARTS = 16  # into which elements are split by their key: more than cores, so that an uneven share matters less
 _ELEMENT = "part INT, start BIGINT, ts BIGINT, s STRING, p STRING, o STRING, stream STRING"
 _STATE = "part INT, state BINARY"
+_SPLIT = b"penstock.split"  # in the file's metadata: by which the elements were split
 _MADE = "part INT, ts BIGINT, s STRING, p STRING, o STRING, start BIGINT, state BINARY"
 _COLUMNS: dict[str, pa.DataType] = {
     "part": pa.int32(), "ts": pa.int64(), "s": pa.string(), "p": pa.string(), "o": pa.string(), "start": pa.int64(),
@@ -49,26 +53,37 @@ class Ruled:
 
     emit = "rules"
 
-    def __init__(self, name: str, group: Sequence[Rule], background: Background) -> None:
+    def __init__(self, name: str, group: Sequence[Rule], background: Background, retention: int | None = None) -> None:
         self._name = name
         self._group = tuple(group)
         self._background = background
-        self._split = partition(self._group)
+        self._retention = retention
+        self._known_following: tuple[Ontology | None, Following] = (None, NOTHING)
 
     def evaluate(
         self, streams: Mapping[str, Stream], span: Span, before: str | None = None, final: bool = False
     ) -> Advanced:
         """The triples that elements of the span complete."""
-        session = self._background.session
-        elements = self._elements(streams, span)
-        states = session.createDataFrame([], _STATE) if before is None else session.read.schema(_STATE).parquet(before)
+        following = self._following()
+        found, split = _states(before, partition(self._group, following=following))
+        states = self._background.session.createDataFrame(found, _STATE)
+        elements = self._elements(streams, span, split)
         together = elements.groupBy("part").cogroup(states.groupBy("part"))
-        return Advanced(together.applyInArrow(self._advance(), _MADE))
+        return Advanced(together.applyInArrow(self._advance(following), _MADE), split)
 
-    def _elements(self, streams: Mapping[str, Stream], span: Span) -> DataFrame:
+    def _following(self) -> Following:
+        """By the ontology as it is now."""
+        entailed, (known, found) = self._background.entailed, self._known_following
+        ontology = None if entailed is None else entailed.ontology
+        if ontology is not known:
+            found = following(ontology, [pattern for rule in self._group for pattern in rule.patterns()])
+            self._known_following = ontology, found
+        return found
+
+    def _elements(self, streams: Mapping[str, Stream], span: Span, split: Partition | None) -> DataFrame:
         session = self._background.session
         due = f"ts > {span.after}L AND ts <= {span.through}L"
-        part = f"CAST({_part(self._split)} AS INT) AS part"
+        part = f"CAST({_part(split)} AS INT) AS part"
         own = [part, "coalesce(start, ts) AS start", "ts", "s", "p", "o"]
         found = [
             session.read.schema(ddl(LOGGED))
@@ -80,10 +95,11 @@ class Ruled:
         ]
         return reduce(DataFrame.unionAll, found) if found else session.createDataFrame([], _ELEMENT)
 
-    def _advance(self) -> Callable[[pa.Table, pa.Table], pa.Table]:
-        name, rules = self._name, self._group
-        background = Listed({_constants(one): self._known(one) for rule in rules for one in rule.patterns()})
-        return lambda elements, states: advance(name, rules, background, elements, states)
+    def _advance(self, following: Following) -> Callable[[pa.Table, pa.Table], pa.Table]:
+        name = self._name
+        background = Listed({_constants(one): self._known(one) for rule in self._group for one in rule.patterns()})
+        machine = partial(Machine, self._group, background, following=following, retention=self._retention)
+        return lambda elements, states: advance(name, machine, elements, states)
 
     def _known(self, pattern: TriplePattern) -> list[Known]:
         """The triples of the background that agree with the constants of a pattern."""
@@ -128,18 +144,36 @@ def _part(split: Partition | None) -> str:
     """Which part an element belongs to: by the term that all it can meet have in common."""
     if split is None:
         return "0"
-    columns = {predicate: "s" if place == SUBJECT else "o" for predicate, place in split.places.items()}
-    branches = ((f"p = {encoding.constant(predicate)}", column) for predicate, column in columns.items())
-    key = sql.case(*branches, otherwise="o" if split.other not in (None, SUBJECT) else "s")
+    by_object = sorted(encoding.encode(p) for p, place in split.places.items() if place != SUBJECT)
+    if split.other not in (None, SUBJECT):
+        return f"pmod(hash(o), {_PARTS})"  # then it is the place of all
+    key = sql.case((f"p IN ({sql.texts(by_object)})", "o"), otherwise="s") if by_object else "s"
     return f"pmod(hash({key}), {_PARTS})"
 
 
-def advance(name: str, rules: Sequence[Rule], background: Listed, elements: pa.Table, states: pa.Table) -> pa.Table:
+def _states(before: str | None, wanted: Partition | None) -> tuple[pa.Table, Partition | None]:
+    """What the machines remember, and how elements are split: as is wanted, if they were split like that before. Else
+    all go to one machine from now on, with what those of the parts remember."""
+    if before is None:
+        return _remembered({}), wanted
+    saved = parquet.read_table(before)
+    split: Partition | None = pickle.loads(saved.schema.metadata[_SPLIT])
+    parts: dict[int, bytes] = {row["part"]: row["state"] for row in saved.to_pylist()}
+    if split is not None and wanted is not None and split.agrees(wanted):
+        return _remembered(parts), wanted
+    return _remembered({0: merged(parts.values())} if parts else {}), None
+
+
+def _remembered(states: Mapping[int, bytes]) -> pa.Table:
+    return pa.table([pa.array(states, pa.int32()), pa.array(states.values(), pa.binary())], names=["part", "state"])
+
+
+def advance(name: str, make: Callable[..., Machine], elements: pa.Table, states: pa.Table) -> pa.Table:
     """What the rule of that name makes of the elements of a part, and what its machine remembers then."""
     saved = states.column("state")[0].as_py() if states.num_rows else None
     if not elements.num_rows:
         return _made(states.column("part")[0].as_py(), [], saved)
-    machine = Machine(rules, background, saved=saved)
+    machine = make(saved=saved)
     ordered = elements.sort_by("ts").select(["start", "ts", "s", "p", "o", "stream"])
     rows = zip(*(column.to_pylist() for column in ordered.columns), strict=True)
     derived = list(machine.run(rows, name))
@@ -158,8 +192,8 @@ def _made(part: int, derived: Sequence[Element], state: bytes | None) -> pa.Tabl
 class Advanced:
     """What an evaluation gives: triples with when they occurred, and the states of the machines."""
 
-    def __init__(self, made: DataFrame) -> None:
-        self._made = made
+    def __init__(self, made: DataFrame, split: Partition | None) -> None:
+        self._made, self._split = made, split
 
     @property
     def frame(self) -> DataFrame:
@@ -175,7 +209,8 @@ class Advanced:
     def write_open(self, path: str) -> int:
         """Keep the states. They are needed again only with elements to come, so nothing is open by itself."""
         states = self._fetched.filter(pc.is_valid(self._fetched.column("state")))
-        parquet.write_table(states.select(["part", "state"]), path)
+        split = {_SPLIT: pickle.dumps(self._split)}
+        parquet.write_table(states.select(["part", "state"]).replace_schema_metadata(split), path)
         return 0
 
     @cached_property

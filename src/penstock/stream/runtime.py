@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import warnings
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from threading import RLock
@@ -35,7 +35,7 @@ from penstock.stream.plans import Plans
 from penstock.stream.progress import EngineStatus, Progress, QueryStatus
 from penstock.stream.registry import Registry
 from penstock.stream.rounds import Rounds
-from penstock.stream.ruling import arrange
+from penstock.stream.ruling import Ruling
 from penstock.stream.status import engine_status, query_status
 from penstock.stream.task import Task
 
@@ -56,21 +56,24 @@ class Runtime:
         clock: Clock,
         rules: Collection[str] | None,
         on_progress: Callable[[Progress], None] | None,
+        retention: int | None = None,
     ) -> None:
         self._temporary = None if checkpoint else tempfile.TemporaryDirectory(prefix="penstock-")
         self._root = checkpoint or Path(self._temporary.name)  # type: ignore[union-attr]
         self._session, self._clock = session, clock
-        self._on_progress = on_progress
+        self._on_progress, self._retention = on_progress, retention
         self._registry = Registry(self._root / "registry" if checkpoint else None)
         self._streams = {name: Declared(**kept) for name, kept in self._registry.load_streams().items()}
         self._log = StreamLog(self._root / "log")
         self._inputs = LogInputs(self._log, self._streams)
-        self.plans = Plans(store, session, rules)
+        self.plans = Plans(store, session, rules, retention)
         self._opening = Opening(self.plans, self._inputs)
         self._carried = Carried(self._root / "carried")
         self._rounds = Rounds(self._inputs, self._report, self._carried)
         self._live: Live | None = None
         self._lock = RLock()
+        self._ruling = Ruling(store, self._streams)
+        self._unread: set[str] = set()  # derived by queries that are gone
         self.catalogue = Catalogue(self._registry)
         self._log.listen(lambda _: self.wake())
 
@@ -87,13 +90,14 @@ class Runtime:
             self._registry.save_streams({name: one.remembered() for name, one in self._streams.items()})
             if self._live is not None:
                 self._live.add(stream, declared, self._bounded())
+        self.wake()
 
     def register(
         self, text: str, name: str | None, sink: SinkSpec, duplicates: str, emit: str | None, base: str | None
     ) -> Task:
         query = translate(text, base)
-        for doubt in unbounded(query):
-            warnings.warn(doubt, PenstockWarning, stacklevel=4)
+        for doubt in unbounded(query, self._retention):
+            warnings.warn(doubt, PenstockWarning, stacklevel=3)  # where register was called
         entry = entry_of(self.catalogue.name_for(text, name, query), text, base, duplicates, emit, sink)
         with self._lock:
             live = self._live is not None
@@ -101,22 +105,23 @@ class Runtime:
                 self._check_inputs(entry.name, query)
             task = self.catalogue.register(entry, query, sink, self._streams, lambda new: self._begin(new, live))
             if live:
-                self._tasks()
                 self._opening.open(task, live=True)
-                self.wake()
-            return task
+        self.wake()
+        return task
 
     def _tasks(self) -> list[Task]:
         """All queries, those of events with the streams that there are."""
         tasks = list(self.catalogue)
-        arrange(tasks, self._streams)
+        self._ruling.all(tasks)
         return tasks
 
     def _begin(self, task: Task, live: bool) -> int | None:
         """Where a new query begins. The stream that it derives has nothing of a query that was dropped."""
         self._carried.forget(task.name)
+        self._ruling.one(task, self.catalogue)
         if task.output is not None:
             self._log.forget(task.output)
+            self._unread.discard(task.output)
         return beginning(task, self.catalogue, self._inputs, live=live)
 
     def _check_inputs(self, name: str, query: Query) -> None:
@@ -130,9 +135,18 @@ class Runtime:
         self.wake()
 
     def drop(self, task: Task) -> None:
+        """What it derives may be read just now, by queries of events that read all there is: it goes when they know."""
         self.catalogue.drop(task)
         if task.output is not None:
-            self._log.forget(task.output)
+            self._unread.add(task.output)
+        if self._live is None:
+            self._forget(list(self._unread))
+        self.wake()
+
+    def _forget(self, streams: Iterable[str]) -> None:
+        for stream in streams:
+            self._log.forget(stream)
+            self._unread.discard(stream)
 
     def answers(self, task: Task) -> Iterator[Answer]:
         memory = memory_of(task.sink)
@@ -210,7 +224,15 @@ class Runtime:
                 raise PenstockError(f"run() has read {declared.path} as a whole: it cannot be watched as well.")
 
     def _round(self) -> bool:
-        return self._rounds.live(self.catalogue)
+        """Between rounds nobody reads: that is when queries of events hear of streams and rules that came or went."""
+        with self._lock:
+            gone, tasks = list(self._unread), list(self.catalogue)  # in this order: who goes now is read once more
+            self._ruling.again(tasks)
+            for task in tasks:
+                if task.inputs and task.plan is None and task.error is None:
+                    self._opening.open(task, live=True)
+            self._forget(gone)
+        return self._rounds.live(self.catalogue, tasks)
 
     def stop(self, *, finish: bool = True) -> None:
         with self._lock:

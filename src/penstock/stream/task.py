@@ -62,6 +62,11 @@ class Task:
         """The streams that it reads."""
         return tuple(dict.fromkeys(window.iri.value for window in self.query.streams))
 
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Those of them that it calls by name, and cannot do without."""
+        return tuple(dict.fromkeys(window.iri.value for window in self.asked.streams))
+
     def read(self, streams: Iterable[str], group: tuple[Rule, ...]) -> None:
         """A query of events that names no stream reads all these; `group` are the rules that feed this one, with it."""
         own = [s for s in self.asked.streams if s.iri != RULES]

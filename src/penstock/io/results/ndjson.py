@@ -6,6 +6,7 @@ import json
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from penstock.io.nquads_grammar import INTERVAL
 from penstock.io.results.json import json_object
 from penstock.io.results.rdf import to_ntriples
 from penstock.io.results.vocabulary import XSD_DATETIME
@@ -48,6 +49,8 @@ def when_text(answer: Answer) -> str:
     return ""
 
 
-def time_literal(time: datetime) -> str:
-    """The same as N-Triples has it: what stands in the fourth place of timestamped N-Quads."""
-    return f'"{time_text(time)}"^^<{XSD_DATETIME.value}>'
+def time_literal(time: datetime, start: datetime | None = None) -> str:
+    """What stands in the fourth place of timestamped N-Quads: an instant, or what lasted from a start until then."""
+    if start is None or start == time:
+        return f'"{time_text(time)}"^^<{XSD_DATETIME.value}>'
+    return f'"{time_text(start)}/{time_text(time)}"^^<{INTERVAL}>'

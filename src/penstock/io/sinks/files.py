@@ -87,11 +87,11 @@ def csv_text(answers: Iterable[Answer], fresh: bool = True) -> Iterator[str]:
 def nquads_text(answers: Iterable[Answer], _fresh: bool = True) -> Iterator[str]:
     """A line a triple with the instant as its fourth part, so that a derived stream can be read as a stream again.
 
-    Of an interval that is its beginning, of events their end: a stream has points of time.
+    Of events it is the interval, unless that is a point of time; where something was true for a time, its beginning.
     """
     for answer in answers:
-        time = answer.valid_from or answer.time
-        stamp = "" if time is None else f" {time_literal(time)}"
+        time = answer.ends or answer.valid_from or answer.time
+        stamp = "" if time is None else f" {time_literal(time, answer.starts)}"
         lines = answer.to_ntriples().split("\n")[:-1]
         yield "".join(f"{line.removesuffix(' .')}{stamp} .\n" for line in lines)
 

@@ -1,0 +1,131 @@
+"""How long elements are kept for queries of events that do not say it themselves, and what people are told of it."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from typer.testing import CliRunner
+
+from penstock import Engine, PenstockWarning, cli
+from penstock.algebra.bounds import unbounded
+from penstock.algebra.build import translate
+from penstock.rules.machine import Element, Machine
+from penstock.rules.rule import Rule
+from penstock.spark.continuous import ContinuousQuery
+
+S = "http://e/s"
+PREFIXES = "PREFIX : <http://e/> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> "
+AFTER = PREFIXES + "SELECT * FROM STREAM :s { { ?x :a ?a } SEQ { ?x :b ?b } }"
+WITHIN = AFTER.replace("?b } }", '?b } FILTER (getDURATION() < "PT5S"^^xsd:duration) }')
+AVERAGE = (
+    PREFIXES + "SELECT (AVG(?a) AS ?mean) FROM STREAM :s { ?x :a ?a FILTER (getDURATION() < 'PT1S'^^xsd:duration) }"
+)
+FILTER = 'FILTER (getDURATION() < "PT1H"^^xsd:duration) in the group around it would help, or another duration'
+KEPT = "and elements are kept for PT30S (retention): answers that need older ones may be missing or differ"
+SECOND = 1_000_000
+
+
+def horizon(text: str, retention: int | None, emit: str | None = None) -> int | None:
+    """What the log may let go of at 100 seconds, in seconds; nothing at all: None. Spark is not touched."""
+    nobody = cast(Any, SimpleNamespace(session=None))
+    found = ContinuousQuery(translate(text), nobody, emit=emit, retention=retention).horizon(100 * SECOND, S)
+    assert found is not None
+    return None if found < -(10**15) else round(found / SECOND)
+
+
+@pytest.mark.parametrize(
+    ("text", "retention", "expected"),
+    [
+        (AFTER, None, None),
+        (AFTER, 30, 70),
+        (WITHIN, None, 95),
+        (WITHIN, 30, 95),  # it has a bound of its own, which is exact
+        (AVERAGE, None, None),
+        (AVERAGE, 30, 70),
+        (PREFIXES + "SELECT * { STREAM :s [ALL] { ?x :a ?a } }", 30, None),  # who says ALL means it
+    ],
+)
+def test_what_the_log_may_let_go_of(text: str, retention: int | None, expected: int | None) -> None:
+    assert horizon(text, None if retention is None else retention * SECOND) == expected
+
+
+def test_patterns_with_and_without_a_bound() -> None:
+    """The longest of all: an element is kept for the one that needs it longest."""
+    text = (
+        PREFIXES
+        + """SELECT * FROM STREAM :s
+    { { { ?x :a ?a } SEQ { ?x :b ?b } FILTER (getDURATION() <= "PT1M"^^xsd:duration) } MINUS { ?x :c ?c } }"""
+    )
+    assert [horizon(text, seconds * SECOND) for seconds in (30, 80)] == [40, 20]
+
+
+def test_a_machine_keeps_what_has_no_bound_for_a_while_after_its_end() -> None:
+    """Of a thousand steps it looks through its memories now and then; what is younger than the retention stays."""
+    rule = Rule("r", translate(PREFIXES + "CONSTRUCT { ?x :a ?b } { { ?x :a ?a } SEQ { ?x :b ?b } }"))
+    sizes = {}
+    for retention in (None, 100):
+        machine = Machine([rule], retention=retention)
+        for end in range(5_000):
+            machine.feed([Element(0, end, f"<x{end}>", "<http://e/a>", '"1"')])
+        sizes[retention] = len(machine.save())
+        young = machine.feed([Element(5_000, 5_000, "<x4950>", "<http://e/b>", '"2"')])
+        assert [(made.start, made.end) for made in young] == [(0, 5_000)]
+    assert sizes[100] < sizes[None] / 2
+
+
+def test_what_is_kept_and_what_would_bound_it_is_said() -> None:
+    """Once by the function, and from Python and the command line by a warning."""
+    assert unbounded(translate(WITHIN), 30 * SECOND) == ()
+    (said,) = unbounded(translate(AFTER), 30 * SECOND)
+    assert said == f"{{ ?x <http://e/a> ?a }} has no bound in time, {KEPT}; {FILTER}"
+
+
+@pytest.mark.parametrize(("options", "said"), [({}, "time; FILTER"), ({"retention": "PT30S"}, f"time, {KEPT}; FILTER")])
+def test_python_is_told(options: dict[str, Any], said: str) -> None:
+    with Engine(**options) as engine, pytest.warns(PenstockWarning) as caught:
+        engine.register(AFTER)
+    assert said in str(caught[0].message)
+    assert caught[0].filename == __file__
+
+
+def test_who_has_a_bound_is_told_nothing() -> None:
+    with Engine(retention="1h") as engine, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        engine.register(WITHIN)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"), [([], "time; FILTER"), (["--set", "retention=PT30S"], f"time, {KEPT}; FILTER")]
+)
+def test_the_command_line_tells_it(
+    options: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Engine, "run", lambda self: None)
+    (tmp_path / "after.rq").write_text(AFTER)
+    (tmp_path / "s.nq").touch()
+    found = CliRunner().invoke(cli.app, ["run", str(tmp_path / "after.rq"), "-s", f"{S}={tmp_path}/s.nq", *options])
+    assert found.exit_code == 0
+    assert found.stderr.startswith(f"{tmp_path}/after.rq: warning: {{ ?x ")
+    assert said in found.stderr
+
+
+def test_what_is_no_retention(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match='retention: "long" is no duration'):
+        Engine(retention="long")
+    (tmp_path / "a.rq").write_text("ASK {}")
+    wrong = CliRunner().invoke(cli.app, ["run", str(tmp_path / "a.rq"), "--set", "retention=long"])
+    assert wrong.exit_code == 1
+    assert wrong.stderr.startswith('--set: retention: "long" is no duration')
+
+
+def test_without_a_stream_a_query_of_events_has_no_answers() -> None:
+    """It is no query on the background, though it has the same words."""
+    with Engine() as engine:
+        engine.load(b"<http://e/x> <http://e/a> 1 .", format="ttl")
+        query = engine.register(WITHIN.replace("FROM STREAM :s", ""))
+        engine.run()
+        assert list(query.answers()) == []
