@@ -5,21 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from typing import TypeVar
 
-from py4j.protocol import Py4JError, Py4JJavaError
+from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 from pyspark import SparkContext
 from pyspark.errors import PySparkException
 
 from penstock.errors import PenstockError
 from penstock.threads import beside
 
-__all__ = ["cancellable", "one_sentence", "reason"]
+__all__ = ["cancellable", "one_sentence", "reason", "sentence"]
 
 T = TypeVar("T")
-_FAILURES = (PySparkException, Py4JError, ConnectionError, EOFError)  # the last two: the JVM is gone
+_GONE = (ConnectionError, EOFError)
+_REMEDY = "If it had too little memory, give it more: spark.driver.memory=8g among the settings."
+_FAILURES = (PySparkException, Py4JError, *_GONE)
 _PATIENCE = 0.1  # seconds between two looks at whether cancelled work has ended
 _numbers = count()
 
@@ -33,7 +35,8 @@ def cancellable(context: SparkContext, work: Callable[[], T]) -> T:
         try:
             return work()
         finally:
-            context.removeJobTag(tag)
+            with suppress(*_FAILURES):  # Java may have ended
+                context.removeJobTag(tag)
 
     def cancel(future: Future[T]) -> None:
         while not future.done():  # again and again, since work that still plans has no job to cancel yet
@@ -52,11 +55,21 @@ def one_sentence(kind: type[PenstockError], doing: str) -> Iterator[None]:
         raise kind(f"{doing}: {reason(_message(error))}") from error
 
 
+def sentence(error: Exception) -> str:
+    """What an error of any kind says, in one sentence."""
+    if isinstance(error, _FAILURES):
+        return reason(_message(error))
+    text = str(error) if isinstance(error, PenstockError) else f"{type(error).__name__}: {error}"
+    return text.splitlines()[0] if text else type(error).__name__
+
+
 def _message(error: Exception) -> str:
     """What Java's exception says, without py4j's line on which call it was."""
     if isinstance(error, Py4JJavaError):
         return str(error.java_exception)
-    return str(error) or f"the connection to Java is lost ({type(error).__name__})"
+    if isinstance(error, (*_GONE, Py4JNetworkError)):
+        return f"Java has ended. {_REMEDY}"
+    return str(error)
 
 
 _NOISE = re.compile(r"^(WARNING|NOTE|Picked up|\s*at |Caused by: )")

@@ -162,9 +162,9 @@ class Task:
 
     def fail(self, error: Exception) -> None:
         """Stand still, and say why in one sentence."""
-        sentence = str(error) if isinstance(error, PenstockError) else f"{type(error).__name__}: {error}"
-        self.error = sentence.splitlines()[0] if sentence else type(error).__name__
-        self.cause = error
+        from penstock.spark import running  # which imports PySpark
+
+        self.error, self.cause = running.sentence(error), error
 
     def pause(self) -> None:
         with self._lock:
