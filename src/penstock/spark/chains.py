@@ -39,7 +39,8 @@ def chained(op: ops.Seq, within: int, context: Context) -> Relation | None:
     columns = [*(f"{sql.name(var)} STRING" for var in chain.vars), f"`{STARTS}` BIGINT", f"`{ENDS}` BIGINT"]
     view = context.plan.view()
     context.plan.spread(view, cut, partial(sequences, chain), ", ".join(columns))
-    return Relation(f"SELECT * FROM {view}", (*chain.vars, STARTS, ENDS), frozenset(chain.vars))
+    found = (*chain.vars, STARTS, ENDS)
+    return Relation(f"SELECT * FROM {view}", found, frozenset(found))
 
 
 def pieces(rows: int, span: Span, before: int | None, within: int, cores: int) -> list[Piece]:

@@ -13,7 +13,7 @@ from penstock.algebra import ops
 from penstock.algebra.expressions import Call, Exists, Expr, Var
 from penstock.algebra.scope import certain, conjuncts, exists_in, expressions_of, free, references, substituted
 from penstock.algebra.substitute import rename
-from penstock.spark import joins, sql
+from penstock.spark import events, joins, sql
 from penstock.spark.context import Context, Universe
 from penstock.spark.expressions import condition
 from penstock.spark.relation import ENDS, KEY, Relation, select
@@ -118,6 +118,7 @@ def _substituted(relation: Relation, pattern: ops.Op, context: Context, anti: bo
     items = ", ".join(sql.alias(sql.name(v), key) for v, key in keys.items())
     inner = context.with_universe(Universe(tuple(keys.values()), f"SELECT DISTINCT {items} FROM ({relation.sql})"))
     right = _compile(rename(pattern, {Var(v): Var(key) for v, key in keys.items()}), inner)
+    events.settled(relation, right, context)
     relation = context.expand(relation, right.keys - set(keys.values()))
     agree = [f"{sql.column('l', v)} = {sql.column('r', key)}" for v, key in keys.items() if key in right.vars]
     around = [joins.compatible(relation, right)] if joins.shared(relation, right) else []
@@ -142,9 +143,10 @@ def join_is_enough(op: ops.Op, outer: frozenset[Var]) -> bool:
     if any(outer & references(e) - certain_below(op) or found_in(e) for e in expressions_of(op)):
         return False
     match op:
-        case ops.LeftJoin(_, left, right) | ops.Minus(left, right):
-            alone = outer & substituted(right) - certain(left)
-            return not alone and join_is_enough(left, outer) and _independent(right, outer)
+        case ops.LeftJoin(_, left, right) | ops.Minus(left, right) | ops.EqualsOptional(left, right):
+            return _are_independent(left, right, outer)
+        case ops.OptionalSeq(left, right):
+            return _are_independent(right, left, outer)
         case ops.Group(keys, _, pattern):
             return outer <= frozenset(keys) and join_is_enough(pattern, outer)
         case ops.Slice():
@@ -152,6 +154,11 @@ def join_is_enough(op: ops.Op, outer: frozenset[Var]) -> bool:
         case ops.Project(vars, pattern):
             return join_is_enough(pattern, outer & frozenset(vars))
     return all(join_is_enough(child, outer) for child in op.children)
+
+
+def _are_independent(needed: ops.Op, other: ops.Op, outer: frozenset[Var]) -> bool:
+    alone = outer & substituted(other) - certain(needed)
+    return not alone and join_is_enough(needed, outer) and _independent(other, outer)
 
 
 def _independent(op: ops.Op, outer: frozenset[Var]) -> bool:

@@ -77,8 +77,15 @@ def events(query: ops.Query, context: Context) -> str:
     if relation.order:
         items.append(f"row_number() OVER (PARTITION BY `{STARTS}`, `{ENDS}` {relation.reorder()}) AS `{ORDER}`")
     once = "" if isinstance(query.form, ops.Select) else "DISTINCT "
-    due = f"{read[ENDS]} > {span.after}L AND {read[ENDS]} <= {span.through}L"
+    due = sql.all_of([f"{read[ENDS]} > {span.after}L", f"{read[ENDS]} <= {span.through}L", *_at_end(relation)])
     return f"SELECT {once}{', '.join(items)} FROM ({relation.sql}) t WHERE {due}"
+
+
+def _at_end(relation: Relation) -> list[str]:
+    """Where rows hold at some instants only: of these, when the row ends is one."""
+    if INSTANT in relation.vars:
+        return [f"`{INSTANT}` = `{ENDS}`"]
+    return [f"`{FROM}` <= `{ENDS}`", f"`{ENDS}` < `{TO}`"] if relation.timed else []
 
 
 def _made(form: ops.Construct, query: ops.Query, context: Context) -> Relation:

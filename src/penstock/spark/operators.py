@@ -106,6 +106,7 @@ def optional(left_op: ops.Op, right_op: ops.Op, test: Expr | None, order: Order,
 
 def apart(left: Relation, right: Relation, context: Context) -> tuple[Relation, Relation]:
     """Both sides of an operator that takes rows of the left one away: on intervals, or instant by instant."""
+    events.settled(left, right, context)
     left = context.expand(left, right.keys)
     if sweep.can(left, right):
         return left, right

@@ -111,7 +111,8 @@ def _in_window(pattern: ops.TriplePattern, content: Content, context: Context) -
     text = f"SELECT {items} FROM ({elements}) t WHERE {match}"
     known = _many(context) and not context.equated
     size = Size(partial(_counted, pattern, content), content.lasts) if known else None
-    return Relation(text, (*columns, *times), frozenset((*columns, *content.when)), size=size)
+    certain = frozenset((*columns, *content.when, *_occurred(context)))
+    return Relation(text, (*columns, *times), certain, size=size)
 
 
 def _counted(pattern: ops.TriplePattern, content: Content) -> Estimate:

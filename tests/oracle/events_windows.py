@@ -1,0 +1,63 @@
+"""What queries of events see at an instant, and what they say then if their answers are not events themselves."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from penstock.algebra.ops import Graph
+
+from ..unit import events
+from ..unit.events import Element
+from . import streams
+from .events_cases import Case, uses
+from .events_runs import Bag
+
+
+def answers_in(case: Case) -> dict[int, Bag]:
+    """The whole answer at each instant at which some window holds something."""
+    seen = _streamed(case)
+    return {instant: _solutions(case, _merged(_visible(seen, instant), case)) for instant in seen.instants()}
+
+
+def what_comes(case: Case) -> dict[int, Bag]:
+    """Without windows, what each instant adds to the answer; none where that is nothing."""
+    held: Bag = Counter()
+    found = {}
+    for instant in sorted({element.end for element in case.world.elements}):
+        before, held = held, _solutions(case, _merged(case.world.until(instant).elements, case))
+        found[instant] = held - before
+    return {instant: new for instant, new in found.items() if new}
+
+
+def _solutions(case: Case, elements: Sequence[Element]) -> Bag:
+    rows = events.rows(case.plan, replace(case.world, elements=tuple(elements)))
+    return Counter(frozenset(row.solution.items()) for row in rows)
+
+
+def _streamed(case: Case) -> streams.Streamed:
+    """Elements as those of windows elsewhere: an element is seen from its end on."""
+    elements = {n: [streams.Element(e, e.end) for e in case.world.of(n)] for n in case.world.streams}  # type: ignore[arg-type]
+    return streams.Streamed([], elements, case.windows, None, case.duplicates, 1, 1, True)
+
+
+def _visible(seen: streams.Streamed, instant: int) -> Iterator[Element]:
+    for window in seen.windows:
+        yield from (e.triple for e in seen.visible(window, instant))  # type: ignore[misc]
+
+
+def _merged(elements: Iterable[Element], case: Case) -> list[Element]:
+    """Of equal triples the latest stands for all."""
+    if case.duplicates == "keep":
+        return list(elements)
+    return list({e.triple: e for e in sorted(elements, key=lambda e: e.end)}.values())
+
+
+def is_clear(case: Case) -> bool:
+    """Whether it is said which of equal triples is the latest, and in which graph it is."""
+    if case.duplicates == "keep":
+        return True
+    ends = Counter((e.triple, e.end) for e in {(e.triple, e.start, e.end): e for e in case.world.elements}.values())
+    known = {e.triple for e in case.world.elements} & case.world.background
+    return max(ends.values()) == 1 and not known and (len(case.windows) == 1 or not uses(case.plan, Graph))
