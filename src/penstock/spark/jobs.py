@@ -14,6 +14,10 @@ from penstock.spark.context import Rows
 _ROWS = 250_000  # that a task can hold with ease, in a hash join and as a part of the answer
 _FEW = 50_000
 _GROUPS = "spark.sql.codegen.aggregate.fastHashMap.capacityBit"  # those beyond 2^n take a slower way
+_COMPILED = {  # Java for a plan takes longer to compile than a few rows take without
+    "spark.sql.codegen.wholeStage": ("false", "true"),
+    "spark.sql.codegen.factoryMode": ("NO_CODEGEN", "FALLBACK"),
+}
 _CONSTRAINTS = "spark.sql.constraintPropagation.enabled"
 
 
@@ -30,7 +34,8 @@ class Jobs:
     def partition(self, rows: int | None, joins: bool = True) -> None:
         """Cut what is shuffled so that a task's part of so many rows fits into memory, at least one part a core.
 
-        A few rows are one part, and looking at them between the stages of a job would take longer than the stages.
+        A few rows are one part, and looking at them between the stages of a job would take longer than the stages, as
+        would compiling these.
         Groups and sorted rows may be of any size, so without joins there is nothing to look at either. Nobody knows
         how many rows there are (None): a part a core.
         """
@@ -39,6 +44,8 @@ class Jobs:
         self.session.conf.set("spark.sql.adaptive.enabled", str(joins and not few).lower())
         self.session.conf.set("spark.sql.shuffle.partitions", str(parts))
         self.session.conf.set(_GROUPS, "16" if few else "18")
+        for name, (of_few, of_many) in _COMPILED.items():
+            self.session.conf.set(name, of_few if few else of_many)
 
     def compute(self, text: str, name: str) -> int:
         """Checkpointed rows remember constraints of the plan they came from, on columns that a later UNION of them does
