@@ -1,4 +1,4 @@
-"""Lines on two logarithmic axes, as SVG: enough for one figure, and nothing to install."""
+"""Lines on two axes, both logarithmic or both linear, as SVG: enough for some figures, and nothing to install."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Line:
 class Axis:
     """Whole powers of ten from one end of the picture to the other."""
 
-    low: int
-    high: int
+    low: float
+    high: float
     start: float
     end: float
 
@@ -42,13 +42,39 @@ class Axis:
 
     @property
     def ticks(self) -> list[float]:
-        return [10.0**power for power in range(self.low, self.high + 1)]
+        return [10.0**power for power in range(int(self.low), int(self.high) + 1)]
 
 
-def svg(lines: Sequence[Line], title: str, across: str, up: str) -> str:
+class Linear(Axis):
+    """From zero to a round number, with a mark at some others."""
+
+    __slots__ = ()
+
+    @classmethod
+    def over(cls, values: Iterable[float], start: float, end: float) -> Linear:
+        largest = max(values)
+        step = _step(largest)
+        return cls(0, math.ceil(largest / step) * step, start, end)
+
+    def place(self, value: float) -> float:
+        return self.start + value / self.high * (self.end - self.start)
+
+    @property
+    def ticks(self) -> list[float]:
+        step = _step(self.high)
+        return [step * n for n in range(round(self.high / step) + 1)]
+
+
+def _step(largest: float) -> float:
+    """One, two or five times a power of ten: the least of which at most six reach the end."""
+    power = 10.0 ** math.floor(math.log10(largest / 6))
+    return next(power * times for times in (1, 2, 5, 10) if power * times * 6 >= largest)
+
+
+def svg(lines: Sequence[Line], title: str, across: str, up: str, axis: type[Axis] = Axis) -> str:
     """The whole picture, readable on light and dark pages."""
-    x = Axis.over((p[0] for line in lines for p in line.points), LEFT, WIDTH - RIGHT)
-    y = Axis.over((p[1] for line in lines for p in line.points), HEIGHT - BOTTOM, TOP)
+    x = axis.over((p[0] for line in lines for p in line.points), LEFT, WIDTH - RIGHT)
+    y = axis.over((p[1] for line in lines for p in line.points), HEIGHT - BOTTOM, TOP)
     parts = [
         f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {WIDTH} {HEIGHT}' role='img' {FONT}>",
         f"<title>{escape(title)}</title>",

@@ -9,7 +9,7 @@ import typer
 from pyspark.sql import SparkSession
 from rich.console import Console
 
-from benchmarks import buckets, larkc, live, nquads, outputs, replay, sequences, stored
+from benchmarks import buckets, classes, larkc, live, memory, nquads, outputs, replay, rules, sequences, stored
 from benchmarks.common import DOCS, Effort, seconds, start
 from benchmarks.report import Section, describe_machine, write_into
 from penstock.spark import session
@@ -23,6 +23,9 @@ PARTS: dict[str, Callable[[SparkSession, Effort, Console], Section]] = {
     "buckets": buckets.section,
     "outputs": outputs.section,
     "sequences": sequences.section,
+    "rules": rules.section,
+    "classes": classes.section,
+    "memory": memory.section,
 }
 QUICK = 0.02
 

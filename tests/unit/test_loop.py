@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Callable
 from threading import Event, Thread
 
@@ -116,3 +118,27 @@ def test_stopping_cancels_until_the_round_ends() -> None:
     inside.wait()
     loop.stop(cancelled.set)
     assert cancelled.is_set()
+
+
+class Circle:
+    """Refers to itself, as a handle on an object of Java's does."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
+def test_circles_that_a_round_leaves_are_gone_when_it_is_over() -> None:
+    left: list[weakref.ref[Circle]] = []
+
+    def round() -> bool:
+        left.append(weakref.ref(Circle()))
+        return False
+
+    gc.disable()
+    try:
+        loop = started(round)
+        loop.settle()
+        assert [circle() for circle in left] == [None] * len(left)
+        loop.stop()
+    finally:
+        gc.enable()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from threading import Condition, Thread, current_thread
 
@@ -11,6 +12,9 @@ from penstock.stream.clock import Clock
 __all__ = ["Loop"]
 
 _PATIENCE = 0.1  # seconds between two attempts to cancel
+# Handles on Java's objects refer to themselves, so plans, and the tables that Spark has sent to its workers for them,
+# stay until Python looks for such circles. Among what is young that takes a fraction of a millisecond.
+_YOUNG = 1
 
 
 class Loop:
@@ -74,7 +78,9 @@ class Loop:
             self._prepare()
             while not self._stopping:
                 news = self._news
-                if not self._round():
+                more = self._round()
+                gc.collect(_YOUNG)
+                if not more:
                     self._rest(news)
         except BaseException as error:  # told to whoever waits
             self._error = error
