@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections.abc import Iterator
@@ -36,6 +37,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             raise pytest.UsageError(f"{item.nodeid} uses Spark: it belongs into another folder")
         if not quick:
             item.add_marker(pytest.mark.jvm)
+
+
+def pytest_runtest_teardown() -> None:
+    """Handles on Java's objects refer to themselves: until Python finds these circles, Java keeps all plans."""
+    gc.collect()
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import assume, given
 
 from penstock.algebra.build import translate
-from penstock.algebra.ops import EMISSIONS, Construct, Query, Registration
+from penstock.algebra.ops import REPORTS, Construct, Query, Registration
 from penstock.knowledge.oxigraph import OxigraphStore
 from penstock.spark.continuous import Background, ContinuousQuery
 from penstock.spark.session import private
@@ -55,7 +55,7 @@ def test_every_output_says_the_same(
 
 def every_output_says_the_same(streamed: Streamed, generated: Generated, session: Any, folder: Path) -> None:
     planned = translate(generated.text)
-    said = {emit: rows_of(streamed, planned, emit, session, folder / emit) for emit in EMISSIONS}
+    said = {emit: rows_of(streamed, planned, emit, session, folder / emit) for emit in REPORTS}
     held: Counter[tuple[Any, ...]] = Counter()
     for moment in streamed.moments():
         held += said["istream"].get(moment, Counter())

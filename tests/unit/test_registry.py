@@ -160,3 +160,10 @@ def test_a_sink_of_ones_own_is_one(tmp_path: Path) -> None:
     assert register(Catalogue(Registry(None)), READS, sink=mine).sink is mine
     assert mine.answers().__class__.__name__ == "generator"
     assert list(mine.answers()) == list[Answer]()
+
+
+def test_only_reports_can_be_asked_for() -> None:
+    """That events are told one by one is for queries of events alone."""
+    for emit in ("events", "all"):
+        with pytest.raises(ValueError, match=f"emit is one of rstream, istream, dstream, intervals, not '{emit}'"):
+            entry_of("q", READS, None, "keep", emit, None)

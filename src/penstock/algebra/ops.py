@@ -394,7 +394,9 @@ Form: TypeAlias = Select | Ask | Construct | Describe
 RULES = NamedNode("urn:penstock:rules")
 """The stream that the triples of rules go to."""
 
-EMISSIONS = ("rstream", "istream", "dstream", "intervals", "events")
+REPORTS = ("rstream", "istream", "dstream", "intervals")
+"""What of the answers is reported, whatever the query."""
+EMISSIONS = (*REPORTS, "events")
 """What a query may report of its answers: all at each instant, what comes, what goes, how long it was there, or each
 solution once at the end of its own interval."""
 

@@ -75,7 +75,7 @@ def events(query: ops.Query, context: Context) -> str:
         sql.alias(read[c], name) for c, name in ((ENDS, TIME), *zip(columns, columns, strict=True), (STARTS, SINCE))
     ]
     if relation.order:
-        items.append(f"row_number() OVER (PARTITION BY `{STARTS}`, `{ENDS}` {relation.reorder()}) AS `{ORDER}`")
+        items.append(f"row_number() OVER (PARTITION BY {read[STARTS]}, {read[ENDS]} {relation.reorder()}) AS `{ORDER}`")
     once = "" if isinstance(query.form, ops.Select) else "DISTINCT "
     due = sql.all_of([f"{read[ENDS]} > {span.after}L", f"{read[ENDS]} <= {span.through}L", *_at_end(relation)])
     return f"SELECT {once}{', '.join(items)} FROM ({relation.sql}) t WHERE {due}"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from threading import RLock
 
 from penstock.algebra.build import translate
-from penstock.algebra.ops import EMISSIONS, Query
+from penstock.algebra.ops import REPORTS, Query
 from penstock.errors import PenstockError, QueryError
 from penstock.io.sinks import MemorySink, Sink, SinkSpec, open_sink, sink_text
 from penstock.stream.evaluate import Shape
@@ -119,8 +119,8 @@ def entry_of(name: str, text: str, base: str | None, duplicates: str, emit: str 
     if duplicates not in ("keep", "merge"):
         raise ValueError(f'duplicates is "keep" or "merge", not {duplicates!r}')
     path = sink_text(sink)
-    if emit not in (None, *EMISSIONS):
-        raise ValueError(f"emit is one of {', '.join(EMISSIONS)}, not {emit!r}")
+    if emit not in (None, *REPORTS):
+        raise ValueError(f"emit is one of {', '.join(REPORTS)}, not {emit!r}")
     needs_sink = sink is not None and path is None
     return Entry(name, text, base, duplicates, path, needs_sink=needs_sink, emit=emit)
 
