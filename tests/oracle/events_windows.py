@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from penstock.algebra.ops import Graph
+from penstock.algebra.ops import Distinct, Graph, Op, OrderBy, Project, Reduced, Slice
 
 from ..unit import events
 from ..unit.events import Element
@@ -33,7 +33,18 @@ def what_comes(case: Case) -> dict[int, Bag]:
 
 def _solutions(case: Case, elements: Sequence[Element]) -> Bag:
     rows = events.rows(case.plan, replace(case.world, elements=tuple(elements)))
-    return Counter(frozenset(row.solution.items()) for row in rows)
+    found = Counter(frozenset(row.solution.items()) for row in rows)
+    return Counter(dict.fromkeys(found, 1)) if _is_distinct(case.plan) else found
+
+
+def _is_distinct(op: Op) -> bool:
+    """Whether the answer, which does not tell intervals, has each solution once. Further down, rows with different
+    intervals are different."""
+    found = False
+    while isinstance(op, Distinct | Reduced | Slice | OrderBy):
+        found |= isinstance(op, Distinct)
+        op = op.pattern
+    return found and isinstance(op, Project)
 
 
 def _streamed(case: Case) -> streams.Streamed:
