@@ -57,7 +57,7 @@ def test_the_width_is_the_cheapest() -> None:
     def cost(width: float) -> float:
         copies = 1e6 * (1 + 10 / width) + 2e6 * (1 + 40 / width)
         met = 1e6 * (1 + 10 / width) * 2e6 * (1 + 40 / width) / 1e3 * width / 2_040
-        return buckets.COPY * copies + met
+        return buckets._COPY * copies + met
 
     assert cost(width) < min(cost(width / 2), cost(width * 2))
 

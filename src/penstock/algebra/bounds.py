@@ -33,7 +33,7 @@ from penstock.algebra.occurrence import inner_plans
 from penstock.algebra.ops import Bgp, Op, Query
 from penstock.algebra.sexpr import token
 
-__all__ = ["Place", "duration_bounds", "kept_for", "unbounded"]
+__all__ = ["Place", "duration_bounds", "kept_for", "least", "longest", "unbounded"]
 
 Place = tuple[int, ...]
 """The way from the root to a pattern: at each operator the number of the operand, in the order of `inner_plans`."""
@@ -51,8 +51,8 @@ class Reach:
     def within(self, duration: int | None) -> Reach:
         """The same for rows that are no longer than that."""
         later = None if self.lag is None or duration is None else self.lag + duration
-        age = _least(self.age, later)
-        return Reach(_least(self.lag, age), age, self.timed or duration is not None)
+        age = least(self.age, later)
+        return Reach(least(self.lag, age), age, self.timed or duration is not None)
 
     def part(self, timed: bool) -> Reach:
         """The same for a part that may end before the whole does."""
@@ -171,13 +171,11 @@ def _optional_seq(op: ops.OptionalSeq, reach: Reach, remedy: str | None) -> list
 
 def _partner(condition: Expr | None, reach: Reach) -> Known:
     """What ends with the other side or before it, and together with it is no longer than the condition says."""
-    duration = None if condition is None else longest(condition)
-    return Reach(reach.lag).within(duration).part(timed=False), None if reach.lag is None else _INSIDE
+    return Reach(reach.lag).within(longest(condition)).part(timed=False), None if reach.lag is None else _INSIDE
 
 
 def _equals_optional(op: ops.EqualsOptional, reach: Reach, remedy: str | None) -> list[Known]:
-    duration = None if op.condition is None else longest(op.condition)
-    return [(reach, remedy), (reach.only_timed().within(duration), remedy)]
+    return [(reach, remedy), (reach.only_timed().within(longest(op.condition)), remedy)]
 
 
 def _minus(op: ops.Minus, reach: Reach, remedy: str | None) -> list[Known]:
@@ -203,11 +201,11 @@ _OPERANDS: dict[type[Op], Callable[..., list[Known]]] = {
 }
 
 
-def longest(condition: Expr) -> int | None:
-    """How long a row may be at most for the condition to hold; None: nothing says so."""
+def longest(condition: Expr | None) -> int | None:
+    """How long a row may be at most for the condition, if there is one, to hold; None: nothing says so."""
     match condition:
         case Call("&&", args):
-            return _least(*map(longest, args))
+            return least(*map(longest, args))
         case Call("||", args):
             choices = [longest(arg) for arg in args]
             return None if None in choices else max(choice for choice in choices if choice is not None)
@@ -224,5 +222,6 @@ def _limit(limit: Literal) -> int | None:
     return None if found is None else max(0, found[0])
 
 
-def _least(*numbers: int | None) -> int | None:
+def least(*numbers: int | None) -> int | None:
+    """The least bound; None is none."""
     return min((number for number in numbers if number is not None), default=None)

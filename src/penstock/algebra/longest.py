@@ -10,17 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from penstock.algebra import ops
-from penstock.algebra.bounds import longest
-from penstock.algebra.expressions import Expr
+from penstock.algebra.bounds import least, longest
 from penstock.algebra.occurrence import inner_plans
 from penstock.algebra.ops import Op
 
 __all__ = ["longest_sequences"]
 
 Bound = int | None
-_MOST = (
-    10**17
-)  # microseconds, some 3,000 years: a bound that is as good as none, and would not fit into Spark's integers
+_MOST = 10**17  # microseconds, some 3,000 years: as good as no bound, and sums with more might not fit into 64 bits
 
 
 def longest_sequences(op: Op) -> dict[Op, int]:
@@ -42,14 +39,6 @@ def _most(one: Bound, other: Bound) -> Bound:
     return None if one is None or other is None else max(one, other)
 
 
-def _least(*bounds: Bound) -> Bound:
-    return min((bound for bound in bounds if bound is not None), default=None)
-
-
-def _own(condition: Expr | None) -> Bound:
-    return None if condition is None else longest(condition)
-
-
 def _none(op: Op, bound: Bound) -> list[Bound]:
     return []
 
@@ -61,15 +50,15 @@ def _same(op: Op, bound: Bound) -> list[Bound]:
 _OPERANDS: dict[type[Op], Callable[..., list[Bound]]] = {
     ops.Distinct: _same,
     ops.Equals: _same,
-    ops.EqualsOptional: lambda op, bound: [bound, _least(bound, _own(op.condition))],
+    ops.EqualsOptional: lambda op, bound: [bound, least(bound, longest(op.condition))],
     ops.Extend: _same,
-    ops.Filter: lambda op, bound: [_least(bound, longest(op.condition))],
+    ops.Filter: lambda op, bound: [least(bound, longest(op.condition))],
     ops.Graph: _same,
     ops.InWindow: _same,
     ops.Join: _same,
-    ops.LeftJoin: lambda op, bound: [bound, _own(op.condition)],
+    ops.LeftJoin: lambda op, bound: [bound, longest(op.condition)],
     ops.Minus: lambda op, bound: [bound, None],
-    ops.OptionalSeq: lambda op, bound: [_own(op.condition), bound],
+    ops.OptionalSeq: lambda op, bound: [longest(op.condition), bound],
     ops.OrderBy: _same,
     ops.Overridden: _same,
     ops.Project: _same,

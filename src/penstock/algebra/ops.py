@@ -395,17 +395,14 @@ RULES = NamedNode("urn:penstock:rules")
 """The stream that the triples of rules go to."""
 
 REPORTS = ("rstream", "istream", "dstream", "intervals")
-"""What of the answers is reported, whatever the query."""
-EMISSIONS = (*REPORTS, "events")
-"""What a query may report of its answers: all at each instant, what comes, what goes, how long it was there, or each
-solution once at the end of its own interval."""
+"""What may be told of the answers of any query: all at each instant, what comes, what goes, how long it was there."""
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
     """A whole query. `variables` are the projected ones, in order (empty unless SELECT). `emit` is which stream is made
-    of the answers, one of EMISSIONS; None: nothing was said (then it is as rstream). With "events" no window ends, and
-    without streams it reads all that there are."""
+    of the answers, one of REPORTS or "events"; None: nothing was said (then it is as rstream). With "events" each
+    solution is told once, at the end of its own interval, no window ends, and without streams it reads all."""
 
     form: Form
     pattern: Op

@@ -12,14 +12,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 from pyarrow import fs
 
 from penstock.errors import LoadError
 
-__all__ = ["Split", "absolute", "chunks", "filesystem", "line_of", "splits"]
+__all__ = ["Split", "absolute", "chunks", "filesystem", "line_of", "parquet_file", "splits"]
 
 SIZE = 80 << 20  # bytes of a piece: half a second of parsing, several times what a task costs
 _CHUNK = 8 << 20
@@ -71,6 +73,12 @@ def absolute(source: str | PathLike[str]) -> str:
     """A path or URI that means the same to a task in another folder, without a slash at its end."""
     name = str(source)
     return name.rstrip("/") if "://" in name else str(Path(name).absolute())
+
+
+def parquet_file(path: str, **options: Any) -> pq.ParquetFile:
+    """Of a path with or without a scheme."""
+    system, inside = filesystem(path)
+    return pq.ParquetFile(system.open_input_file(inside), **options)
 
 
 def filesystem(name: str) -> tuple[fs.FileSystem, str]:

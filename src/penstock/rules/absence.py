@@ -23,25 +23,32 @@ __all__ = ["Mark", "Minus", "Optional", "OptionalAtOnce", "OptionalBefore"]
 _MARKS = {truth: f'"{str(truth).lower()}"{tail_of("boolean")}' for truth in (True, False)}
 
 
-class Optional(Scheduled):
-    """OPTIONAL: the partners that have ended so far, or the row alone."""
+class Judging(Scheduled):
+    """A node that judges rows by those of its second input that have ended so far."""
 
     complete = frozenset((1,))
 
-    def __init__(self, meeting: Meeting, condition: Expression | None) -> None:
-        super().__init__(meeting.layout, 2)
+    def __init__(self, meeting: Meeting, layout: tuple[Var, ...]) -> None:
+        super().__init__(layout, 2)
         self._meeting = meeting
-        self._condition = condition
-        self._partners = Memory(meeting.other_key)
+        self._others = Memory(meeting.other_key)
         self.timeless = Timeless(meeting)
 
     def memories(self) -> dict[int, Memory]:
-        return {1: self._partners}
+        return {1: self._others}
+
+
+class Optional(Judging):
+    """OPTIONAL: the partners that have ended so far, or the row alone."""
+
+    def __init__(self, meeting: Meeting, condition: Expression | None) -> None:
+        super().__init__(meeting, meeting.layout)
+        self._condition = condition
 
     def work(self, *inbox: list[Row]) -> list[Row]:
         rows, partners = inbox
         made = self._with_timeless(partners)
-        self._partners.add(partners)
+        self._others.add(partners)
         for row in rows:
             found = self._fitting(self._meeting.together(row, self.candidates(row)))
             made += found or [self._meeting.alone(row)]
@@ -50,7 +57,7 @@ class Optional(Scheduled):
         return made
 
     def candidates(self, row: Row) -> Sequence[Row]:
-        return self._partners.find(self._meeting.key(row))
+        return self._others.find(self._meeting.key(row))
 
     def _fitting(self, rows: list[Row]) -> list[Row]:
         if self._condition is None or not rows:
@@ -77,7 +84,7 @@ class OptionalBefore(Optional):
         return super().work(inbox[0], [])
 
     def candidates(self, row: Row) -> Sequence[Row]:
-        return () if row[0] is None else self._partners.before(self._meeting.key(row), row[0])
+        return () if row[0] is None else self._others.before(self._meeting.key(row), row[0])
 
 
 class OptionalAtOnce(Optional):
@@ -103,18 +110,8 @@ class OptionalAtOnce(Optional):
         self._now.clear()
 
 
-class Minus(Scheduled):
-    complete = frozenset((1,))
+class Minus(Judging):
     repeats = False
-
-    def __init__(self, meeting: Meeting, layout: tuple[Var, ...]) -> None:
-        super().__init__(layout, 2)
-        self._meeting = meeting
-        self._others = Memory(meeting.other_key)
-        self.timeless = Timeless(meeting)
-
-    def memories(self) -> dict[int, Memory]:
-        return {1: self._others}
 
     def work(self, *inbox: list[Row]) -> list[Row]:
         rows, others = inbox
@@ -135,22 +132,15 @@ class Minus(Scheduled):
         return self._meeting.fits(row, other) and self._meeting.share(row, other)
 
 
-class Mark(Scheduled):
+class Mark(Judging):
     """EXISTS: the row with one more place that says whether there is a fitting solution. A condition, which reads both,
     is asked at the time of that solution."""
 
-    complete = frozenset((1,))
     repeats = False
 
     def __init__(self, meeting: Meeting, layout: tuple[Var, ...], condition: Expression | None) -> None:
-        super().__init__(layout, 2)
-        self._meeting = meeting
+        super().__init__(meeting, layout)
         self._condition = condition
-        self._others = Memory(meeting.other_key)
-        self.timeless = Timeless(meeting)
-
-    def memories(self) -> dict[int, Memory]:
-        return {1: self._others}
 
     def work(self, *inbox: list[Row]) -> list[Row]:
         rows, others = inbox

@@ -17,7 +17,7 @@ from penstock.spark.relation import FROM, TO, Relation
 from penstock.spark.timeline import Span
 
 BUCKET = ".bucket"
-COPY = 30.0  # what it costs to bring a row to its join, where looking at a pair of rows is 1
+_COPY = 30.0  # what it costs to bring a row to its join, where looking at a pair of rows is 1
 _JOB = 2e7  # and what a job costs anyhow
 _GAIN = 2.0  # how many times as cheap the buckets have to be: estimates are not exact
 
@@ -63,8 +63,8 @@ def choose(left: Relation, right: Relation, span: Span | None) -> Buckets | None
 def best_width(left: Size, right: Size, time: int) -> int | None:
     """The width that costs least, None if a join without buckets is hardly dearer.
 
-    A row has 1 + lasts/width copies, and a pair of copies is in the same bucket width/time of the time. Their sum has
-    its minimum where the derivative by the width is 0. Rows may begin before the span, as long ago as they last.
+    A row has 1 + lasts/width copies, and a pair of copies is in the same bucket width/time of the time. Rows may begin
+    before the span, as long ago as they last.
     """
     if left.lasts is None or right.lasts is None:
         return None
@@ -72,10 +72,16 @@ def best_width(left: Size, right: Size, time: int) -> int | None:
     time += max(left.lasts, right.lasts)
     rows, pairs = one.rows + other.rows, rows_joined(one, other)
     lasting = one.rows * left.lasts + other.rows * right.lasts
-    width = max(1.0, sqrt(left.lasts * right.lasts + COPY * lasting * time / pairs))
+    width = cheapest(left.lasts * right.lasts, lasting, pairs / time)
     met = pairs * (width + left.lasts) * (width + right.lasts) / width / time
-    plain, cut = _JOB + COPY * rows + pairs, _JOB + COPY * (rows + lasting / width) + met
+    plain, cut = _JOB + _COPY * rows + pairs, _JOB + _COPY * (rows + lasting / width) + met
     return round(width) if plain > _GAIN * cut else None
+
+
+def cheapest(both: int, lasting: float, pairs: float) -> float:
+    """The width where copies and pairs together cost least: there the derivative by it is 0. `both` is the product of
+    how long a row of either side lasts, `lasting` how long all rows do, `pairs` how many meet in a unit of time."""
+    return max(1.0, sqrt(both + _COPY * lasting / pairs))
 
 
 def both(left: Size | None, right: Size | None, span: Span | None) -> Size | None:
@@ -85,12 +91,17 @@ def both(left: Size | None, right: Size | None, span: Span | None) -> Size | Non
     lasting = [size.lasts for size in (left, right) if size.lasts is not None]
     time = None if span is None else span.through - span.after + max(lasting, default=0)
     share = min(1.0, sum(lasting) / time) if time and len(lasting) == 2 else 1.0
+    return part(left, right, share, min(lasting, default=None))
+
+
+def part(left: Size, right: Size, share: float, lasts: int | None) -> Size:
+    """The size of a join that has that share of the pairs."""
 
     def estimate() -> Estimate:
         found = joined(left.estimate(), right.estimate())
         return Estimate(found.rows * share, found.distinct)
 
-    return Size(cache(estimate), min(lasting, default=None))
+    return Size(cache(estimate), lasts)
 
 
 def either(left: Size | None, right: Size | None) -> Size | None:

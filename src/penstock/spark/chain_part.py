@@ -13,9 +13,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from penstock.io.splits import filesystem
+from penstock.io.splits import parquet_file
 
 __all__ = ["Chain", "Piece", "Step", "sequences"]
 
@@ -107,8 +106,7 @@ def _matched(chain: Chain, piece: Piece) -> tuple[Column, list[Rows]]:
 
 
 def _read(path: str, low: int | None, high: int) -> pa.Table:
-    system, inside = filesystem(path)
-    with pq.ParquetFile(system.open_input_file(inside), read_dictionary=list(_PLACES)) as file:
+    with parquet_file(path, read_dictionary=list(_PLACES)) as file:
         names = [name for name in _READ.names if name in file.schema_arrow.names]
         groups = [i for i in range(file.num_row_groups) if _overlaps(file.metadata.row_group(i), low, high)]
         table = file.read_row_groups(groups, names)

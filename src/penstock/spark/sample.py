@@ -13,9 +13,8 @@ from itertools import islice
 from typing import TypeAlias, TypeVar
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from penstock.io.splits import filesystem
+from penstock.io.splits import parquet_file
 from penstock.optimise import PredicateCounts
 
 __all__ = ["counts", "estimated"]
@@ -63,18 +62,13 @@ def _squares(terms: Counter[str]) -> int:
 
 def _runs(paths: Sequence[str]) -> Iterator[Run]:
     """The beginnings of some row groups; where there are few, also some of what follows there."""
-    files = [_open(path) for path in _spread(paths, _RUNS)]
+    files = [parquet_file(path, buffer_size=_BUFFER) for path in _spread(paths, _RUNS)]
     groups = _spread([(file, group) for file in files for group in range(file.num_row_groups)], _RUNS)
     for file, group in groups:
         each = -(-_RUNS // len(groups))
         apart = max(1, min(_APART, file.metadata.row_group(group).num_rows // each) // _ROWS)
         batches = file.iter_batches(_ROWS, [group], _COLUMNS)
         yield from map(_rows, islice(batches, 0, (each - 1) * apart + 1, apart))
-
-
-def _open(path: str) -> pq.ParquetFile:
-    system, inside = filesystem(path)
-    return pq.ParquetFile(system.open_input_file(inside), buffer_size=_BUFFER)
 
 
 def _rows(some: pa.RecordBatch) -> Run:

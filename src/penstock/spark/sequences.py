@@ -8,12 +8,10 @@ they meet once at most.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
-from math import sqrt
 
-from penstock.optimise.cost import Estimate, joined, rows_joined
+from penstock.optimise.cost import rows_joined
 from penstock.spark import joins
-from penstock.spark.buckets import BUCKET, COPY, Size
+from penstock.spark.buckets import BUCKET, cheapest, part
 from penstock.spark.relation import ENDS, STARTS, Relation
 from penstock.spark.timeline import Span
 
@@ -24,15 +22,18 @@ def join(left: Relation, right: Relation, within: int, span: Span) -> Relation:
     Both have times: what has none, a row of the background, is before nothing.
     """
     time = span.through - span.after + within
-    width = _width(left.size, right.size, within, time)
-    sides = _reaching(left, within, width), _starting(right, width)
+    width, hint, size = max(1, within), "", None  # where little is known, a row has two copies at most
+    if left.size is not None and right.size is not None:
+        one, other = left.size.estimate(), right.size.estimate()
+        width = round(cheapest(0, one.rows * within, rows_joined(one, other) / time))
+        near = within / time  # of the pairs, half of which are in order
+        hint, size = joins.HASHED, part(left.size, right.size, near / 2, None)
     order = [
         f"l.`{BUCKET}` = r.`{BUCKET}`",
         f"l.`{ENDS}` < r.`{STARTS}`",
         f"r.`{ENDS}` - l.`{STARTS}` <= {within}L",
     ]
-    hint = "" if left.size is None or right.size is None else joins.HASHED
-    return replace(joins.join(*sides, hint, order=order), size=_size(left.size, right.size, within / time))
+    return replace(joins.join(_reaching(left, within, width), _starting(right, width), hint, order=order), size=size)
 
 
 def _reaching(relation: Relation, within: int, width: int) -> Relation:
@@ -48,26 +49,3 @@ def _starting(relation: Relation, width: int) -> Relation:
 
 def _bucket(time: str, width: int) -> str:
     return f"({time}) div {width}L"
-
-
-def _width(left: Size | None, right: Size | None, within: int, time: int) -> int:
-    """The width that costs least: a row has 1 + within/width copies, and a copy looks at what starts in its bucket.
-
-    Where little is known it is the longest duration, with two copies at most.
-    """
-    if left is None or right is None:
-        return max(1, within)
-    one, other = left.estimate(), right.estimate()
-    return max(1, round(sqrt(COPY * one.rows * within * time / rows_joined(one, other))))
-
-
-def _size(left: Size | None, right: Size | None, share: float) -> Size | None:
-    """Of the pairs of the same key, those that are near enough, half of which are in order."""
-    if left is None or right is None:
-        return None
-
-    def estimate() -> Estimate:
-        found = joined(left.estimate(), right.estimate())
-        return Estimate(found.rows * share / 2, found.distinct)
-
-    return Size(cache(estimate), None)

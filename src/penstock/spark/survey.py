@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-from penstock.io.splits import filesystem
+from penstock.io.splits import parquet_file
 from penstock.spark.triples import MOST_PREDICATES
 
 _FEW_FILES = 64  # whose footers are read here
@@ -26,39 +26,26 @@ def predicates(session: SparkSession, paths: tuple[str, ...]) -> frozenset[str] 
 
 
 def _from_files(paths: Iterable[str]) -> frozenset[str] | None:
-    try:
-        return _from_footers(paths) or _from_columns(paths)
-    except (OSError, pa.ArrowException):
-        return None
-
-
-def _from_footers(paths: Iterable[str]) -> frozenset[str] | None:
-    """Known where every row group has just one."""
-    bounds = {bound for path in paths for bound in _bounds(path)}
-    return None if None in bounds else frozenset(map(str, bounds))
-
-
-def _bounds(path: str) -> Iterator[str | None]:
-    with _opened(path) as file:
-        for group in range(file.num_row_groups):
-            found = file.metadata.row_group(group).column(file.schema_arrow.get_field_index("p")).statistics
-            yield found.min if found is not None and found.has_min_max and found.min == found.max else None
-
-
-def _from_columns(paths: Iterable[str]) -> frozenset[str] | None:
-    """By looking at all rows, unless they are many."""
+    """From the statistics of row groups that have just one, else by looking at all rows, unless they are many."""
     found: set[str] = set()
     rows = 0
-    for path in paths:
-        with _opened(path) as file:
-            rows += file.metadata.num_rows
-            if rows > _FEW_ROWS:
-                return None
+    try:
+        for file in (parquet_file(path, read_dictionary=["p"]) for path in paths):
             for group in range(file.num_row_groups):
-                found.update(map(str, pc.unique(file.read_row_group(group, ["p"]).column("p")).to_pylist()))
+                single = _single(file, group)
+                rows += 0 if single else file.metadata.row_group(group).num_rows
+                if rows > _FEW_ROWS:
+                    return None
+                found |= {single} if single else _unique(file, group)
+    except (OSError, pa.ArrowException):
+        return None
     return frozenset(found)
 
 
-def _opened(path: str) -> pq.ParquetFile:
-    system, inside = filesystem(path)
-    return pq.ParquetFile(system.open_input_file(inside), read_dictionary=["p"])
+def _single(file: pq.ParquetFile, group: int) -> str | None:
+    known = file.metadata.row_group(group).column(file.schema_arrow.get_field_index("p")).statistics
+    return str(known.min) if known is not None and known.has_min_max and known.min == known.max else None
+
+
+def _unique(file: pq.ParquetFile, group: int) -> set[str]:
+    return set(map(str, pc.unique(file.read_row_group(group, ["p"]).column("p")).to_pylist()))
