@@ -1,0 +1,42 @@
+"""Statistics for a query that nothing has run: what may come from a window follows from where a pattern stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from penstock.algebra.expressions import PatternTerm
+from penstock.algebra.ops import Op, TriplePattern
+from penstock.algebra.places import ANYWHERE, Place
+from penstock.explain.sources import Sources
+from penstock.optimise import Statistics
+from penstock.optimise.statistics import Position
+
+__all__ = ["Guessed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Guessed:
+    """The numbers of `others`, and the windows of a query's sources."""
+
+    others: Statistics
+    sources: Sources
+    place: Place = ANYWHERE
+
+    @property
+    def live(self) -> bool:
+        return bool(self.sources.windows)
+
+    def streams(self, predicate: PatternTerm) -> bool:
+        return any(source.window is not None for source in self.sources.of(predicate, self.place))
+
+    def inside(self, op: Op) -> Guessed:
+        return replace(self, others=self.others.inside(op), place=self.place.inside(op))
+
+    def triples(self) -> float:
+        return self.others.triples()
+
+    def count(self, pattern: TriplePattern) -> float:
+        return self.others.count(pattern)
+
+    def distinct(self, predicate: PatternTerm, position: Position) -> float:
+        return self.others.distinct(predicate, position)

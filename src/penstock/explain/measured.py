@@ -1,0 +1,72 @@
+"""The figures of an evaluation beside the operators that they are of."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pyoxigraph import NamedNode
+
+from penstock.algebra.ops import Kept, Op, Query, StreamWindow
+from penstock.explain.explanation import Explanation, explain_query, explanation_of
+from penstock.explain.figures import amount, counted
+from penstock.explain.model import Figures, Node
+from penstock.explain.names import Names
+from penstock.explain.sources import Known
+
+if TYPE_CHECKING:
+    from penstock.spark.profile import Counted, Examined
+
+__all__ = ["of_registered"]
+
+
+def of_registered(name: str, query: Query, text: str, examined: Examined | None) -> Explanation:
+    """Of a registered query; where there is nothing to look at yet, what its text says."""
+    found = explain_query(query, text) if examined is None else measured(query, text, examined)
+    return replace(found, name=name)
+
+
+def measured(query: Query, text: str, examined: Examined) -> Explanation:
+    """The explanation of a query that was planned for its data, and perhaps run."""
+    names = Names(text)
+    streams = {name: held.predicates for name, held in examined.streams.items() if held.predicates is not None}
+    found = explanation_of(query, examined.optimised, names, Known(examined.background, streams))
+    graph = found.optimised
+    figures = {node.id: made for node in graph.nodes if (made := _figures(node, examined)) is not None}
+    return replace(
+        found,
+        optimised=graph.with_figures(figures),
+        orders=tuple(examined.orders),
+        physical=examined.physical,
+    )
+
+
+def _figures(node: Node, examined: Examined) -> Figures | None:
+    match node.of:
+        case Op():
+            return _of_operator(node.of, examined)
+        case StreamWindow() as window:
+            return _counted(examined.held.get(window), examined.windows.get(window))
+        case NamedNode(value=iri) if iri in examined.streams:
+            held = examined.streams[iri]
+            return Figures(state=f"{counted(held.elements, 'element')} in {amount(held.bytes)}")
+    return _of_result(examined) if node.kind == "result" else None
+
+
+def _of_result(examined: Examined) -> Figures | None:
+    """Of a family, what is open is that of all its queries."""
+    parts = [f"one of {examined.together:,} queries of one plan"] if examined.together > 1 else []
+    parts += [f"{counted(examined.open, 'solution')} open"] if examined.open else []
+    return Figures(state=", ".join(parts)) if parts else None
+
+
+def _of_operator(op: Op, examined: Examined) -> Figures:
+    made = _counted(examined.estimated.get(id(op)), examined.counted.get(id(op)))
+    kept = f"{counted(made.rows, 'row')} kept" if isinstance(op, Kept) and made.rows is not None else None
+    return replace(made, state=kept, notes=examined.notes.get(id(op), ()))
+
+
+def _counted(estimated: float | None, counted: Counted | None) -> Figures:
+    if counted is None:
+        return Figures(estimated)
+    return Figures(estimated, counted.at_once, counted.rows, counted.seconds)
