@@ -28,6 +28,7 @@ WHERE { ?gate <http://e/busy> ?n } GROUP BY ?gate"""
 WINDOW = f"FROM STREAM <{STREAM}> [RANGE 2m STEP 1m]"
 PASSES = "{ ?gate <http://e/registers> ?car }"
 NEW = f"""REGISTER ISTREAM <http://e/new> AS CONSTRUCT {{ ?gate <http://e/new> ?car }} {WINDOW} WHERE {PASSES}"""
+GATE = f"SELECT ?car {WINDOW} WHERE {{{{ <http://e/gate{{}}> <http://e/registers> ?car }}}}"
 SLIDING = f"SELECT ?gate FROM STREAM <{STREAM}> WINDOW RANGE 100 S SLIDE 30 S WHERE {PASSES}"
 QUERIES: dict[str, dict[str, tuple[str, str | None]]] = {  # by the file of the answers: the text, and what is reported
     "whole": {
@@ -41,6 +42,10 @@ QUERIES: dict[str, dict[str, tuple[str, str | None]]] = {  # by the file of the 
         "counts.csv": (COUNT, "dstream"),
         "lasting.ndjson": (SLIDING, "intervals"),
         "gates.ndjson": (f"SELECT DISTINCT ?gate {WINDOW} WHERE {PASSES}", "istream"),
+    },
+    "families": {
+        **{f"new{gate}.csv": (GATE.format(gate), "istream") for gate in range(4)},  # there is no gate 3
+        **{f"whole{gate}.ndjson": (GATE.format(gate), "rstream") for gate in (0, 1, 3)},
     },
 }
 
@@ -74,16 +79,20 @@ def _torn(deliver: Callable[[FileSink, Batch], Position], come_to: Callable[[str
     return written
 
 
-def _half(keep: Callable[[Carried, str, int, Carrying], int], come_to: Callable[[str], None]) -> Callable[..., int]:
+Keep = Callable[[Carried, Carrying], tuple[str, int]]
+
+
+def _half(keep: Keep, come_to: Callable[[str], None]) -> Keep:
     """As `keep`, but what lies there when it comes to the place "carrying" is half of the file."""
 
-    def kept(self: Carried, query: str, batches: int, made: Carrying) -> int:
-        keep(self, query, batches, made)
-        path = self.path(query, batches)
+    def kept(self: Carried, made: Carrying) -> tuple[str, int]:
+        name, _ = keep(self, made)
+        path = self.path(name)
         assert path is not None
         os.truncate(path, os.path.getsize(path) // 2)
         come_to("carrying")
-        return keep(self, query, batches, made)
+        self.remove([name])
+        return keep(self, made)
 
     return kept
 

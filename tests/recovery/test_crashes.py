@@ -33,6 +33,11 @@ OF_CHANGES = [
     ("delivered", 2),  # what has gone is delivered, and progress does not know
     ("skipped", 1),  # nothing had to be delivered, and others in the round have not begun
 ]
+OF_FAMILIES = [
+    ("carrying", 2),  # half of what goes on for all of them is in its file
+    ("delivered", 2),  # two of a family are delivered to, others are not, and progress knows of nobody
+    ("saved", 2),
+]
 
 
 def live(folder: Path, *arguments: object) -> int:
@@ -67,4 +72,12 @@ def test_what_goes_on_when_an_engine_is_killed_goes_on_after_it(spark: SparkSess
     found = killed("changes", OF_CHANGES, spark, tmp_path)
     sizes = {name: len(text.splitlines()) for name, text in found.items()}
     assert sizes.pop("gates.ndjson") == 2  # gate 0 at once, the others with the first minute, and they stay
+    assert all(size >= 10 for size in sizes.values()), sizes
+
+
+def test_a_family_that_was_killed_goes_on_as_one(spark: SparkSession, tmp_path: Path) -> None:
+    """Those who were delivered to before the end are delivered to again, in the same place."""
+    found = killed("families", OF_FAMILIES, spark, tmp_path)
+    sizes = {name: len(text.splitlines()) for name, text in found.items()}
+    assert sizes.pop("new3.csv") == 0
     assert all(size >= 10 for size in sizes.values()), sizes

@@ -9,10 +9,11 @@ from pathlib import Path
 import pyarrow as pa
 
 from penstock.spark.contents import Stream
+from penstock.spark.members import Members
+from penstock.spark.opened import Before
 from penstock.spark.timeline import Span
 from penstock.stream.carried import Carried
-from penstock.stream.rounds import Rounds
-from tests.unit.runtime import FakeInputs, FakePlan, Frame, ListSink, range_of, segment, task
+from tests.unit.runtime import FakeInputs, FakePlan, Frame, ListSink, range_of, rounds, segment, task
 
 S = "http://e/s"
 
@@ -32,7 +33,12 @@ class Leaving(FakePlan):
     """Something begins with the first instant that is asked for, and ends with the next."""
 
     def evaluate(
-        self, streams: Mapping[str, Stream], span: Span, before: str | None = None, final: bool = False
+        self,
+        streams: Mapping[str, Stream],
+        span: Span,
+        before: Before = None,
+        final: bool = False,
+        members: Members | None = None,
     ) -> Left:
         self.seen.append(({}, span))
         times = list(range_of(span, self.step)) if before is not None else []
@@ -40,24 +46,30 @@ class Leaving(FakePlan):
         return Left(pa.table(rows), 1 if before is None else 0)
 
 
-def test_only_the_file_in_use_and_the_new_one_are_kept(tmp_path: Path) -> None:
+def test_files_that_nobody_refers_to_are_swept(tmp_path: Path) -> None:
+    """By Spark a file may be a folder, and older versions have folders of files."""
     carried = Carried(tmp_path)
-    assert carried.path("q", 0) is None
-    for batches in (1, 2, 3):
-        assert carried.keep("q", batches, Left(pa.table({}), batches)) == batches
-    kept = [carried.path("q", batches) for batches in range(5)]
-    assert [path and Path(path).read_text() for path in kept] == [None, None, "2", "3", None]
-    assert (carried.path("r", 3), carried.forget("q"), carried.path("q", 3)) == (None, None, None)
+    (used, one), (unused, two) = (carried.keep(Left(pa.table({}), count)) for count in (1, 2))
+    for name in ("half.parquet/_temporary", "q-1234/3.parquet", "q-1234/4.parquet/_temporary"):
+        (tmp_path / name).mkdir(parents=True)
+    carried.sweep({used, "q-1234/3.parquet"})
+    found = [
+        carried.path(name) is not None
+        for name in (used, unused, "half.parquet", "q-1234/3.parquet", "q-1234/4.parquet")
+    ]
+    assert (one, two, found) == (1, 2, [True, False, False, True, False])
+    assert Path(carried.path(used) or "").read_text() == "1"
 
 
-def test_what_a_crash_has_left_of_a_file_is_replaced(tmp_path: Path) -> None:
-    """By Spark it may be a folder."""
-    carried = Carried(tmp_path)
-    carried.keep("q", 1, Left(pa.table({}), 1))
-    half = Path(carried.path("q", 1) or "").with_name("2.parquet")
-    (half / "_temporary").mkdir(parents=True)
-    carried.keep("q", 2, Left(pa.table({}), 7))
-    assert half.read_text() == "7"
+def test_only_the_file_in_use_is_kept(tmp_path: Path) -> None:
+    q = task("q", S)
+    q.plan = Leaving(emit="dstream")
+    inputs = FakeInputs({S: [segment(3, 25)]}, {S: 12})
+    round = rounds(inputs, q, carried=Carried(tmp_path))
+    for end in (12, 22, 32):
+        inputs.ends[S] = end
+        round.live()
+        assert [file.name for file in tmp_path.iterdir()] == [name for name, _ in q.unit.reached.states]
 
 
 def test_an_end_that_could_not_be_delivered_is_not_forgotten(tmp_path: Path) -> None:
@@ -66,15 +78,15 @@ def test_an_end_that_could_not_be_delivered_is_not_forgotten(tmp_path: Path) -> 
     q = task("q", S, sink=sink)
     q.plan = Leaving(emit="dstream")
     inputs = FakeInputs({S: [segment(3, 5)]}, {S: 12})
-    rounds = Rounds(inputs, carried=Carried(tmp_path))
-    rounds.live([q])
-    assert (q.entry.open, q.entry.batches, sink.times) == (1, 1, [])
+    round = rounds(inputs, q, carried=Carried(tmp_path))
+    round.live()
+    assert (q.unit.reached.open, q.entry.batches, sink.times) == (1, 0, [])
     inputs.ends[S], sink.fails = 22, True
-    rounds.live([q])
-    assert (q.state, q.entry.open, q.entry.batches) == ("failed", 1, 1)
+    round.live()
+    assert (q.state, q.unit.reached.open, q.entry.batches) == ("failed", 1, 0)
     sink.fails = False
     q.resume()
-    rounds.live([q])
-    assert (sink.times, q.entry.open, q.entry.batches) == ([20], 0, 2)
+    round.live()
+    assert (sink.times, q.unit.reached.open, q.entry.batches) == ([20], 0, 1)
     inputs.ends[S] = 1000
-    assert not rounds.live([q])
+    assert not round.live()

@@ -35,6 +35,7 @@ from penstock.stream.rounds import Rounds
 from penstock.stream.sifting import Reading
 from penstock.stream.task import Task
 from tests.oracle.tape import Tape
+from tests.unit.runtime import Alone, NoPlanner
 from tests.unit.windowed import DefinedPlan, Elements, KeepingSink
 
 S, T, D = "http://e/s", "http://e/t", "http://e/d"
@@ -97,13 +98,17 @@ class Engine:
         self.inputs.ingest = cast(Any, complete)
         registry = Registry(self.root / "registry")
         entries = {entry.name: entry for entry in registry.load()}
+        self.units = Alone(registry, NoPlanner())
         self.tasks = {name: self._task(name, entries.get(name), registry) for name in self.queries}
 
     def _task(self, name: str, known: Entry | None, registry: Registry) -> Task:
         sink = self.sinks.setdefault(name, KeepingSink())
         task = Task(known or Entry(name, "…"), self.queries[name], sink, registry)
         if known is None:
-            task.begin(None)
+            task.begin()
+            self.units.begin(task, None)
+        else:
+            self.units.add(task)
         if task.output is not None:
             self.inputs.undo(task.output, task.entry.batches)
         task.plan = cast(Any, DefinedPlan(task.query))
@@ -123,8 +128,8 @@ class Engine:
         self.intake.take(Batch(stream, "spool", number), [Reading(table)])
 
     def round(self) -> None:
-        rounds = Rounds(self.inputs)
-        while rounds.live(list(self.tasks.values())):
+        rounds = Rounds(self.inputs, self.units)
+        while rounds.live():
             pass
         assert not [task.error for task in self.tasks.values() if task.error]
 

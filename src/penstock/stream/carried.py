@@ -1,16 +1,18 @@
 """What queries carry from one evaluation to the next: the solutions that hold when a span ends, and since when.
 
-    ROOT/<query>/<batches>.parquet     as it was after so many deliveries
+    ROOT/<name>.parquet     of the queries that were evaluated together then
 
-A file is written before the delivery that it goes with becomes progress, so one that a crash has left unused is written
-again; the one before is needed until then.
+A file is written before the delivery that it goes with becomes progress, and the one before is kept until then. The
+registry says which files count: one that a crash has left unused is removed when the engine starts again.
 """
 
 from __future__ import annotations
 
 import shutil
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Protocol
+from uuid import uuid4
 
 from penstock.stream import durable
 
@@ -25,34 +27,34 @@ class Carrying(Protocol):
 
 
 class Carried:
-    """The files of all queries."""
+    """The files of all queries, by name."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
 
-    def path(self, query: str, batches: int) -> str | None:
-        """What the query left open after so many deliveries."""
-        found = self._file(query, batches)
+    def path(self, name: str) -> str | None:
+        """Where the file of that name is; None: nothing was left open, or by a version that wrote no file then."""
+        found = self._root / name
         return str(found) if found.exists() else None
 
-    def keep(self, query: str, batches: int, made: Carrying) -> int:
-        """Keep what is open after so many deliveries; files that no restart needs are removed."""
-        file = self._file(query, batches)
-        file.parent.mkdir(parents=True, exist_ok=True)
-        for old in file.parent.iterdir():
-            if old.name not in (file.name, f"{batches - 1}.parquet"):
-                _remove(old)
-        _remove(file)
+    def keep(self, made: Carrying) -> tuple[str, int]:
+        """Keep what is open now: the new file's name, and how much it is."""
+        self._root.mkdir(parents=True, exist_ok=True)
+        file = self._root / f"{uuid4().hex}.parquet"
         count = made.write_open(str(file))
         _sync(file)
-        return count
+        return file.name, count
 
-    def forget(self, query: str) -> None:
-        """A query of that name begins anew, or is gone."""
-        shutil.rmtree(self._file(query, 0).parent, ignore_errors=True)
+    def remove(self, names: Iterable[str]) -> None:
+        """Nobody refers to these any more."""
+        for name in names:
+            _remove(self._root / name)
 
-    def _file(self, query: str, batches: int) -> Path:
-        return self._root / durable.folder_name(query) / f"{batches}.parquet"
+    def sweep(self, used: Collection[str]) -> None:
+        """Only these are used. In folders there are files of older versions."""
+        for found in list(self._root.iterdir()) if self._root.is_dir() else []:
+            files = [found] if found.suffix == ".parquet" or found.is_file() else list(found.iterdir())
+            self.remove(name for file in files if (name := str(file.relative_to(self._root))) not in used)
 
 
 def _remove(file: Path) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Container, Iterator
 from threading import RLock
 
 from penstock.algebra.build import translate
@@ -11,36 +12,55 @@ from penstock.errors import PenstockError, QueryError
 from penstock.io.sinks import MemorySink, Sink, SinkSpec, open_sink, sink_text
 from penstock.stream.evaluate import Shape
 from penstock.stream.order import in_order
+from penstock.stream.overload import CATCH_UP
 from penstock.stream.registry import Entry, Registry
 from penstock.stream.task import Task
+from penstock.stream.unit import Planner
+from penstock.stream.units import Units
 
 __all__ = ["Catalogue"]
 
+_NUMBERED = "query-"
+
 
 class Catalogue:
-    """Tasks by name. For any thread."""
+    """Tasks by name. For any thread. What is asked of a new query does not depend on how many there are."""
 
-    def __init__(self, registry: Registry) -> None:
+    def __init__(self, registry: Registry, planner: Planner) -> None:
         self._registry = registry
         self._tasks: dict[str, Task] = {}
+        self._sinks: dict[str, str] = {}  # whose they are
+        self._free = 1  # no smaller number is free for a name
         self._lock = RLock()
-        self._unclaimed: set[str] = set()  # left by an earlier process, and not registered again in this one
+        self.derived: dict[str, Task] = {}  # streams, and which query derives them
+        self._linked: dict[str, Task] = {}
+        self.units = Units(registry, planner)
         for entry in registry.load():
             query = translate(entry.text, entry.base)
             sink = None if entry.needs_sink else open_sink(entry.sink, Shape.of(entry.name, query).kind)
-            self._tasks[entry.name] = Task(entry, query, sink, registry)
-            self._unclaimed.add(entry.name)
+            self._add(task := Task(entry, query, sink, registry))
+            self.units.add(task)
+        self._unclaimed = {name for name in self._tasks if name.startswith(_NUMBERED)}  # not registered again so far
+        self._by_text: defaultdict[str, list[str]] = defaultdict(list)
+        for name in sorted(self._unclaimed):
+            self._by_text[self._tasks[name].entry.text].append(name)
 
     def __iter__(self) -> Iterator[Task]:
         with self._lock:
             return iter(list(self._tasks.values()))
+
+    @property
+    def linked(self) -> list[Task]:
+        """Those that ask for events, which may come from others, or derive a stream."""
+        with self._lock:
+            return list(self._linked.values())
 
     def __getitem__(self, name: str) -> Task:
         with self._lock:
             return self._tasks[name]
 
     def register(
-        self, wanted: Entry, query: Query, sink: SinkSpec, declared: Iterable[str], begin: Callable[[Task], int | None]
+        self, wanted: Entry, query: Query, sink: SinkSpec, declared: Container[str], begin: Callable[[Task], int | None]
     ) -> Task:
         """The task of a new query, or of the one that has this name and text already, which continues.
 
@@ -53,8 +73,10 @@ class Catalogue:
             self._check_sink(wanted)
             task = Task(wanted, query, open_sink(sink, Shape.of(wanted.name, query).kind), self._registry)
             self._check(task, declared)
-            task.begin(begin(task))
-            self._tasks[task.name] = task
+            progress = begin(task)
+            task.begin()
+            self.units.begin(task, progress)
+            self._add(task)
             return task
 
     def name_for(self, text: str, name: str | None, query: Query) -> str:
@@ -64,25 +86,40 @@ class Catalogue:
         if name is not None:
             return name
         with self._lock:
-            for task in self._tasks.values():
-                if task.name in self._unclaimed and task.entry.text == text and task.name.startswith("query-"):
-                    return task.name
-            number = 1
-            while f"query-{number}" in self._tasks:
-                number += 1
-            return f"query-{number}"
+            again = (known for known in self._by_text.get(text, ()) if known in self._unclaimed)
+            while f"{_NUMBERED}{self._free}" in self._tasks:
+                self._free += 1
+            return next(again, f"{_NUMBERED}{self._free}")
 
     def drop(self, task: Task) -> None:
         """Forget a query that nobody depends on."""
         with self._lock:
-            reader = next((one for one in self if task.output in one.named and one is not task), None)
-            if reader is not None:
-                raise PenstockError(
-                    f"The query {reader.name} reads the stream that {task.name} derives: drop it first."
-                )
-            self._tasks.pop(task.name, None)
-            self._unclaimed.discard(task.name)
+            if task.output is not None:
+                self._check_unread(task)
+            if self._tasks.get(task.name) is task:
+                self._remove(task)
         task.drop()
+
+    def _add(self, task: Task) -> None:
+        self._tasks[task.name] = task
+        if task.entry.sink is not None:
+            self._sinks[task.entry.sink] = task.name
+        if task.output is not None:
+            self.derived[task.output] = task
+        if task.asked.emit == "events" or task.output is not None:
+            self._linked[task.name] = task
+
+    def _remove(self, task: Task) -> None:
+        del self._tasks[task.name]
+        self._unclaimed.discard(task.name)
+        if task.entry.sink is not None:
+            del self._sinks[task.entry.sink]
+        if task.output is not None:
+            del self.derived[task.output]
+        if (number := task.name.removeprefix(_NUMBERED)).isdecimal():
+            self._free = min(self._free, int(number))
+        self._linked.pop(task.name, None)
+        self.units.drop(task)
 
     def _again(self, known: Task, wanted: Entry, sink: SinkSpec) -> Task:
         entry = known.entry
@@ -94,27 +131,41 @@ class Catalogue:
         if entry.sink != wanted.sink or entry.needs_sink != wanted.needs_sink:
             raise QueryError(f"the query {entry.name} delivers to another sink", hint="drop it first")
         if wanted.needs_sink:
-            known.attach(open_sink(sink, known.shape.kind))
+            known.attach(open_sink(sink, known.kind))
         self._unclaimed.discard(entry.name)
         return known
 
-    def _check(self, task: Task, declared: Iterable[str]) -> None:
-        """One producer a stream, and no circle."""
-        if task.output is not None and task.output in declared:
+    def _check(self, task: Task, declared: Container[str]) -> None:
+        """One producer a stream, and no circle: who derives nothing is no part of one."""
+        if task.output is None:
+            return
+        if task.output in declared:
             raise QueryError(f"the query {task.name} derives <{task.output}>, which is declared as a source")
-        in_order([*self._tasks.values(), task])
+        in_order([*self.derived.values(), task])
+
+    def _check_unread(self, task: Task) -> None:
+        reader = next((one for one in self if task.output in one.named and one is not task), None)
+        if reader is not None:
+            raise PenstockError(f"The query {reader.name} reads the stream that {task.name} derives: drop it first.")
 
     def _check_sink(self, wanted: Entry) -> None:
-        for task in self._tasks.values():
-            if wanted.sink is not None and task.entry.sink == wanted.sink:
-                raise QueryError(f"{wanted.sink} is the sink of the query {task.name}: give each query its own")
+        if wanted.sink is not None and (owner := self._sinks.get(wanted.sink)) is not None:
+            raise QueryError(f"{wanted.sink} is the sink of the query {owner}: give each query its own")
 
 
 def _asked(entry: Entry) -> tuple[str | None, ...]:
-    return entry.text, entry.base, entry.duplicates, entry.emit
+    return entry.text, entry.base, entry.duplicates, entry.emit, entry.overload
 
 
-def entry_of(name: str, text: str, base: str | None, duplicates: str, emit: str | None, sink: SinkSpec) -> Entry:
+def entry_of(
+    name: str,
+    text: str,
+    base: str | None,
+    duplicates: str,
+    emit: str | None,
+    sink: SinkSpec,
+    overload: str = CATCH_UP,
+) -> Entry:
     """What the registry will remember of a new query."""
     if duplicates not in ("keep", "merge"):
         raise ValueError(f'duplicates is "keep" or "merge", not {duplicates!r}')
@@ -122,7 +173,7 @@ def entry_of(name: str, text: str, base: str | None, duplicates: str, emit: str 
     if emit not in (None, *REPORTS):
         raise ValueError(f"emit is one of {', '.join(REPORTS)}, not {emit!r}")
     needs_sink = sink is not None and path is None
-    return Entry(name, text, base, duplicates, path, needs_sink=needs_sink, emit=emit)
+    return Entry(name, text, base, duplicates, path, needs_sink=needs_sink, emit=emit, overload=overload)
 
 
 def memory_of(sink: Sink | None) -> MemorySink | None:

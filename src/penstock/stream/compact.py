@@ -8,6 +8,7 @@ from itertools import groupby
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from penstock.spark import sketch
 from penstock.stream.segment import Segment, segment_of, write_part
 from penstock.stream.shelf import Shelf, last_batches
 
@@ -42,7 +43,8 @@ def merge(shelf: Shelf, names: list[str]) -> None:
     paths = [path for member in members for path in member.paths]
     tables = [pq.read_table(path, partitioning=None) for path in paths]
     table = pa.concat_tables(tables, promote_options="default") if tables else None  # older ones have fewer columns
-    parts = [write_part(table, shelf.data(name) / "part-00000.parquet")] if table is not None else []
+    known = sketch.merged(member.sketches for member in members) if all(m.sketches for m in members if m.rows) else None
+    parts = [write_part(table, shelf.data(name) / "part-00000.parquet", known)] if table is not None else []
     segment = segment_of(
         parts,
         members[-1].number,

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Protocol
+from dataclasses import replace
+from itertools import combinations
+from math import lcm
+from typing import TYPE_CHECKING, Protocol
 
-from penstock.algebra.ops import Query
+from penstock.algebra.ops import Query, Registration
 from penstock.algebra.windows import CountWindow, TimeWindow
 from penstock.spark.contents import Stream
 from penstock.spark.timeline import Span
 from penstock.stream.evaluate import Frame
 from penstock.stream.log import Segment
 
-__all__ = ["Plan", "chunks", "has_news", "keep", "needed", "next_instant", "span", "view"]
+if TYPE_CHECKING:
+    from penstock.spark.members import Members
+    from penstock.spark.opened import Before
+
+__all__ = [
+    "Plan", "chunks", "has_lattice", "has_news", "instants", "keep", "needed", "next_instant", "span", "stretch",
+    "stretched", "view",
+]  # fmt: skip
 
 _INSTANTS = 100_000  # in one job at most, unless elements are rarer than instants
 _ELEMENTS = 1_000  # fewer than this in a job is not worth one
+_MANY = 4  # instants that may wait without anything being wrong
 
 Segments = Mapping[str, Sequence[Segment]]
 
@@ -26,12 +37,19 @@ class Plan(Protocol):
     emit: str
 
     def evaluate(
-        self, streams: Mapping[str, Stream], span: Span, before: str | None = None, final: bool = False
+        self,
+        streams: Mapping[str, Stream],
+        span: Span,
+        before: Before = None,
+        final: bool = False,
+        members: Members | None = None,
     ) -> Frame: ...
     def instants(self, after: int, through: int) -> bool: ...
     def last_instant(self, last: int) -> int: ...
     def horizon(self, progress: int, stream: str) -> int | None: ...
     def tail(self, stream: str) -> int: ...
+    @property
+    def carries(self) -> bool: ...
 
 
 def span(progress: int | None, through: int | None, segments: Segments) -> Span | None:
@@ -74,14 +92,14 @@ def _stream(parts: Sequence[Segment], dropped: int) -> Stream:
     known = all(part.predicates for part in parts)
     predicates = frozenset(predicate for part in parts for predicate in part.predicates) if known else None
     paths = tuple(path for part in parts for path in part.paths)
-    return Stream(paths, predicates, dropped, sum(part.rows for part in parts))
+    return Stream(paths, predicates, dropped, sum(part.rows for part in parts), tuple(parts))
 
 
 def chunks(query: Query, due: Span, elements: int) -> Iterator[Span]:
     """The span in pieces whose answers fit into memory; one piece, unless there are very many instants in it."""
-    step = _step(query)
-    instants = 0 if step is None else (due.through - due.after) // step
-    count = max(1, min(-(-instants // _INSTANTS), elements // _ELEMENTS))
+    step = min(_steps(query), default=None)
+    inside = 0 if step is None else (due.through - due.after) // step
+    count = max(1, min(-(-inside // _INSTANTS), elements // _ELEMENTS))
     width = -(-(due.through - due.after) // count)
     for start in range(due.after, due.through, width):
         yield Span(start, min(start + width, due.through))
@@ -99,11 +117,51 @@ def next_instant(plan: Plan, after: int) -> int:
     return high
 
 
-def _step(query: Query) -> int | None:
-    """The time between two instants; None where elements make them, as windows that count do."""
+def _steps(query: Query) -> tuple[int, ...]:
+    """Of whose multiples instants are; none where elements make them, as windows that count do."""
     if query.registration is not None and query.registration.every is not None:
-        return query.registration.every
-    return min((w.window.step for w in query.streams if isinstance(w.window, TimeWindow)), default=None)
+        return (query.registration.every,)
+    return tuple(dict.fromkeys(w.window.step for w in query.streams if isinstance(w.window, TimeWindow)))
+
+
+# Falling behind
+
+
+def has_lattice(query: Query) -> bool:
+    """Whether all its instants are multiples of something, so that there may be fewer of them."""
+    if query.emit == "events" or not query.streams:
+        return False
+    fixed = query.registration is not None and query.registration.every is not None
+    return fixed or all(isinstance(w.window, TimeWindow) for w in query.streams)
+
+
+def stretched(query: Query, factor: int) -> Query:
+    """The query with one instant in the place of so many: at these the answers are what they were."""
+    if factor == 1:
+        return query
+    every = min(_steps(query)) * factor
+    return replace(query, registration=replace(query.registration or Registration(None), every=every))
+
+
+def instants(query: Query, due: Span) -> int:
+    """How many multiples of its steps there are in the span."""
+    steps = _steps(query)
+    several = (some for size in range(1, len(steps) + 1) for some in combinations(steps, size))
+    return sum(_multiples(lcm(*some), due) * (1 if len(some) % 2 else -1) for some in several)
+
+
+def _multiples(step: int, due: Span) -> int:
+    return due.through // step - due.after // step
+
+
+def stretch(factor: int, waiting: int) -> int:
+    """The factor for this round, when so many instants wait that are left by the one before.
+
+    Where many wait, evaluation does not keep up, and half of them will do; where one does, it keeps up.
+    """
+    if waiting > _MANY:
+        return factor * 2
+    return max(1, factor // 2) if waiting == 1 else factor
 
 
 def keep(readers: Iterable[tuple[Plan, int | None]], stream: str, complete: int | None) -> tuple[int, int] | None:

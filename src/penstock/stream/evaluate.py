@@ -7,7 +7,7 @@ their place, since a query may well have a variable `?time`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property, lru_cache
@@ -30,7 +30,7 @@ from penstock.stream.moments import to_datetime
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["Frame", "Results", "Shape", "once"]
+__all__ = ["Frame", "Results", "Shape", "arranged", "in_order", "once"]
 
 _KINDS: dict[type, str] = {
     ops.Select: "solutions", ops.Ask: "boolean", ops.Construct: "graph", ops.Describe: "graph",
@@ -84,24 +84,22 @@ class Results:
     Once they are here, Spark's plan is let go of: answers that are kept must not keep it alive.
     """
 
-    def __init__(self, shape: Shape, number: int, frame: Frame) -> None:
+    def __init__(self, shape: Shape, number: int, frame: Frame | None) -> None:
         self.shape = shape
         self.number = number
-        self._frame: Frame | None = frame
+        self._frame = frame
 
     @cached_property
     def _unsorted(self) -> pa.Table:
         assert self._frame is not None
-        arranged = _arranged(self._frame.toArrow(), len(self.shape.columns))
+        rows = arranged(self._frame.toArrow(), len(self.shape.columns))
         self._frame = None
-        return arranged
+        return rows
 
     @cached_property
     def table(self) -> pa.Table:
         """All rows by instant; within one in the query's order, or sorted where it has none."""
-        names = ("t", "since", "order", *_names(len(self.shape.columns)))
-        keys = [name for name in names if name in self._unsorted.column_names]
-        return self._unsorted.take(pc.sort_indices(self._unsorted, [(key, "ascending") for key in keys]))
+        return in_order(self._unsorted)
 
     @property
     def is_empty(self) -> bool:
@@ -114,6 +112,11 @@ class Results:
         return pc.count_distinct(self._unsorted.column("t")).as_py() if self.fetched else 0
 
     @property
+    def size(self) -> int:
+        """See `Batch.size`."""
+        return self._unsorted.num_rows
+
+    @property
     def answers(self) -> Iterator[Answer]:
         """See `Batch.answers`."""
         term = lru_cache(1 << 16)(decode)
@@ -121,8 +124,11 @@ class Results:
         changes = np.any([column[1:] != column[:-1] for column in times], axis=0)
         for start, end in pairwise([0, *(np.flatnonzero(changes) + 1).tolist(), self.table.num_rows]):
             if start < end:
-                moments = [_moment(int(column[start])) for column in times]
-                yield self._answer(*moments, part=self.table.slice(start, end - start), term=term)
+                part = self.table.slice(start, end - start)
+                real = part.filter(part.column("row"))
+                own = (real.column(name).to_pylist() for name in _names(len(self.shape.columns)))
+                cells = [[None if cell is None else term(cell) for cell in column] for column in own]
+                yield self._answer([int(column[start]) for column in times], real.num_rows, cells)
 
     @cached_property
     def rows(self) -> pa.Table:
@@ -151,16 +157,12 @@ class Results:
         else:
             _written_by_spark(self._frame.frame, self.shape).write.mode("overwrite").parquet(folder)
 
-    def _answer(
-        self, time: datetime | None, since: datetime | None = None, *, part: pa.Table, term: Callable[[str], Any]
-    ) -> Answer:
-        """The answer at one instant, or of one interval, from its rows."""
-        real = part.filter(part.column("row"))
-        own = (real.column(name).to_pylist() for name in _names(len(self.shape.columns)))
-        cells = [[None if cell is None else term(cell) for cell in column] for column in own]
-        answer = _answer(self.shape, real.num_rows, cells, time)
-        bounds: dict[str, Any] = {} if since is None else dict(zip(self.shape.bounds, (since, time), strict=True))
-        return replace(answer, **bounds)
+    def _answer(self, times: Sequence[int], count: int, cells: list[list[Any]]) -> Answer:
+        """The answer at one instant, or of one interval (its end, and when it began), from the columns of its rows."""
+        time, *began = map(_moment, times)
+        answer = _answer(self.shape, count, cells, time)
+        bounds: dict[str, Any] = dict(zip(self.shape.bounds, (*began, time), strict=True)) if began else {}
+        return replace(answer, **bounds) if bounds else answer
 
 
 def _moment(time: int) -> datetime | None:
@@ -171,12 +173,19 @@ def _instants(times: Any) -> Any:
     return pc.if_else(pc.equal(times, pa.scalar(ALWAYS, pa.int64())), pa.scalar(None, times.type), times).cast(_INSTANT)
 
 
-def _arranged(fetched: pa.Table, own: int) -> pa.Table:
+def arranged(fetched: pa.Table, own: int) -> pa.Table:
     """Columns `t`, `c0`, `c1` and so on, perhaps `order`, and `row`: Arrow takes a dot in a name for a path."""
     names = _names(own)
     extra = [name for name in (".since", ".order", ".row") if name in fetched.column_names]
     places = [*range(own + 1), *(fetched.column_names.index(name) for name in extra)]
     return fetched.select(places).rename_columns(["t", *names, *(name.removeprefix(".") for name in extra)])
+
+
+def in_order(rows: pa.Table, *first: str) -> pa.Table:
+    """Arranged rows, sorted by these columns, and then as answers are."""
+    names = (*first, "t", "since", "order", *_names(rows.num_columns))
+    keys = [name for name in names if name in rows.column_names]
+    return rows.take(pc.sort_indices(rows, [(key, "ascending") for key in keys]))
 
 
 def _names(own: int) -> list[str]:
@@ -218,6 +227,7 @@ class Once:
     answer: Answer
     number: int = 0
     instants: int = 1
+    size: int = 1
 
     @property
     def answers(self) -> Iterator[Answer]:

@@ -16,7 +16,7 @@ from penstock.stream.log import StreamLog
 from penstock.stream.loop import Loop
 from penstock.stream.spool import numbers
 from penstock.stream.spool_source import consumed
-from penstock.stream.task import Task
+from penstock.stream.unit import Unit
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -41,13 +41,13 @@ class Live:
         log: StreamLog,
         inputs: LogInputs,
         round: Callable[[], bool],
-        tasks: Iterable[Task],
+        units: Iterable[Unit],
     ) -> None:
         self._session = session
         self._clock = clock
         self._inputs = inputs
         self._streams = streams
-        self._tasks = tasks
+        self._units = units
         options = {name: declared.live() for name, declared in streams.items()}
         self.ingest = Ingest(session, root, clock, options, log)
         self._tag = f"penstock-live-{next(_numbers)}"
@@ -98,19 +98,19 @@ class Live:
 
     def _tick(self) -> int | None:
         """Time passes for streams that go with the clock, and for those that may fall idle."""
-        changes = (next_by_clock(self._tasks, self._streams), self.ingest.next_change())
+        changes = (next_by_clock(self._units, self._streams), self.ingest.next_change())
         moments = [moment for moment in changes if moment is not None]
         return max(_SOON, min(moments) - self._clock.now()) if moments else None
 
 
-def next_by_clock(tasks: Iterable[Task], streams: Mapping[str, Declared]) -> int | None:
+def next_by_clock(units: Iterable[Unit], streams: Mapping[str, Declared]) -> int | None:
     """When, by the clock, an instant comes for a query whose streams go with the clock."""
     moments = []
-    for task in tasks:
-        moving = [streams[name] for name in task.inputs if name in streams and streams[name].advance]
-        if moving and task.ready and task.plan is not None and task.progress is not None:
+    for unit in units:
+        moving = [streams[name] for name in unit.inputs if name in streams and streams[name].advance]
+        if moving and unit.ready and unit.plan is not None and unit.progress is not None:
             patience = max(declared.lateness or 0 for declared in moving)
-            moments.append(next_instant(task.plan, task.progress) + patience + 1)
+            moments.append(next_instant(unit.plan, unit.progress) + patience + 1)
     return min(moments, default=None)
 
 

@@ -1,8 +1,8 @@
-"""Before a query is answered: where it begins, its plan, and what a crash may have left of it."""
+"""Before a query is answered: where it begins, and what a crash may have left of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from penstock.errors import PenstockError
 from penstock.stream.catalogue import memory_of
@@ -10,6 +10,7 @@ from penstock.stream.evaluate import once
 from penstock.stream.inputs import LogInputs
 from penstock.stream.plans import Plans
 from penstock.stream.task import Task
+from penstock.stream.units import Units
 
 __all__ = ["Opening", "beginning", "raise_failures"]
 
@@ -17,9 +18,8 @@ __all__ = ["Opening", "beginning", "raise_failures"]
 class Opening:
     """Makes tasks ready. A query that needs no stream is answered here, once."""
 
-    def __init__(self, plans: Plans, inputs: LogInputs) -> None:
-        self._plans = plans
-        self._inputs = inputs
+    def __init__(self, plans: Plans, inputs: LogInputs, units: Units) -> None:
+        self._plans, self._inputs, self._units = plans, inputs, units
 
     def open(self, task: Task, *, live: bool) -> None:
         """What goes wrong is the task's own; one that failed before gets another chance."""
@@ -29,28 +29,27 @@ class Opening:
                 self._prepare(task, live)
             elif task.ready and not task.done and task.asked.emit != "events":  # which waits for a stream
                 answer = self._plans.answer(task.query, task.entry.text, task.entry.base)
-                task.deliver(once(answer, task.name), None, lambda _: None)
+                if task.deliver(once(answer, task.name), lambda _: None):
+                    self._units.moved(task.unit, task.unit.reached, [task])
         except Exception as error:
             task.fail(error)
 
     def _prepare(self, task: Task, live: bool) -> None:
-        task.plan = task.plan or self._plans.plan(task)
         if task.output is not None:
             self._inputs.undo(task.output, task.entry.batches)
         if (memory := memory_of(task.sink)) is not None:
             memory.live(live)
 
 
-def beginning(task: Task, tasks: Iterable[Task], inputs: LogInputs, *, live: bool) -> int | None:
+def beginning(task: Task, derived: Mapping[str, Task], inputs: LogInputs, *, live: bool) -> int | None:
     """After which instant a new query starts; None: with the first element.
 
     One that comes while others run starts with what comes next; so does one that comes when the log has let go of
-    elements, whose first windows would be incomplete.
+    elements, whose first windows would be incomplete. `derived` are the streams of queries.
     """
     if not live and not any(inputs.dropped(stream) for stream in task.inputs):
         return None
-    derived = {one.output: one.progress for one in tasks if one.output is not None}
-    ends = [derived[name] if name in derived else inputs.ripe(name) for name in task.inputs]
+    ends = [derived[name].progress if name in derived else inputs.ripe(name) for name in task.inputs]
     return None if None in ends else min((end for end in ends if end is not None), default=None)
 
 

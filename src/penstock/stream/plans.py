@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from penstock.algebra.ops import Query
+from penstock.algebra.template import Constants
 from penstock.answer import Answer
 from penstock.knowledge.store import Store, is_plain
+from penstock.stream import due
 from penstock.stream.due import Plan
+from penstock.stream.registry import Entry
 from penstock.stream.task import Task
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from penstock.spark.continuous import Background, ContinuousQuery
+    from penstock.spark.members import Members
 
 __all__ = ["Plans"]
 
@@ -31,26 +35,44 @@ class Plans:
     ) -> None:
         self._store = store
         self._session = session
-        self._rules, self._retention = rules, retention
+        self.rules, self._retention = rules, retention
         self._background: Background | None = None
         self._made: list[ContinuousQuery] = []
 
-    def plan(self, task: Task) -> Plan:
-        from penstock.spark.continuous import ContinuousQuery
+    def plan(self, task: Task, stretched: int = 1) -> Plan:
+        """See `Planner`: for a query that is answered alone, at one of so many instants."""
         from penstock.stream.ruled import Ruled
 
         if task.group:
-            return Ruled(task.name, task.group, self._known(), self._retention)
+            return Ruled(task.name, task.group, self.background, self._retention)
+        return self.compiled(due.stretched(task.query, stretched), task.entry)
+
+    def compiled(self, query: Query, entry: Entry) -> Plan:
+        """See `Planner`: the query with the options of an entry."""
+        from penstock.spark.continuous import ContinuousQuery
+
         made = ContinuousQuery(
-            task.query,
-            self._known(),
-            duplicates=task.entry.duplicates,
-            emit=task.entry.emit,
-            rules=self._rules,
+            query,
+            self.background,
+            duplicates=entry.duplicates,
+            emit=entry.emit,
+            rules=self.rules,
             retention=self._retention,
         )
         self._made.append(made)
         return made
+
+    def members(self, numbers: Sequence[int], rows: Sequence[Constants]) -> Members:
+        """See `Planner`: the table of a family's queries."""
+        from penstock.spark.members import Members
+
+        return Members(numbers, rows)
+
+    def release(self, plan: Plan) -> None:
+        """See `Planner`: nobody uses it any more."""
+        released = [made for made in self._made if made is plan]
+        self._made = [made for made in self._made if made is not plan]
+        self._close(released)
 
     def answer(self, query: Query, text: str, base: str | None) -> Answer:
         """The answer to a query without a stream: the store's, if it understands the words, else Spark's."""
@@ -60,10 +82,12 @@ class Plans:
             return self._store.answer(query, text, base)
         from penstock.spark.asked import Asked
 
-        known = self._known()
-        return Asked(known.session, known.triples, self._rules).answer(query)
+        known = self.background
+        return Asked(known.session, known.triples, self.rules).answer(query)
 
-    def _known(self) -> Background:
+    @property
+    def background(self) -> Background:
+        """What all queries share; Spark is started for it."""
         from penstock.spark.continuous import Background
 
         if self._background is None:
@@ -71,11 +95,14 @@ class Plans:
         return self._background
 
     def close(self) -> None:
+        self._close(self._made)
+        self._made.clear()
+
+    def _close(self, plans: Iterable[ContinuousQuery]) -> None:
         from penstock.spark import session
 
-        for made in self._made if self._background and session.is_running(self._background.session) else ():
+        for made in plans if self._background and session.is_running(self._background.session) else ():
             made.close()
-        self._made.clear()
 
     def _private(self) -> SparkSession:
         """A Spark store's own session, where its tables are; else a new one beside the user's."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -25,7 +25,9 @@ class StreamStatus:
 class QueryStatus:
     """A query: `state` is running, paused, failed, waiting for its sink, or dropped; `error` says why it failed.
 
-    Every instant up to `answered` has been answered; `answers` counts those that this process has delivered.
+    Every instant up to `answered` has been answered; `answers` counts those that this process has delivered. By so much
+    it is `behind` its streams, and `due` is how many instants wait (None: elements make them). One of `stretched`
+    instants is evaluated, and `skipped` is how many were not so far: see `overload` of `Engine.register`.
     """
 
     name: str
@@ -33,6 +35,10 @@ class QueryStatus:
     error: str | None = None
     answered: datetime | None = None
     answers: int = 0
+    behind: timedelta = timedelta(0)
+    due: int | None = 0
+    stretched: int = 1
+    skipped: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +61,11 @@ class Progress:
     newest: datetime | None
     answers: int
     lag: timedelta | None
+    stretched: int = 1  # of so many instants one is evaluated, of the query for which this is most
 
     @classmethod
-    def of(cls, status: EngineStatus) -> Progress:
-        streams = list(status.streams.values())
+    def of(cls, streams: Collection[StreamStatus], answers: int, lag: timedelta | None, stretched: int = 1) -> Progress:
         newest = max((stream.newest for stream in streams if stream.newest is not None), default=None)
-        answers = sum(query.answers for query in status.queries.values())
         counts = (sum(getattr(stream, name) for stream in streams) for name in ("elements", "late", "malformed"))
         elements, late, malformed = counts
-        return cls(elements, late, malformed, newest, answers, status.lag)
+        return cls(elements, late, malformed, newest, answers, lag, stretched)

@@ -29,6 +29,8 @@ from penstock.spark import encoding, sql
 from penstock.spark.background import Background
 from penstock.spark.contents import Stream
 from penstock.spark.evaluated import marked
+from penstock.spark.members import Members
+from penstock.spark.opened import Before
 from penstock.spark.spells import SINCE
 from penstock.spark.timeline import Span
 
@@ -51,7 +53,7 @@ _SCHEMA = pa.schema(_COLUMNS)
 class Ruled:
     """A rule that feeds itself, with those that do so with it. It reports what it derives itself."""
 
-    emit = "rules"
+    emit, carries = "rules", True
 
     def __init__(self, name: str, group: Sequence[Rule], background: Background, retention: int | None = None) -> None:
         self._name = name
@@ -61,9 +63,15 @@ class Ruled:
         self._known_following: tuple[Ontology | None, Following] = (None, NOTHING)
 
     def evaluate(
-        self, streams: Mapping[str, Stream], span: Span, before: str | None = None, final: bool = False
+        self,
+        streams: Mapping[str, Stream],
+        span: Span,
+        before: Before = None,
+        final: bool = False,
+        members: Members | None = None,
     ) -> Advanced:
-        """The triples that elements of the span complete."""
+        """The triples that elements of the span complete. A rule is of no family, so it has one file."""
+        assert before is None or isinstance(before, str)
         following = self._following()
         found, split = _states(before, partition(self._group, following=following))
         states = self._background.session.createDataFrame(found, _STATE)
@@ -204,7 +212,7 @@ class Advanced:
         """The same, with a further column `.row` that is true."""
         triples: pa.Table = self._fetched.filter(pc.is_null(self._fetched.column("state")))
         columns = triples.select(["ts", "s", "p", "o", "start"])
-        return marked(columns.rename_columns(["time", "s", "p", "o", SINCE]), [])
+        return marked(columns.rename_columns(["time", "s", "p", "o", SINCE]))
 
     def write_open(self, path: str) -> int:
         """Keep the states. They are needed again only with elements to come, so nothing is open by itself."""

@@ -7,7 +7,7 @@ group, each for what it derives itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from penstock.knowledge.store import Store
 from penstock.reasoning import Ontology
@@ -20,22 +20,28 @@ __all__ = ["Ruling", "arrange"]
 
 
 class Ruling:
-    """Arranges queries, and does so anew when there are other streams, other queries, or another ontology."""
+    """Arranges queries, and does so anew when there are other streams, other queries, or another ontology.
 
-    def __init__(self, store: Store, streams: Mapping[str, object]) -> None:
-        self._store, self._streams = store, streams
+    Of all queries it wants those of events, and those that derive streams: nobody else hears of others, or is heard.
+    `changed` is told of each that reads something else from now on.
+    """
+
+    def __init__(self, store: Store, streams: Mapping[str, object], changed: Callable[[Task], None]) -> None:
+        self._store, self._streams, self._changed = store, streams, changed
         self._seen: tuple[object, ...] | None = None
 
-    def all(self, tasks: Iterable[Task]) -> None:
-        arrange(list(tasks), self._streams, self._ontology(tasks))
+    def all(self, tasks: Sequence[Task]) -> None:
+        for task in arrange(tasks, self._streams, self._ontology(tasks)):
+            self._changed(task)
         self._seen = self._state(tasks)
 
     def one(self, task: Task, others: Iterable[Task]) -> None:
         """A new one; the others hear of it when they are arranged again."""
-        tasks = [*others, task]
-        arrange(tasks, self._streams, self._ontology(tasks), only=task)
+        if task.asked.emit == "events":
+            tasks = [*others, task]
+            arrange(tasks, self._streams, self._ontology(tasks), only=task)
 
-    def again(self, tasks: Iterable[Task]) -> None:
+    def again(self, tasks: Sequence[Task]) -> None:
         """All, if something has changed. Nobody is being answered just now."""
         if self._seen != self._state(tasks):
             self.all(tasks)
@@ -51,33 +57,38 @@ class Ruling:
 
 def arrange(
     tasks: Sequence[Task], declared: Iterable[str], ontology: Ontology | None = None, only: Task | None = None
-) -> None:
-    """Tell every query of events, or one, which streams it reads, and rules that feed themselves, by whom they do."""
-    events = {task.name: Rule(task.name, task.asked) for task in tasks if task.asked.emit == "events"}
+) -> list[Task]:
+    """Tell every query of events, or one, which streams it reads, and rules that feed themselves, by whom they do.
+
+    Those to whom that is news."""
     rules = [task for task in tasks if task.is_rule]
+    asking = [task for task in (tasks if only is None else (only,)) if task.asked.emit == "events"]
+    events = {task.name: Rule(task.name, task.asked) for task in (*rules, *asking)}
     followed = following(ontology, (pattern for rule in events.values() for pattern in read_by(rule)))
     groups = _groups([events[task.name] for task in rules], followed)
-    for task in tasks if only is None else (only,):
-        if task.name in events:
-            group = groups.get(task.name, ())
-            together = group or (events[task.name],)
-            named = {rule.name for rule in together}
-            fed = (
-                other.output
-                for other in rules
-                if other.name not in named and any(feeds(events[other.name], rule, followed) for rule in together)
-            )
-            task.read([*declared, *_derived(task, tasks), *filter(None, fed)], group)
+    read = {task.output: task.named for task in tasks if task.output is not None and not task.is_rule}
+
+    def hears(task: Task) -> bool:
+        group = groups.get(task.name, ())
+        together = group or (events[task.name],)
+        named = {rule.name for rule in together}
+        fed = (
+            other.output
+            for other in rules
+            if other.name not in named and any(feeds(events[other.name], rule, followed) for rule in together)
+        )
+        return task.read([*declared, *_derived(task, read), *filter(None, fed)], group)
+
+    return [task for task in asking if hears(task)]
 
 
-def _derived(task: Task, tasks: Iterable[Task]) -> list[str]:
-    """The streams that queries with streams of their own derive, not by way of this one."""
-    named = {other.output: {s.iri.value for s in other.asked.streams} for other in tasks if not other.is_rule}
+def _derived(task: Task, read: Mapping[str, Sequence[str]]) -> list[str]:
+    """The streams that queries with streams of their own derive, not by way of this one; `read` is what each reads."""
 
     def follows(stream: str) -> bool:
-        return stream == task.output or any(map(follows, named.get(stream, ())))
+        return stream == task.output or any(map(follows, read.get(stream, ())))
 
-    return [stream for stream, read in named.items() if stream is not None and read and not follows(stream)]
+    return [stream for stream, own in read.items() if own and not follows(stream)]
 
 
 def _groups(rules: Sequence[Rule], followed: Following) -> dict[str, tuple[Rule, ...]]:

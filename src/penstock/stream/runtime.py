@@ -31,16 +31,20 @@ from penstock.stream.live import Live, is_pending
 from penstock.stream.log import StreamLog
 from penstock.stream.opening import Opening, beginning, raise_failures
 from penstock.stream.order import check_streams, unknown
+from penstock.stream.overload import CATCH_UP
+from penstock.stream.overload import check as check_overload
 from penstock.stream.plans import Plans
 from penstock.stream.progress import EngineStatus, Progress, QueryStatus
 from penstock.stream.registry import Registry
 from penstock.stream.rounds import Rounds
 from penstock.stream.ruling import Ruling
-from penstock.stream.status import engine_status, query_status
+from penstock.stream.status import Status
 from penstock.stream.task import Task
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from penstock.spark.profile import Examined
 
 __all__ = ["Runtime"]
 
@@ -67,21 +71,25 @@ class Runtime:
         self._log = StreamLog(self._root / "log")
         self._inputs = LogInputs(self._log, self._streams)
         self.plans = Plans(store, session, rules, retention)
-        self._opening = Opening(self.plans, self._inputs)
-        self._carried = Carried(self._root / "carried")
-        self._rounds = Rounds(self._inputs, self._report, self._carried)
+        self.catalogue = Catalogue(self._registry, self.plans)
+        self._units = self.catalogue.units
+        self._status = Status(self._log, self._inputs, self._streams, self.catalogue)
+        self._opening = Opening(self.plans, self._inputs, self._units)
+        carried = Carried(self._root / "carried")
+        carried.sweep(self._units.files())
+        self._rounds = Rounds(self._inputs, self._units, self._report, carried)
         self._live: Live | None = None
         self._lock = RLock()
-        self._ruling = Ruling(store, self._streams)
+        self._rounding = RLock()
+        self._ruling = Ruling(store, self._streams, self._units.changed)
         self._unread: set[str] = set()  # derived by queries that are gone
-        self.catalogue = Catalogue(self._registry)
         self._log.listen(lambda _: self.wake())
 
     # Declaring and registering
 
     def declare(self, stream: str, declared: Declared) -> None:
         with self._lock:
-            if any(task.output == stream for task in self.catalogue):
+            if stream in self.catalogue.derived:
                 raise PenstockError(f"The stream <{stream}> is derived by a query: it cannot have a source as well.")
             if self._live is not None and stream in self._streams:
                 raise PenstockError(f"The stream <{stream}> is declared already: stop() the engine to change it.")
@@ -93,12 +101,20 @@ class Runtime:
         self.wake()
 
     def register(
-        self, text: str, name: str | None, sink: SinkSpec, duplicates: str, emit: str | None, base: str | None
+        self,
+        text: str,
+        name: str | None,
+        sink: SinkSpec,
+        duplicates: str,
+        emit: str | None,
+        base: str | None,
+        overload: str = CATCH_UP,
     ) -> Task:
         query = translate(text, base)
+        check_overload(query, overload)
         for doubt in unbounded(query, self._retention):
             warnings.warn(doubt, PenstockWarning, stacklevel=3)  # where register was called
-        entry = entry_of(self.catalogue.name_for(text, name, query), text, base, duplicates, emit, sink)
+        entry = entry_of(self.catalogue.name_for(text, name, query), text, base, duplicates, emit, sink, overload)
         with self._lock:
             live = self._live is not None
             if live:
@@ -111,21 +127,19 @@ class Runtime:
 
     def _tasks(self) -> list[Task]:
         """All queries, those of events with the streams that there are."""
-        tasks = list(self.catalogue)
-        self._ruling.all(tasks)
-        return tasks
+        self._ruling.all(self.catalogue.linked)
+        return list(self.catalogue)
 
     def _begin(self, task: Task, live: bool) -> int | None:
         """Where a new query begins. The stream that it derives has nothing of a query that was dropped."""
-        self._carried.forget(task.name)
-        self._ruling.one(task, self.catalogue)
+        self._ruling.one(task, self.catalogue.linked)
         if task.output is not None:
             self._log.forget(task.output)
             self._unread.discard(task.output)
-        return beginning(task, self.catalogue, self._inputs, live=live)
+        return beginning(task, self.catalogue.derived, self._inputs, live=live)
 
     def _check_inputs(self, name: str, query: Query) -> None:
-        known = {*self._streams, *(task.output for task in self.catalogue if task.output is not None)}
+        known = {*self._streams, *self.catalogue.derived}
         for stream in query.streams:
             if stream.iri.value not in known:
                 raise unknown(name, stream.iri.value, known)
@@ -175,7 +189,7 @@ class Runtime:
         for task in tasks:
             self._opening.open(task, live=False)
         self._read(tasks)
-        self._rounds.bounded(tasks)
+        self._rounds.bounded()
         self._report()
 
     def _read(self, tasks: list[Task]) -> None:
@@ -211,7 +225,7 @@ class Runtime:
 
     def _make_live(self, streams: dict[str, Declared], round: Callable[[], bool]) -> Live:
         session, root, clock = self._session(), self._root, self._clock
-        return Live(session, root, clock, streams, self._log, self._inputs, round, self.catalogue)
+        return Live(session, root, clock, streams, self._log, self._inputs, round, self._units)
 
     def _read_files(self) -> None:
         """Files come before what is live. They go through the log, which lets go of them again."""
@@ -226,13 +240,11 @@ class Runtime:
     def _round(self) -> bool:
         """Between rounds nobody reads: that is when queries of events hear of streams and rules that came or went."""
         with self._lock:
-            gone, tasks = list(self._unread), list(self.catalogue)  # in this order: who goes now is read once more
-            self._ruling.again(tasks)
-            for task in tasks:
-                if task.inputs and task.plan is None and task.error is None:
-                    self._opening.open(task, live=True)
+            gone = list(self._unread)  # before the others are arranged: who goes now is read once more
+            self._ruling.again(self.catalogue.linked)
             self._forget(gone)
-        return self._rounds.live(self.catalogue, tasks)
+        with self._rounding:
+            return self._rounds.live()
 
     def stop(self, *, finish: bool = True) -> None:
         with self._lock:
@@ -279,21 +291,29 @@ class Runtime:
 
     # Looking
 
+    def examine(self, task: Task, *, run: bool) -> Examined | None:
+        """How a query is planned for what the log holds now; between rounds, which use the same tables."""
+        from penstock.stream.examine import examine
+
+        with self._rounding:
+            return examine(task, self.plans, self._inputs, run=run)
+
     def query_status(self, task: Task) -> QueryStatus:
-        return query_status(task)
+        return self._status.query(task)
 
     @property
     def status(self) -> EngineStatus:
-        return engine_status(self._live, self._log, self._inputs, self._streams, self.catalogue)
+        return self._status.engine(self._live)
 
-    def _report(self, _task: Task | None = None) -> None:
+    def _report(self) -> None:
         if self._on_progress is not None:
-            self._on_progress(Progress.of(self.status))
+            self._on_progress(self._status.progress())
 
     def close(self) -> None:
         self.stop(finish=False)
         for task in self.catalogue:
             task.close()
         self.plans.close()
+        self._registry.close()
         if self._temporary is not None:
             self._temporary.cleanup()

@@ -14,6 +14,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from penstock.io.columns import logged
+from penstock.spark import sketch
+from penstock.spark.sketch import Sketches
 
 __all__ = ["Part", "Segment", "WrittenPart", "segment_of", "write_part"]
 
@@ -31,6 +33,8 @@ class Part(Protocol):
     def last(self) -> int: ...
     @property
     def predicates(self) -> Mapping[str, int]: ...
+    @property
+    def sketches(self) -> Sketches: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,7 @@ class WrittenPart:
     first: int
     last: int
     predicates: Mapping[str, int]
+    sketches: Sketches
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +68,7 @@ class Segment:
     batches: Mapping[str, int] = field(default_factory=dict)  # the last batch of each source that is in it
     late: int = 0  # elements of these batches that came too late
     malformed: int = 0  # lines of these batches that hold no element
+    sketches: Sketches = field(default_factory=dict)  # of its terms; older manifests have none
 
     def to_json(self, folder: Path, replaces: Iterable[str] = ()) -> bytes:
         """The manifest. Paths in it are relative, so that a checkpoint can be moved."""
@@ -73,7 +79,9 @@ class Segment:
     def from_json(cls, text: bytes, folder: Path) -> Segment:
         fields: dict[str, Any] = json.loads(text)
         del fields["replaces"]
-        return cls(**fields | {"paths": tuple(str(folder / path) for path in fields["paths"])})
+        sketches = {predicate: tuple(counted) for predicate, counted in fields.get("sketches", {}).items()}
+        paths = tuple(str(folder / path) for path in fields["paths"])
+        return cls(**fields | {"paths": paths, "sketches": sketches})
 
 
 def segment_of(
@@ -91,17 +99,18 @@ def segment_of(
         dict(batches),
         late,
         malformed,
+        sketch.merged(part.sketches for part in full),
     )
 
 
-def write_part(table: pa.Table, path: Path) -> WrittenPart:
-    """Write a part. All columns are there in any case."""
+def write_part(table: pa.Table, path: Path, sketches: Sketches | None = None) -> WrittenPart:
+    """Write a part. All columns are there in any case. Who knows its sketches can say so."""
     path.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(logged(table), path, use_dictionary=["p", "g"])  # type: ignore[arg-type]  # the stubs know no list
     span = pc.min_max(table.column("ts"))
-    return WrittenPart(
-        str(path), table.num_rows, span["min"].as_py() or 0, span["max"].as_py() or 0, _predicates(table)
-    )
+    times = span["min"].as_py() or 0, span["max"].as_py() or 0
+    known = sketch.sketches(table) if sketches is None else sketches
+    return WrittenPart(str(path), table.num_rows, *times, _predicates(table), known)
 
 
 def _predicates(table: pa.Table) -> dict[str, int]:

@@ -1,74 +1,113 @@
-"""How an engine is doing, put together from what its parts know."""
+"""How an engine is doing, put together from what its parts know. Streams are looked at once, and so are units."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from penstock.spark.timeline import Span
+from penstock.stream import due
+from penstock.stream.catalogue import Catalogue
 from penstock.stream.declared import Declared
 from penstock.stream.inputs import LogInputs
 from penstock.stream.log import StreamLog
 from penstock.stream.moments import to_datetime
-from penstock.stream.progress import EngineStatus, QueryStatus, StreamStatus
+from penstock.stream.progress import EngineStatus, Progress, QueryStatus, StreamStatus
 from penstock.stream.task import Task
+from penstock.stream.unit import Unit
 
 if TYPE_CHECKING:
     from penstock.stream.live import Live
 
-__all__ = ["engine_status", "query_status"]
+__all__ = ["Status"]
 
 
-def engine_status(
-    live: Live | None, log: StreamLog, inputs: LogInputs, streams: Mapping[str, Declared], tasks: Iterable[Task]
-) -> EngineStatus:
-    """The whole of it."""
-    known = list(tasks)
-    outputs = [task.output for task in known if task.output is not None]
-    newest = {name: _newest(name, log, inputs) for name in (*streams, *outputs)}
-    problems = _problems(live)
-    seen = {
-        name: _stream(name, log, inputs, newest[name], _complete(name, inputs, known), problems.get(name))
-        for name in (*streams, *outputs)
-    }
-    queries = {task.name: query_status(task) for task in known}
-    return EngineStatus(live is not None, seen, queries, _lag(known, newest))
+class Status:
+    """Looks at the parts."""
+
+    def __init__(
+        self, log: StreamLog, inputs: LogInputs, streams: Mapping[str, Declared], catalogue: Catalogue
+    ) -> None:
+        self._log, self._inputs, self._streams, self._catalogue = log, inputs, streams, catalogue
+
+    def engine(self, live: Live | None) -> EngineStatus:
+        """The whole of it."""
+        ends, waits = self._ends(), dict[int, _Wait]()
+        queries = {task.name: _query(task, _waiting(task.unit, ends, waits)) for task in self._catalogue}
+        return EngineStatus(live is not None, self._seen(live, ends), queries, self._lag())
+
+    def query(self, task: Task) -> QueryStatus:
+        """One query."""
+        return _query(task, _waiting(task.unit, self._ends(), {}))
+
+    def progress(self) -> Progress:
+        """Of a run, without a look at each query."""
+        answers = sum(task.answers for task in self._catalogue)
+        stretched = max((unit.reached.stretched for unit in self._catalogue.units), default=1)
+        return Progress.of(self._seen(None, self._ends()).values(), answers, self._lag(), stretched)
+
+    def _ends(self) -> dict[str, int | None]:
+        """Through when streams are complete."""
+        derived = {name: task.progress for name, task in self._catalogue.derived.items()}
+        return {name: self._inputs.ripe(name) for name in self._streams} | derived
+
+    def _seen(self, live: Live | None, ends: Mapping[str, int | None]) -> dict[str, StreamStatus]:
+        problems = _problems(live)
+        return {name: self._stream(name, end, problems.get(name)) for name, end in ends.items()}
+
+    def _stream(self, name: str, complete: int | None, problem: str | None) -> StreamStatus:
+        counts = self._log.counts(name)
+        elements = counts.elements + sum(part.rows for part in self._inputs.in_place.get(name, ()))
+        newest, end = to_datetime(self._newest(name)), to_datetime(complete)
+        return StreamStatus(elements, counts.late, counts.malformed, newest, end, problem)
+
+    def _newest(self, name: str) -> int | None:
+        times = [self._log.newest(name), *(part.last for part in self._inputs.in_place.get(name, ()))]
+        return max((time for time in times if time is not None), default=None)
+
+    def _lag(self) -> timedelta | None:
+        """How far the slowest running query is behind the newest element of its streams."""
+        newest = {name: self._newest(name) for name in (*self._streams, *self._catalogue.derived)}
+        behind = [lag for unit in self._catalogue.units if (lag := _behind(unit, newest)) is not None]
+        return timedelta(microseconds=max(behind)) if behind else None
 
 
-def query_status(task: Task) -> QueryStatus:
-    """One query."""
-    return QueryStatus(task.name, task.state, task.error, to_datetime(task.progress), task.answers)
+_Wait = tuple[timedelta, int | None]
 
 
-def _stream(
-    name: str, log: StreamLog, inputs: LogInputs, newest: int | None, complete: int | None, problem: str | None
-) -> StreamStatus:
-    counts = log.counts(name)
-    elements = counts.elements + sum(part.rows for part in inputs.in_place.get(name, ()))
-    return StreamStatus(elements, counts.late, counts.malformed, to_datetime(newest), to_datetime(complete), problem)
+def _behind(unit: Unit, newest: Mapping[str, int | None]) -> int | None:
+    times = [time for name in unit.inputs if (time := newest.get(name)) is not None]
+    if not unit.ready or not times or unit.progress is None:
+        return None
+    return max(0, max(times) - unit.progress)
 
 
-def _newest(name: str, log: StreamLog, inputs: LogInputs) -> int | None:
-    times = [log.newest(name), *(part.last for part in inputs.in_place.get(name, ()))]
-    return max((time for time in times if time is not None), default=None)
+def _waiting(unit: Unit, ends: Mapping[str, int | None], known: dict[int, _Wait]) -> _Wait:
+    """How much time, and how many instants, are complete and not answered."""
+    if unit.number not in known:
+        known[unit.number] = _wait(unit, [ends.get(name) for name in unit.inputs])
+    return known[unit.number]
 
 
-def _complete(name: str, inputs: LogInputs, tasks: Iterable[Task]) -> int | None:
-    producer = next((task for task in tasks if task.output == name), None)
-    return inputs.ripe(name) if producer is None else producer.progress
+def _wait(unit: Unit, ends: Sequence[int | None]) -> _Wait:
+    complete = [end for end in ends if end is not None]
+    through = min(complete) if complete and len(complete) == len(ends) else None
+    if unit.progress is None or through is None or through <= unit.progress:
+        return timedelta(0), 0
+    span = Span(unit.progress, through)
+    instants = due.instants(due.stretched(unit.query, unit.reached.stretched), span)
+    return timedelta(microseconds=span.through - span.after), instants if due.has_lattice(unit.query) else None
+
+
+def _query(task: Task, wait: _Wait) -> QueryStatus:
+    reached = task.unit.reached
+    answered = to_datetime(reached.progress)
+    skipped = reached.skipped + task.entry.skipped
+    return QueryStatus(task.name, task.state, task.error, answered, task.answers, *wait, reached.stretched, skipped)
 
 
 def _problems(live: Live | None) -> dict[str, str]:
     if live is None:
         return {}
     return {name: status.message for name, status in live.ingest.status().items() if status.message is not None}
-
-
-def _lag(tasks: Iterable[Task], newest: Mapping[str, int | None]) -> timedelta | None:
-    """How far the slowest running query is behind the newest element of its streams."""
-    behind = []
-    for task in tasks:
-        times = [time for name in task.inputs if (time := newest.get(name)) is not None]
-        if task.ready and times and task.progress is not None:
-            behind.append(max(0, max(times) - task.progress))
-    return timedelta(microseconds=max(behind)) if behind else None

@@ -5,27 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from threading import RLock
+from typing import TYPE_CHECKING
 
 from pyoxigraph import NamedNode
 
 from penstock.algebra.ops import RULES, Query, StreamWindow
 from penstock.algebra.windows import SlideWindow
 from penstock.errors import PenstockError
-from penstock.io.sinks import Batch, ParquetSink, Position, Sink
+from penstock.io.sinks import Batch, ParquetSink, Sink
 from penstock.rules.rule import Rule
 from penstock.stream.due import Plan
 from penstock.stream.evaluate import Shape
 from penstock.stream.failpoints import reach
-from penstock.stream.registry import Entry, Registry
+from penstock.stream.registry import Entry, Moved, Registry
+
+if TYPE_CHECKING:
+    from penstock.stream.unit import Unit
 
 __all__ = ["Task"]
 
 
 class Task:
-    """One registered query.
+    """One registered query. How far it is, its unit knows."""
 
-    `progress` may be ahead of the registry's: time without an instant in it passes without being written down.
-    """
+    unit: Unit
 
     def __init__(self, entry: Entry, query: Query, sink: Sink | None, registry: Registry) -> None:
         self.entry = entry
@@ -33,29 +36,29 @@ class Task:
         self.asked = query
         self.group: tuple[Rule, ...] = ()
         self.sink = sink
-        self.plan: Plan | None = None
-        self.progress = entry.progress
+        self.plan: Plan | None = None  # of its own, where it is answered alone
         self.error: str | None = None
         self.cause: Exception | None = None
         self.dropped = False
         self.answers = 0
+        self._pending = entry.batches, entry.position
         self._rewound = False
         self._registry = registry
         self._lock = RLock()  # the sink is called with it held, so a sink may pause or drop its own query
 
-    def begin(self, progress: int | None) -> None:
-        """Register it: from now on it is remembered, with its sink where that stands."""
+    def begin(self) -> None:
+        """It is new: its sink is remembered where that stands."""
         if self.sink is not None:
-            self._save(replace(self.entry, progress=progress, position=self.sink.begin()))
-        self.progress = progress
+            self.entry.position = self.sink.begin()
 
     @property
     def name(self) -> str:
         return self.entry.name
 
     @property
-    def shape(self) -> Shape:
-        return Shape.of(self.name, self.query, None if self.plan is None else self.plan.emit)
+    def kind(self) -> str:
+        """Of its answers."""
+        return Shape.of(self.name, self.query).kind
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -67,14 +70,23 @@ class Task:
         """Those of them that it calls by name, and cannot do without."""
         return tuple(dict.fromkeys(window.iri.value for window in self.asked.streams))
 
-    def read(self, streams: Iterable[str], group: tuple[Rule, ...]) -> None:
-        """A query of events that names no stream reads all these; `group` are the rules that feed this one, with it."""
+    @property
+    def progress(self) -> int | None:
+        """All its instants up to then are answered."""
+        return self.unit.reached.progress
+
+    def read(self, streams: Iterable[str], group: tuple[Rule, ...]) -> bool:
+        """A query of events that names no stream reads all these; `group` are the rules that feed this one, with it.
+
+        Whether that is news."""
         own = [s for s in self.asked.streams if s.iri != RULES]
         all_streams = not self.asked.streams
         wanted = tuple(s for s in streams if all_streams or s.startswith(RULES.value))
         found = (*own, *(StreamWindow(NamedNode(s), SlideWindow(None)) for s in wanted))
-        if found != self.query.streams or group != self.group:
-            self.query, self.group, self.plan = replace(self.query, streams=found), group, None
+        if found == self.query.streams and group == self.group:
+            return False
+        self.query, self.group, self.plan = replace(self.query, streams=found), group, None
+        return True
 
     @property
     def is_rule(self) -> bool:
@@ -103,7 +115,7 @@ class Task:
 
     @property
     def ready(self) -> bool:
-        return self.state == "running"
+        return not (self.dropped or self.entry.paused or self.error is not None or self.sink is None)
 
     @property
     def done(self) -> bool:
@@ -115,9 +127,9 @@ class Task:
         """Whether answers come into this process, rather than from Spark into files."""
         return self.output is not None or not isinstance(self.sink, ParquetSink)
 
-    def deliver(self, batch: Batch, through: int | None, derive: Callable[[Batch], None], open: int = 0) -> bool:
-        """Derived elements, then the sink, then progress: a crash anywhere repeats all three, and each replaces itself.
-        `open` solutions go on after it.
+    def deliver(self, batch: Batch, derive: Callable[[Batch], None]) -> bool:
+        """Derived elements, then the sink; progress follows when all that are answered together have been delivered to.
+        A crash anywhere repeats all three, and each replaces itself.
 
         False: the query was paused, dropped or failed in the meantime, and the batch is not wanted.
         """
@@ -130,11 +142,8 @@ class Task:
             self._rewind(self.sink)
             position = self.sink.deliver(batch)
             reach("delivered")
-            self._advance(through, open, position)
-            self._rewound = True
-            self.progress = through
+            self._pending = self.entry.batches + 1, position
             self.answers += batch.instants
-            reach("saved")
             return True
 
     def _rewind(self, sink: Sink) -> None:
@@ -143,22 +152,27 @@ class Task:
             sink.rewind(self.entry.position)
         self._rewound = False
 
-    def passed(self, through: int) -> None:
-        """There was nothing to report up to then."""
-        with self._lock:
-            self.progress = through
+    @property
+    def pending(self) -> Moved:
+        """What is to be saved after a delivery."""
+        return Moved(self.entry.unit, *self._pending, self.entry.skipped, self.entry.number)
 
-    def skipped(self, through: int, open: int) -> None:
-        """There was nothing to report up to then, but what goes on has been written down."""
-        with self._lock:
-            if self.ready:
-                self._advance(through, open, self.entry.position)
-                self.progress = through
-                reach("skipped")
+    @property
+    def placed(self) -> Moved:
+        """What is to be saved when it is answered with others."""
+        entry = self.entry
+        return Moved(entry.unit, entry.batches, entry.position, entry.skipped, entry.number)
 
-    def _advance(self, through: int | None, open: int, position: Position) -> None:
-        batches = self.entry.batches + 1
-        self._save(replace(self.entry, progress=through, batches=batches, position=position, open=open))
+    def saved(self) -> None:
+        """The last delivery is, with progress."""
+        self.entry.batches, self.entry.position = self._pending
+        self._rewound = True
+
+    def move(self, unit: Unit) -> None:
+        """From now on it is answered with those."""
+        self.entry.skipped += self.unit.reached.skipped - unit.reached.skipped
+        self.entry.unit = unit.number
+        self.unit = unit
 
     def fail(self, error: Exception) -> None:
         """Stand still, and say why in one sentence."""
@@ -167,14 +181,19 @@ class Task:
         self.error, self.cause = running.sentence(error), error
 
     def pause(self) -> None:
-        with self._lock:
-            self._save(replace(self.entry, paused=True))
+        self._pause(True)
 
     def resume(self) -> None:
         """Go on where it stopped; also after a failure."""
+        self.error = None
+        self._pause(False)
+
+    def _pause(self, paused: bool) -> None:
         with self._lock:
-            self.error = None
-            self._save(replace(self.entry, paused=False))
+            if self.dropped:
+                raise PenstockError(f"The query {self.name} has been dropped.")
+            self._registry.pause(self.entry.number, paused)
+            self.entry.paused = paused
 
     def attach(self, sink: Sink) -> None:
         """Give it a sink again, after a restart."""
@@ -186,16 +205,10 @@ class Task:
         """No answer is delivered after this."""
         with self._lock:
             self.dropped = True
-            self._registry.remove(self.name)
+            self._registry.remove(self.entry)
             self.close()
 
     def close(self) -> None:
         with self._lock:
             if self.sink is not None:
                 self.sink.close()
-
-    def _save(self, entry: Entry) -> None:
-        if self.dropped:
-            raise PenstockError(f"The query {self.name} has been dropped.")
-        self._registry.save(entry)
-        self.entry = entry
