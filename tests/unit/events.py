@@ -313,6 +313,7 @@ _SOLVERS: dict[type[Op], Callable[..., list[Row]]] = {
     ops.Distinct: _distinct,
     ops.Reduced: _distinct,
     ops.OrderBy: lambda op, world: _operand(op, 0, world),
+    ops.Kept: lambda op, world: _operand(op, 0, world),
     ops.Slice: _slice,
 }
 

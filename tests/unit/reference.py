@@ -186,27 +186,54 @@ def _aggregated(var: Var, aggregate: Aggregate, members: list[Solution], world: 
     if aggregate.name == "COUNT":
         return {var: Literal(len(chosen))}
     try:
-        return {var: _AGGREGATES[aggregate.name](list(map(_integer, chosen)))}
+        return {var: _AGGREGATES[aggregate.name](chosen)}
     except Error:
         return {}
 
 
-def _average(values: list[int]) -> Literal:
-    mean = str(Decimal(sum(values)) / len(values)) if values else "0"
-    return Literal(mean, datatype=NamedNode(f"{XSD}{'decimal' if values else 'integer'}"))
+def _average(values: list[Term]) -> Term:
+    return _divided(_sum(values), Literal(len(values))) if values else Literal(0)
 
 
-def _one(choose: Callable[[list[int]], int], values: list[int]) -> Literal:
+def _sum(values: list[Term]) -> Term:
+    total = sum(map(_number, values), Decimal(0))
+    return _decimal(total) if any(_is_a(value, "decimal") for value in values) else Literal(int(total))
+
+
+def _divided(left: Term, right: Term) -> Term:
+    """Of integers too it is a decimal."""
+    if not _number(right):
+        raise Error
+    return _decimal(_number(left) / _number(right))
+
+
+def _least(values: list[Term], sign: int = 1) -> Term:
+    """In the order of ORDER BY, which compares terms of any kind, down to the term itself."""
     if not values:
         raise Error
-    return Literal(choose(values))
+    return min(values, key=_rank) if sign > 0 else max(values, key=_rank)
 
 
-_AGGREGATES: dict[str, Callable[[list[int]], Literal]] = {  # of integers, which are all that is generated
-    "SUM": lambda values: Literal(sum(values)),
+def _rank(term: Term) -> tuple[bool, bool, Decimal, str]:
+    try:
+        return isinstance(term, Literal), False, _number(term), str(term)
+    except Error:
+        return isinstance(term, Literal), True, Decimal(0), str(term)
+
+
+def _sampled(values: list[Term]) -> Term:
+    """Any would do; the first as text is the same one whatever the order."""
+    if not values:
+        raise Error
+    return min(values, key=str)
+
+
+_AGGREGATES: dict[str, Callable[[list[Term]], Term]] = {
+    "SUM": _sum,
     "AVG": _average,
-    "MIN": lambda values: _one(min, values),
-    "MAX": lambda values: _one(max, values),
+    "MIN": _least,
+    "MAX": lambda values: _least(values, -1),
+    "SAMPLE": _sampled,
 }
 
 
@@ -243,6 +270,7 @@ _SOLVERS: dict[type[Op], Callable[..., list[Solution]]] = {
     ops.Distinct: _once,
     ops.Reduced: _once,
     ops.OrderBy: lambda op, world: solve(op.pattern, world),
+    ops.Kept: lambda op, world: solve(op.pattern, world),
     ops.Slice: _slice,
 }
 
@@ -286,6 +314,8 @@ def value(expr: Expr, solution: Solution, world: World) -> Term:
             return Literal(not test(arg, solution, world))
         case Call("TIMESTAMP", _):
             raise Error  # these graphs are no streams
+        case Call("IF", (condition, yes, no)):
+            return value(yes if test(condition, solution, world) else no, solution, world)
         case Call("COALESCE", args):
             return _coalesce(args, solution, world)
         case Call(name, args):
@@ -322,6 +352,20 @@ def _integer(term: Term) -> int:
     raise Error
 
 
+def _number(term: Term) -> Decimal:
+    if _is_a(term, "integer") or _is_a(term, "decimal"):
+        return Decimal(term.value)
+    raise Error
+
+
+def _is_a(term: Term, kind: str) -> bool:
+    return isinstance(term, Literal) and term.datatype.value == f"{XSD}{kind}"
+
+
+def _decimal(value: Decimal) -> Literal:
+    return Literal(f"{value.normalize():f}", datatype=NamedNode(f"{XSD}decimal"))
+
+
 def _compared(left: Term, right: Term) -> int:
     """Less than, equal to or more than 0: of two integers, durations without months, or moments in one zone."""
     for kind in (_integer, _length, _moment):
@@ -348,9 +392,11 @@ def _moment(term: Term) -> datetime:
 _CALLS: dict[str, Callable[..., Term]] = {
     "=": lambda a, b: Literal(a == b),
     "!=": lambda a, b: Literal(a != b),
+    "IN": lambda a, *others: Literal(a in others),
     "<": lambda a, b: Literal(_compared(a, b) < 0),
     ">": lambda a, b: Literal(_compared(a, b) > 0),
     "<=": lambda a, b: Literal(_compared(a, b) <= 0),
     ">=": lambda a, b: Literal(_compared(a, b) >= 0),
     "+": lambda a, b: Literal(_integer(a) + _integer(b)),
+    "/": _divided,
 }

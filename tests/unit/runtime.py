@@ -4,19 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import pyarrow as pa
 from pyoxigraph import NamedNode
 
 from penstock.algebra import ops
 from penstock.algebra.expressions import Var
+from penstock.algebra.template import Constants
 from penstock.algebra.windows import CountWindow, TimeWindow, ceiling, floor
 from penstock.io.sinks import Batch, Position, Sink
 from penstock.spark.contents import Stream
+from penstock.spark.members import Members
+from penstock.spark.opened import Before
 from penstock.spark.timeline import Span
+from penstock.stream.due import Plan
+from penstock.stream.family import Family
 from penstock.stream.log import Segment
 from penstock.stream.registry import Entry, Registry
+from penstock.stream.rounds import Rounds
 from penstock.stream.task import Task
+from penstock.stream.units import Units
 
 ELEMENT = ("<http://e/s>", "<http://e/p>", "<http://e/o>")
 
@@ -46,8 +54,17 @@ class FakePlan:
     emit: str = "rstream"
     seen: list[tuple[dict[str, Stream], Span]] = field(default_factory=list)
 
+    @property
+    def carries(self) -> bool:
+        return self.emit not in ("rstream", "events")
+
     def evaluate(
-        self, streams: Mapping[str, Stream], span: Span, before: str | None = None, final: bool = False
+        self,
+        streams: Mapping[str, Stream],
+        span: Span,
+        before: Before = None,
+        final: bool = False,
+        members: Members | None = None,
     ) -> Frame:
         self.seen.append((dict(streams), span))
         if self.fails:
@@ -157,8 +174,50 @@ def windowed(*streams: str, output: str | None = None, every: int | None = None,
 
 
 def task(name: str, *streams: str, output: str | None = None, sink: Sink | None = None, **plan: object) -> Task:
+    """A query that is answered alone, whatever the others are."""
     counting = bool(plan.get("counting"))
-    made = Task(Entry(name, "…", position=0), windowed(*streams, output=output, counting=counting),
-                sink or ListSink(), Registry(None))  # fmt: skip
+    query = windowed(*streams, output=output, counting=counting)
+    made = Task(Entry(name, "…", position=0), query, sink or ListSink(), Registry(None))
     made.plan = FakePlan(graph=output is not None, **plan)  # type: ignore[arg-type]
     return made
+
+
+class NoPlanner:
+    """For units whose plans are there."""
+
+    def plan(self, task: Task, stretched: int = 1) -> Plan:
+        raise AssertionError(f"{task.name} has no plan")
+
+    def compiled(self, query: ops.Query, entry: Entry) -> Plan:
+        raise AssertionError(f"{entry.name} is of a family")
+
+    def members(self, numbers: Sequence[int], rows: Sequence[Constants]) -> Members:
+        raise AssertionError(f"{numbers} are of a family")
+
+    def release(self, plan: Plan) -> None: ...
+
+
+class Alone(Units):
+    """Units of one query each."""
+
+    def _family(self, task: Task) -> Family | None:
+        return None
+
+
+def units(*tasks: Task, progress: int | None = None) -> Units:
+    """All of them new, and so far."""
+    made = Alone(registry := Registry(None), NoPlanner())
+    for one in tasks:
+        one._registry = registry
+        made.begin(one, progress)
+    return made
+
+
+def saved(one: Task) -> int | None:
+    """How far the registry says that it is."""
+    return one._registry.load_units()[one.entry.unit].progress
+
+
+def rounds(inputs: FakeInputs, *tasks: Task, **options: Any) -> Rounds:
+    """A round for these."""
+    return Rounds(inputs, units(*tasks), **options)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Never
 
 import pytest
 
@@ -104,6 +104,10 @@ def test_the_size_of_a_union() -> None:
 # In whole plans
 
 
+def _never(*_: object) -> Never:
+    raise AssertionError("nothing here is static")
+
+
 def compiled(pattern: str, elements: int = 1_000_000, gates: float = 300, lasts: int | None = 10) -> str:
     """The SQL of a pattern on one window, whose elements enter and exit through so many gates."""
     each = (elements / 2, gates, elements / 20)
@@ -112,7 +116,7 @@ def compiled(pattern: str, elements: int = 1_000_000, gates: float = 300, lasts:
     content = Content("<a:s>", False, "SELECT * FROM s", known, rows=elements, lasts=lasts, counts=lambda: counts)
     lattice = Lattice((1,), Span(0, 2_000))
     plan = Plan(Tables("default", "named", frozenset()), lambda text, name: 0, None, "")
-    plan.streaming = Streaming(lattice, (content,), (content,), frozenset(), {}, 0, lambda *_: "settled", Uniform())
+    plan.streaming = Streaming(lattice, (content,), (content,), frozenset(), {}, 0, _never, _never, Uniform())
     with naming():
         return compile_op(translate(f"SELECT * {{ {pattern} }}").pattern, Context(plan)).sql
 

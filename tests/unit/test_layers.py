@@ -39,7 +39,8 @@ MAY_IMPORT: dict[str, set[str]] = {
         "spark",
         "rules",
     },
-    "query": {"answer", "stream"},
+    "explain": {"errors", "algebra", "optimise", "translate", "spark"},
+    "query": {"answer", "stream", "explain"},
 }
 KNOWS_SPARK = {"spark", "stream", "io"}
 

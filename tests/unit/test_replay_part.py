@@ -37,7 +37,9 @@ def written(folder: Path, text: str, size: int = 1 << 20) -> list[Part]:
 
 def test_a_part(tmp_path: Path) -> None:
     (part,) = written(tmp_path, line(3) + line(1, "a:q") + line(7) + line(4))
-    assert part == Part(f"{tmp_path}/0.parquet", 4, 1_000_000, 7_000_000, {"<a:p>": 3, "<a:q>": 1}, 3_000_000, 0, [])
+    known = {"<a:p>": 3, "<a:q>": 1}
+    assert part == Part(f"{tmp_path}/0.parquet", 4, 1_000_000, 7_000_000, known, 3_000_000, 0, [], part.sketches)
+    assert {predicate: counted[0] for predicate, counted in part.sketches.items()} == known
     table = pq.read_table(part.path)
     assert table.schema.equals(LOGGED)
     assert table["g"].null_count == table["start"].null_count == 4

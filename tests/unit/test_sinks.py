@@ -42,6 +42,10 @@ class Given:
         return len(self.given)
 
     @property
+    def size(self) -> int:
+        return self.rows.num_rows
+
+    @property
     def answers(self) -> Iterator[Answer]:
         return iter(self.given)
 

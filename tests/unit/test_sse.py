@@ -61,6 +61,7 @@ WRITTEN: list[tuple[str, Op]] = [
     ("(annotate (?y (sum distinct ?x)) () (bgp))", ops.Annotate(Y, Aggregate("SUM", X, True), (), ops.Bgp(()))),
     ("(project (?x ?y) (bgp))", ops.Project((X, Y), ops.Bgp(()))),
     ("(distinct (reduced (bgp)))", ops.Distinct(ops.Reduced(ops.Bgp(())))),
+    ("(kept (?x) (bgp))", ops.Kept((Var("x"),), ops.Bgp(()))),
     (
         "(order (?x (desc ?y) (asc (- ?x ?y))) (bgp))",
         ops.OrderBy((ops.OrderKey(X), ops.OrderKey(Y, True), ops.OrderKey(Call("-", (X, Y)))), ops.Bgp(())),

@@ -15,6 +15,8 @@ from penstock.algebra.windows import CountWindow, TimeWindow, Window
 from penstock.io.sinks import Batch, Position
 from penstock.spark.contents import Stream
 from penstock.spark.continuous import ContinuousQuery
+from penstock.spark.members import Members
+from penstock.spark.opened import Before
 from penstock.spark.timeline import Span
 from tests.unit.runtime import Frame
 
@@ -54,13 +56,18 @@ class DefinedPlan:
     """Answers with all that is visible. What it says about time is what the real one says."""
 
     def __init__(self, query: Query) -> None:
-        self._query, self.emit = query, "rstream"
+        self._query, self.emit, self.carries = query, "rstream", False
         real = ContinuousQuery(query, cast(Any, SimpleNamespace(session=None)))
         self.instants, self.last_instant = real.instants, real.last_instant
         self.horizon, self.tail = real.horizon, real.tail
 
     def evaluate(
-        self, streams: Mapping[str, Stream], span: Span, before: str | None = None, final: bool = False
+        self,
+        streams: Mapping[str, Stream],
+        span: Span,
+        before: Before = None,
+        final: bool = False,
+        members: Members | None = None,
     ) -> Frame:
         found = self.answers({name: Elements.read(stream) for name, stream in streams.items()}, span)
         rows = [(time, row) for time, content in found.items() for row in content]

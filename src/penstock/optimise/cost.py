@@ -1,7 +1,16 @@
-"""How many solutions a plan may have, and in how many different terms of each variable.
+"""How many solutions a plan may have, in how many different terms of each variable, and how long it may take.
 
-The textbook estimate: a join keeps of the product the share 1 / max(distinct left, distinct right) for each shared
-variable.
+The textbook estimate of rows: a join keeps of the product the share 1 / max(distinct left, distinct right) for each
+shared variable.
+
+The cost of a plan is in microseconds of the machine that measured it; only ratios matter. A join costs
+
+    each + moved · (rows that come to it) + read · (rows that lie ready for it) + output · (rows that it makes)
+
+where rows lie ready that are kept for all evaluations (`Kept`), and others are hashed, and sent from core to core, for
+this join. What a leaf reads it reads in any order, so that is left out; what is kept costs nothing to make. The four
+constants are measured: `python -m benchmarks.run cost` joins relations of many sizes, finds by least squares the
+constants that tell those times best, and says how well they rank them.
 """
 
 from __future__ import annotations
@@ -15,7 +24,7 @@ from penstock.algebra.ops import Op, TriplePattern
 from penstock.algebra.scope import certain, conjuncts, visible
 from penstock.optimise.statistics import Position, Statistics
 
-__all__ = ["Estimate", "estimate", "joined", "of_pattern", "rows_joined"]
+__all__ = ["MODEL", "Estimate", "Model", "cost", "estimate", "joined", "of_pattern", "rows_joined", "weigh"]
 
 FILTER_KEEPS = 0.3
 EQUALITY_KEEPS = 0.05
@@ -29,6 +38,27 @@ class Estimate:
 
     rows: float
     distinct: Mapping[Var, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """What a join costs, in microseconds: by itself, and for a row of each kind."""
+
+    each: float
+    moved: float
+    read: float
+    output: float
+
+    def brought(self, rows: float, kept: bool) -> float:
+        """To bring rows to a join, on one of its sides."""
+        return (self.read if kept else self.moved) * rows
+
+    def made(self, rows: float) -> float:
+        """To make the rows of a join."""
+        return self.each + self.output * rows
+
+
+MODEL = Model(each=76_000.0, moved=0.43, read=0.12, output=0.10)
 
 
 def joined(left: Estimate, right: Estimate) -> Estimate:
@@ -65,10 +95,45 @@ def _positions(pattern: TriplePattern) -> tuple[tuple[Position, object], ...]:
 
 def estimate(op: Op, statistics: Statistics) -> Estimate:
     """Of any plan; only what binds its variables for certain counts as joining on them."""
-    below = [estimate(child, statistics) for child in op.children]
+    return weigh(op, statistics)[0]
+
+
+def cost(op: Op, statistics: Statistics) -> float:
+    """Of all joins of a plan together."""
+    return weigh(op, statistics)[1]
+
+
+def weigh(op: Op, statistics: Statistics) -> tuple[Estimate, float]:
+    """The estimate of a plan, and its cost."""
+    if isinstance(op, ops.Bgp):
+        return _chained([of_pattern(pattern, statistics) for pattern in op.patterns])
+    inside = statistics.inside(op)
+    below = [weigh(child, inside) for child in op.children]
+    found = _estimated(op, [each for each, _ in below], statistics)
+    if isinstance(op, ops.Kept):
+        return found, 0.0
+    return found, sum(spent for _, spent in below) + _own(op, [each for each, _ in below], found)
+
+
+def _chained(patterns: list[Estimate]) -> tuple[Estimate, float]:
+    """Triple patterns, joined from the left."""
+    found, spent = (patterns[0] if patterns else Estimate(1.0, {})), 0.0
+    for each in patterns[1:]:
+        spent += MODEL.brought(found.rows, kept=False) + MODEL.brought(each.rows, kept=False)
+        found = joined(found, each)
+        spent += MODEL.made(found.rows)
+    return found, spent
+
+
+def _own(op: Op, below: list[Estimate], found: Estimate) -> float:
+    if len(below) < 2 or isinstance(op, ops.Union):
+        return 0.0
+    sides = zip(op.children, below, strict=True)
+    return MODEL.made(found.rows) + sum(MODEL.brought(each.rows, isinstance(side, ops.Kept)) for side, each in sides)
+
+
+def _estimated(op: Op, below: list[Estimate], statistics: Statistics) -> Estimate:
     match op:
-        case ops.Bgp(patterns):
-            return _of_all([of_pattern(pattern, statistics) for pattern in patterns])
         case ops.Path():
             rows = statistics.triples() * PATH_GROWS / 10 ** (2 - len(visible(op)))
         case ops.Table(vars, table):
@@ -91,13 +156,6 @@ def estimate(op: Op, statistics: Statistics) -> Estimate:
             rows = below[0].rows if below else 1.0
     merged = {var: count for each in reversed(below) for var, count in each.distinct.items()}
     return _restricted(op, Estimate(max(rows, FEWEST), merged))
-
-
-def _of_all(estimates: list[Estimate]) -> Estimate:
-    result = Estimate(1.0, {})
-    for each in estimates:
-        result = joined(result, each)
-    return result
 
 
 def _columns(op: Op, vars: tuple[Var, ...], rows: tuple[tuple[object, ...], ...]) -> dict[Var, float]:

@@ -30,11 +30,12 @@ class RuleError(AssertionError):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One rule that changed the plan."""
+    """One rule that changed the plan, and why: what the rule is for, in a sentence."""
 
     rule: str
     before: Op
     after: Op
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ def optimise(query: Query, statistics: Statistics, rules: Collection[str] | None
         changed = apply(rule, plan, statistics)
         if changed is not plan:
             _check(rule, plan, changed)
-            trace.append(Step(rule.name, plan, changed))
+            trace.append(Step(rule.name, plan, changed, rule.why))
             plan = changed
     return Optimised(replace(query, pattern=plan), tuple(trace))
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from functools import wraps
 
 from penstock.algebra.ops import Op
 from penstock.optimise.statistics import Statistics
@@ -35,7 +38,17 @@ class Rule:
     inside_exists: bool = True
     on_events: bool | Rewrite = True
 
+    @property
+    def why(self) -> str:
+        """What it is for: the sentence that its file begins with."""
+        return inspect.getdoc(sys.modules[self.rewrite.__module__]) or ""
+
 
 def plain(rewrite: Callable[[Op], Op]) -> Rewrite:
     """A rewrite that does not ask about the data."""
-    return lambda op, _: rewrite(op)
+
+    @wraps(rewrite)
+    def asking_nothing(op: Op, _: Statistics) -> Op:
+        return rewrite(op)
+
+    return asking_nothing

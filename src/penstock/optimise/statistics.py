@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, Protocol, Self
 
 from penstock.algebra.expressions import PatternTerm, Var
-from penstock.algebra.ops import TriplePattern
+from penstock.algebra.ops import Op, TriplePattern
 
 __all__ = ["Position", "PredicateCounts", "Statistics", "Uniform"]
 
@@ -26,9 +26,35 @@ class Statistics(Protocol):
     def distinct(self, predicate: PatternTerm, position: Position) -> float:
         """How many terms stand at the position in triples with that predicate (a variable: in all triples)."""
 
+    def streams(self, predicate: PatternTerm) -> bool:
+        """Whether a triple with that predicate may come from a window. No is no estimate: then it is static."""
+
+    @property
+    def live(self) -> bool:
+        """Whether there are windows at all, so that the same is asked again and again."""
+
+    def inside(self, op: Op) -> Statistics:
+        """What is known of the data that the operand of GRAPH or of a window reads; of any other operator, this."""
+
+
+class Still:
+    """Data that no window is part of, and of whose graphs nothing is known one by one."""
+
+    __slots__ = ()
+
+    @property
+    def live(self) -> bool:
+        return False
+
+    def streams(self, predicate: PatternTerm) -> bool:
+        return False
+
+    def inside(self, op: Op) -> Self:
+        return self
+
 
 @dataclass(frozen=True, slots=True)
-class Uniform:
+class Uniform(Still):
     """Nothing is known: `predicates` predicates, equally frequent, with one object a subject and shared objects."""
 
     total: float = 1_000_000.0
@@ -51,7 +77,7 @@ class Uniform:
 
 
 @dataclass(frozen=True, slots=True)
-class PredicateCounts:
+class PredicateCounts(Still):
     """Per predicate IRI: how many triples, distinct subjects and distinct objects."""
 
     total: float
@@ -76,14 +102,19 @@ class PredicateCounts:
         return None if isinstance(predicate, Var) else self.predicates.get(predicate.value, (0.0, 1.0, 1.0))
 
 
+def _is_given(term: PatternTerm) -> bool:
+    """A parameter is a constant of each query of a family: the best order for one is the best for all."""
+    return not isinstance(term, Var) or term.parameter
+
+
 def _count(statistics: Statistics, pattern: TriplePattern, rows: float) -> float:
     """`rows` of the predicate, of which each given or repeated term leaves its share: values are taken as equally
     frequent and independent."""
     subjects = max(1.0, statistics.distinct(pattern.predicate, "subject"))
     objects = max(1.0, statistics.distinct(pattern.predicate, "object"))
-    if not isinstance(pattern.subject, Var):
+    if _is_given(pattern.subject):
         rows /= subjects
-    if not isinstance(pattern.object, Var):
+    if _is_given(pattern.object):
         rows /= objects
     elif pattern.object == pattern.subject:
         rows /= max(subjects, objects)

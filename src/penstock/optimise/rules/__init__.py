@@ -3,8 +3,10 @@
 from penstock.optimise.rule import Direction, Rule, plain
 from penstock.optimise.rules.fold_trivial import fold_trivial
 from penstock.optimise.rules.group_annotated import group_annotated
+from penstock.optimise.rules.keep_static import keep_static
 from penstock.optimise.rules.merge_joined_patterns import merge_joined_patterns
 from penstock.optimise.rules.order_joins import order_joins
+from penstock.optimise.rules.push_aggregate import push_aggregate
 from penstock.optimise.rules.push_filter import push_filter, push_filter_of_events
 from penstock.optimise.rules.push_projection import push_projection
 
@@ -18,6 +20,12 @@ ALL_RULES: tuple[Rule, ...] = (
     Rule("group_annotated", Direction.UP, plain(group_annotated), on_events=False),
     # before ordering, which then sees all triple patterns of a group at once
     Rule("merge_joined_patterns", Direction.UP, plain(merge_joined_patterns)),
+    # after GROUP BY has taken the place of DISTINCT; before static parts are kept, which may then be groups of rows
+    # (inside EXISTS only whether there is a group matters, and a group occurs when all its rows have)
+    Rule("push_aggregate", Direction.ROOT, push_aggregate, inside_exists=False, on_events=False),
+    # after merging, so that parts are as large as can be; before ordering, for which each of them is one operand
+    # (it goes into EXISTS by itself, where less can be kept)
+    Rule("keep_static", Direction.ROOT, keep_static, inside_exists=False),
     # before filters go down, since a filter between two joins would keep their operands apart
     Rule("order_joins", Direction.ROOT, order_joins),
     # onto the operands in their final order, so that a filter stops at the earliest that binds its variables

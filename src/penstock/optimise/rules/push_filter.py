@@ -11,6 +11,8 @@ from penstock.algebra.expressions import Call, Expr, Var
 from penstock.algebra.occurrence import asks_interval
 from penstock.algebra.ops import Filter, Op
 from penstock.algebra.scope import certain, conjuncts, exists_in, expressions_of, references, visible
+from penstock.optimise.statics import is_steady
+from penstock.optimise.statistics import Uniform
 from penstock.optimise.walk import nodes
 
 __all__ = ["push_filter", "push_filter_of_events"]
@@ -101,6 +103,8 @@ def _push(part: Expr, op: Op, asks: bool) -> Op | None:
             return op.with_children((make.filter(part, pattern),))
         case ops.Graph(name, pattern) | ops.InWindow(name, pattern) if _same_in_graph(name, pattern, part):
             return op.with_children((make.filter(part, pattern),))
+        case ops.Kept(_, pattern) if _is_settled(part, pattern):
+            return op.with_children((make.filter(part, pattern),))
         case ops.Overridden(_, pattern) if not exists_in(part):  # an EXISTS would be asked of other windows
             return op.with_children((make.filter(part, pattern),))
         case ops.Project(vars, pattern) if references(part) <= set(vars) & visible(pattern):
@@ -134,6 +138,11 @@ def _same_in_graph(name: object, pattern: Op, part: Expr) -> bool:
     if exists_in(part):
         return False
     return not (isinstance(name, Var) and name in references(part)) or name in certain(pattern)
+
+
+def _is_settled(part: Expr, pattern: Op) -> bool:
+    """Whether it can be answered once for all: by the background alone, and not by what an EXISTS stands in."""
+    return references(part) <= visible(pattern) and not exists_in(part) and is_steady(part, Uniform())
 
 
 def _repeatable(expr: Expr) -> bool:

@@ -70,6 +70,8 @@ def _read_by(keys: tuple[Var, ...], aggregates: list[Aggregate], inside: Vars) -
 
 def _cut(op: Op, needed: Vars) -> Op:
     """`op` restricted to what is needed, if it binds anything else."""
+    if isinstance(op, ops.Kept):
+        return map_children(op, lambda pattern: _cut(pattern, needed))
     inner = _narrowed(op, needed)
     kept = visible(inner) & needed
     return make.project(tuple(sorted(kept)), inner) if kept and kept != visible(inner) else inner

@@ -1,0 +1,113 @@
+"""The plan of a continuous query: chosen anew when the data has changed so much that another one is clearly cheaper.
+
+What may be kept, and what else depends on what is in the windows at all, follows the data at once, since answers depend
+on that. The order of joins stays as it was chosen until the ranking has changed for good: numbers go up and down, and a
+plan that Spark has seen before it plans faster.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from penstock.algebra.expressions import PatternTerm, Var
+from penstock.algebra.ops import Bgp, Op, Query, TriplePattern
+from penstock.optimise.cost import cost
+from penstock.optimise.driver import Optimised, optimise
+from penstock.optimise.statistics import Position, Statistics
+
+__all__ = ["Adaptive", "Reordered"]
+
+GAIN = 0.8  # of what the present order costs: from there on another one is worth the change
+NEWEST = 100  # changes that are remembered
+
+
+@dataclass(frozen=True, slots=True)
+class Reordered:
+    """A change of the plan, with the evaluation up to that time (microseconds); costs are those of either plan then."""
+
+    time: int
+    before: Op
+    after: Op
+    cost_before: float
+    cost_after: float
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """The numbers of an earlier time, with what can be in the windows now."""
+
+    then: Statistics
+    now: Statistics
+
+    @property
+    def live(self) -> bool:
+        return self.now.live
+
+    def streams(self, predicate: PatternTerm) -> bool:
+        return self.now.streams(predicate)
+
+    def inside(self, op: Op) -> Remembered:
+        return Remembered(self.then.inside(op), self.now.inside(op))
+
+    def triples(self) -> float:
+        return self.then.triples()
+
+    def count(self, pattern: TriplePattern) -> float:
+        return self.then.count(pattern)
+
+    def distinct(self, predicate: PatternTerm, position: Position) -> float:
+        return self.then.distinct(predicate, position)
+
+
+class Adaptive:
+    """A query's plans, one after the other. `history` has the newest changes of order."""
+
+    def __init__(self, query: Query, rules: Collection[str] | None = None) -> None:
+        self._query, self._rules = query, rules
+        self._current: Optimised | None = None
+        self._then: Statistics | None = None
+        self.history: deque[Reordered] = deque(maxlen=NEWEST)
+
+    def plan(self, statistics: Statistics, time: int) -> Optimised:
+        """For an evaluation up to that time, by what is known now."""
+        found = optimise(self._query, statistics, self._rules)
+        if self._current is None or self._then is None:
+            self._current, self._then = found, statistics
+        elif found.query != self._current.query:
+            self._current = self._better(found, Remembered(self._then, statistics), time)
+        return self._current
+
+    def _better(self, found: Optimised, known: Remembered, time: int) -> Optimised:
+        """The plan just found if it is worth it, else the one by the numbers that there were at the last choice."""
+        present = optimise(self._query, known, self._rules)
+        before, after = present.query.pattern, found.query.pattern
+        costs = cost(before, known.now), cost(after, known.now)
+        if costs[1] >= GAIN * costs[0]:
+            return present
+        self.history.append(Reordered(time, before, after, *costs, _why(before, known)))
+        self._then = known.now
+        return found
+
+
+def _why(op: Op, known: Remembered) -> str:
+    """The triple pattern whose number of matches has changed most."""
+    found = [(max(now, 1.0) / max(then, 1.0), pattern, then, now) for pattern, then, now in _counts(op, known)]
+    ratio, pattern, then, now = max(found, key=lambda each: max(each[0], 1 / each[0]), default=(1.0, None, 0.0, 0.0))
+    if pattern is None or 0.5 < ratio < 2:
+        return "terms repeat themselves more, or less, than when the order was chosen"
+    return f"{_text(pattern)} has {now:,.0f} matches; when the order was chosen it had {then:,.0f}"
+
+
+def _counts(op: Op, known: Remembered) -> Iterator[tuple[TriplePattern, float, float]]:
+    for pattern in op.patterns if isinstance(op, Bgp) else ():
+        yield pattern, known.then.count(pattern), known.now.count(pattern)
+    for child in op.children:
+        yield from _counts(child, known.inside(op))
+
+
+def _text(pattern: TriplePattern) -> str:
+    terms = (pattern.subject, pattern.predicate, pattern.object)
+    return " ".join(f"?{term.name}" if isinstance(term, Var) else str(term) for term in terms)

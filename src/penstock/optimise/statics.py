@@ -1,0 +1,103 @@
+"""Which parts of a plan have the same solutions at every instant: those that read the background alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from penstock.algebra import ops
+from penstock.algebra.expressions import Aggregate, Call, Expr, Occurrence, Var
+from penstock.algebra.occurrence import inner_plans
+from penstock.algebra.ops import Op
+from penstock.algebra.scope import Vars, exists_in, expressions_of, free, mentioned
+from penstock.optimise.statistics import Statistics
+
+__all__ = ["calls", "connected", "is_join", "is_key", "is_static", "is_steady", "predicates"]
+
+# Each has another value at another time or in another call; TIMESTAMP asks for triples of streams.
+UNSTEADY = frozenset(("BNODE", "NOW", "RAND", "STRUUID", "TIMESTAMP", "UUID"))
+# What has a choice (of which rows are the first ones), or an order that only what is above it can use.
+CHOOSING = (ops.OrderBy, ops.Slice)
+ANY = Var(".any")
+
+
+def is_static(op: Op, statistics: Statistics) -> bool:
+    """Whether `op` has the same solutions whatever the instant, by what is known of the windows now.
+
+    Inside EXISTS, what an outer solution is substituted into depends on that; so does what asks for a key, of which
+    only the compiler knows the values, unless it is joined by it alone.
+    """
+    return not free(op) and _is_static(op, statistics) and (is_join(op) or not any(map(is_key, mentioned(op))))
+
+
+def _is_static(op: Op, statistics: Statistics) -> bool:
+    if isinstance(op, (*CHOOSING, ops.InWindow)) or not all(is_steady(e, statistics) for e in expressions_of(op)):
+        return False
+    match op:
+        case ops.Bgp(patterns):
+            return not any(statistics.streams(pattern.predicate) for pattern in patterns)
+        case ops.Path():  # of any length, so that every node of the graph is one
+            return not statistics.streams(ANY)
+    inside = statistics.inside(op)
+    return all(_is_static(child, inside) for child in op.children)
+
+
+def is_steady(expr: Expr, statistics: Statistics) -> bool:
+    """Whether it has one value for a solution, wherever and whenever it is asked."""
+    match expr:
+        case Call(name, args):
+            return name not in UNSTEADY and all(is_steady(arg, statistics) for arg in args)
+        case Aggregate(_, Expr() as argument):
+            return is_steady(argument, statistics)
+        case Occurrence():
+            return False
+    return all(is_static(found.pattern, statistics) for found in exists_in(expr))
+
+
+def calls(expr: Expr) -> frozenset[str]:
+    """The names of all that is called in it."""
+    match expr:
+        case Call(name, args):
+            return frozenset((name,)).union(*map(calls, args))
+        case Aggregate(_, Expr() as argument):
+            return calls(argument)
+    return frozenset()
+
+
+def is_join(op: Op) -> bool:
+    """Whether it is nothing but triple patterns, joined."""
+    return isinstance(op, ops.Bgp) or (isinstance(op, ops.Join) and all(map(is_join, op.children)))
+
+
+def is_key(var: Var) -> bool:
+    """Whether the variable stands for a value of the compiler's own: see `spark.relation.KEY`."""
+    return var.name.startswith(".k")
+
+
+def predicates(op: Op) -> frozenset[str] | None:
+    """The IRIs of all predicates that `op` reads; None: it may read any."""
+    found: set[str] = set()
+    for node in _everywhere(op):
+        if isinstance(node, ops.Path):
+            return None
+        for pattern in node.patterns if isinstance(node, ops.Bgp) else ():
+            if isinstance(pattern.predicate, Var):
+                return None
+            found.add(pattern.predicate.value)
+    return frozenset(found)
+
+
+def _everywhere(op: Op) -> Iterator[Op]:
+    yield op
+    for inner in inner_plans(op):
+        yield from _everywhere(inner)
+
+
+def connected(groups: Iterable[tuple[Vars, list[Op]]]) -> list[list[Op]]:
+    """Those that share variables, directly or through others, together."""
+    result: list[tuple[Vars, list[Op]]] = []
+    for vars, members in groups:
+        near = [each for each in result if each[0] & vars]
+        result = [each for each in result if not each[0] & vars]
+        merged = [member for _, some in near for member in some] + members
+        result.append((vars.union(*(known for known, _ in near)), merged))
+    return [members for _, members in result]

@@ -1,0 +1,201 @@
+"""What the optimiser knows of windows: sketches of different terms, the share that a window holds, and the place."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyoxigraph import NamedNode
+
+from penstock.algebra.expressions import Var
+from penstock.algebra.ops import Bgp, Graph, InWindow, Op, StreamWindow, TriplePattern
+from penstock.algebra.windows import CountWindow, SlideWindow, TimeWindow, Window
+from penstock.optimise import PredicateCounts, Statistics, Uniform
+from penstock.spark import sketch
+from penstock.spark.live_statistics import LiveStatistics, Seen, held
+from penstock.spark.sketch import Sketches
+from penstock.spark.timeline import Span
+from penstock.stream.log import StreamLog
+from penstock.stream.segment import Segment, segment_of, write_part
+
+S, P, Q = Var("s"), NamedNode("a:p"), NamedNode("a:q")
+PATTERN = TriplePattern(S, P, Var("o"))
+
+
+def elements(count: int, subjects: int, predicate: str = "<a:p>", start: int = 0) -> pa.Table:
+    """One a microsecond, of subjects by turns, each with an object of its own."""
+    numbers = range(start, start + count)
+    subject, object = [f"<a:s{i % subjects}>" for i in numbers], [f"<a:o{i}>" for i in numbers]
+    return pa.table({"s": subject, "p": [predicate] * count, "o": object, "ts": list(numbers)})
+
+
+@dataclass(frozen=True)
+class Known:
+    """A segment of a single predicate."""
+
+    rows: int
+    first: int
+    last: int
+    sketches: Sketches = field(default_factory=dict)
+
+    @property
+    def predicates(self) -> dict[str, int]:
+        return {"<a:p>": self.rows}
+
+
+def known(count: int, subjects: int, start: int) -> Known:
+    return Known(count, start, start + count - 1, sketch.sketches(elements(count, subjects, start=start)))
+
+
+# Sketches
+
+
+@pytest.mark.parametrize("subjects", [1, 10, 300, 5_000])
+def test_about_how_many_terms_are_different(subjects: int) -> None:
+    counted, subject, object = sketch.sketches(elements(10_000, subjects))["<a:p>"]
+    assert counted == 10_000
+    assert sketch.estimated(subject) == pytest.approx(subjects, rel=0.25)
+    assert sketch.estimated(object) == pytest.approx(10_000, rel=0.25)
+
+
+def test_merged_sketches_are_the_sketch_of_all() -> None:
+    parts = [elements(1_000, 700, start=start) for start in (0, 500, 5_000)]
+    together = sketch.sketches(pa.concat_tables(parts))
+    assert sketch.merged(map(sketch.sketches, parts)) == together
+
+
+def test_predicates_are_apart() -> None:
+    found = sketch.sketches(pa.concat_tables([elements(100, 1), elements(1_000, 900, "<a:q>")]))
+    assert sketch.estimated(found["<a:p>"][1]) == pytest.approx(1, rel=0.1)
+    assert sketch.estimated(found["<a:q>"][1]) == pytest.approx(900, rel=0.25)
+
+
+def test_a_sketch_is_the_same_in_every_release() -> None:
+    _, subject, _ = sketch.sketches(elements(3, 3))["<a:p>"]
+    assert {at: register for at, register in enumerate(subject) if register != "0"} == SKETCH
+
+
+SKETCH = {19: "2", 21: "1", 64: "1"}
+
+
+@pytest.mark.parametrize(
+    ("rows", "distinct", "looked_at", "expected"),
+    [
+        (100, 50, 100, 50),
+        (10, 10, 1_000, 6.5),  # ten rows of ten terms miss some of them
+        (1_000_000, 100, 10_000, 100),  # whatever came, has come often
+        (1_000_000, 10_000, 10_000, 1_000_000),  # and here nothing twice
+        (0, 10, 100, 0),
+    ],
+)
+def test_terms_of_more_or_fewer_rows(rows: float, distinct: float, looked_at: float, expected: float) -> None:
+    assert sketch.among(rows, distinct, looked_at) == pytest.approx(expected, rel=0.05)
+
+
+# In the log
+
+
+def test_manifests_have_sketches(tmp_path: Path) -> None:
+    segment = segment_of([write_part(elements(50, 5), tmp_path / "0.parquet")], 1, {})
+    assert Segment.from_json(segment.to_json(tmp_path), tmp_path) == segment
+    assert sketch.estimated(segment.sketches["<a:p>"][1]) == pytest.approx(5, rel=0.1)
+
+
+def test_a_manifest_of_an_older_release_has_none(tmp_path: Path) -> None:
+    segment = segment_of([write_part(elements(50, 5), tmp_path / "0.parquet")], 1, {})
+    fields = json.loads(segment.to_json(tmp_path))
+    del fields["sketches"]
+    assert Segment.from_json(json.dumps(fields).encode(), tmp_path).sketches == {}
+
+
+def test_merged_segments_have_merged_sketches(tmp_path: Path) -> None:
+    log = StreamLog(tmp_path)
+    for batch in range(16):
+        log.append("s", "a", batch, elements(10, 1_000, start=10 * batch))
+    before = sketch.merged(segment.sketches for segment in log.segments("s"))
+    assert log.compact("s") == 16
+    (segment,) = log.segments("s")
+    assert segment.sketches == before
+    assert sketch.estimated(segment.sketches["<a:p>"][1]) == pytest.approx(160, rel=0.25)
+
+
+# Windows
+
+# Segments of 100 elements in 100 microseconds each, [0, 99] and [100, 199]; the instant is 199.
+SEGMENTS = known(100, 10, 0), known(100, 10, 100)
+AT = Span(198, 199)
+
+
+@pytest.mark.parametrize(
+    ("window", "rows"),
+    [
+        (TimeWindow(50, 1), 50),
+        (TimeWindow(150, 1), 150),
+        (TimeWindow(50, 1, 100), 50),  # in the past
+        (TimeWindow(1_000, 1), 200),
+        (SlideWindow(50), 50),
+        (SlideWindow(None), 200),
+        (CountWindow(20), 20),
+        (CountWindow(2_000), 200),
+    ],
+)
+def test_what_a_window_holds(window: Window, rows: float) -> None:
+    found = held(window, SEGMENTS, AT, Uniform)
+    assert found.count(PATTERN) == pytest.approx(rows, rel=0.02)
+    assert found.distinct(P, "subject") == pytest.approx(min(rows, 10), rel=0.15)
+
+
+def test_of_many_instants_it_is_what_one_sees() -> None:
+    found = held(TimeWindow(20, 1), SEGMENTS, Span(19, 199), Uniform)
+    assert found.count(PATTERN) == pytest.approx(20, rel=0.02)
+
+
+def test_without_sketches_a_sample_tells() -> None:
+    sampled = PredicateCounts(200.0, {"a:p": (200.0, 7.0, 200.0)})
+    found = held(TimeWindow(50, 1), [Known(200, 0, 199)], AT, lambda: sampled)
+    assert found.count(PATTERN) == pytest.approx(50)
+    assert found.distinct(P, "subject") == 7.0
+
+
+# Places
+
+STREAM, WINDOW = NamedNode("a:stream"), NamedNode("a:w")
+UNNAMED = StreamWindow(STREAM, TimeWindow(10, 1))
+NAMED = StreamWindow(STREAM, TimeWindow(10, 1), name=WINDOW)
+BACKGROUND = PredicateCounts(7.0, {"a:p": (5.0, 5.0, 1.0), "a:q": (2.0, 2.0, 1.0)})
+
+
+def live(window: StreamWindow, predicates: frozenset[str] | None = frozenset({"<a:p>"})) -> LiveStatistics:
+    counts = PredicateCounts(100.0, {"a:p": (100.0, 20.0, 100.0)})
+    return LiveStatistics(BACKGROUND, (Seen(window, predicates, lambda: counts),))
+
+
+@pytest.mark.parametrize(
+    ("window", "op", "count", "streams"),
+    [
+        (UNNAMED, Bgp(()), 105.0, True),
+        (NAMED, Bgp(()), 5.0, False),
+        (NAMED, InWindow(WINDOW, Bgp(())), 100.0, True),
+        (NAMED, InWindow(NamedNode("a:other"), Bgp(())), 0.0, False),
+        (UNNAMED, Graph(STREAM, Bgp(())), 105.0, True),
+        (UNNAMED, Graph(NamedNode("a:graph"), Bgp(())), 5.0, False),
+    ],
+)
+def test_a_pattern_reads_what_is_at_its_place(window: StreamWindow, op: Op, count: float, streams: bool) -> None:
+    found: Statistics = live(window).inside(op)
+    assert found.live
+    assert found.count(PATTERN) == count
+    assert found.streams(P) is streams
+
+
+def test_a_predicate_that_no_window_has_is_static() -> None:
+    found = live(UNNAMED)
+    assert found.streams(P)
+    assert not found.streams(Q)
+    assert found.streams(Var("any"))
+    assert live(UNNAMED, None).streams(Q)
+    assert found.count(TriplePattern(S, Q, Var("o"))) == 2.0
+    assert found.distinct(Q, "subject") == 2.0
