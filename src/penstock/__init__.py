@@ -11,10 +11,11 @@ from penstock.errors import (
     SetupError,
     StoreError,
 )
+from penstock.explain import Explanation, explain
 from penstock.query import Query
 
 __all__ = [
-    "Answer", "Engine", "LoadError", "PenstockError", "PenstockWarning", "Query", "QueryError", "RefusedError",
-    "SetupError", "StoreError",
+    "Answer", "Engine", "Explanation", "LoadError", "PenstockError", "PenstockWarning", "Query", "QueryError",
+    "RefusedError", "SetupError", "StoreError", "explain",
 ]  # fmt: skip
 __version__ = "0.1.0"

@@ -162,6 +162,7 @@ class Engine:
         sink: SinkSpec = None,
         duplicates: str = "keep",
         emit: str | None = None,
+        overload: str = "catch up",
         base: str | None = None,
     ) -> Query:
         """Register a continuous query, to be answered by `run()`, or from now on if the engine is live.
@@ -172,9 +173,11 @@ class Engine:
         is "merge". What is reported is what the query says, else what its language is used to; `emit` says otherwise:
         "rstream" (the whole answer at each instant), "istream" (solutions when they become true), "dstream" (when they
         cease to be) or "intervals" (each solution once, with the time during which it was true).
+        When evaluation falls behind, it catches up in larger steps; with `overload` "stretch" it leaves out instants
+        instead, every other one and so on, until it keeps up (for queries whose instants are multiples of a step).
         The same name and text again, also after a restart, is the same query, and continues.
         """
-        return Query(self._runtime.register(text, name, sink, duplicates, emit, base), self._runtime)
+        return Query(self._runtime.register(text, name, sink, duplicates, emit, base, overload), self._runtime)
 
     @property
     def queries(self) -> list[Query]:

@@ -76,6 +76,8 @@ def describe(progress: Progress, seconds: float) -> str:
         parts.append(f"{progress.elements / seconds:,.0f}/s")
     if progress.lag is not None:
         parts.append(f"{duration(progress.lag)} behind")
+    if progress.stretched > 1:
+        parts.append(f"1 of {progress.stretched} instants")
     parts.append(f"{progress.answers:,} answers")
     return " · ".join([*parts, *filter(None, [_refused(progress)])])
 

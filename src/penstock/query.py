@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from penstock.answer import Answer
 
 if TYPE_CHECKING:
+    from penstock.explain import Explanation
     from penstock.stream.progress import QueryStatus
     from penstock.stream.runtime import Runtime
     from penstock.stream.task import Task
@@ -48,6 +49,17 @@ class Query:
         stops, and the newest million rows are kept: who reads more slowly than that misses the oldest.
         """
         return self._runtime.answers(self._task)
+
+    def explain(self, *, run: bool = False) -> Explanation:
+        """How it is planned for the elements that are held now, and how the compiler does it.
+
+        With `run` each part of the plan is computed by itself as well, over all of them, so that estimated rows stand
+        beside actual ones. Answers and progress stay as they are.
+        """
+        from penstock.explain.measured import of_registered
+
+        examined = self._runtime.examine(self._task, run=run)
+        return of_registered(self.name, self._task.query, self.text, examined)
 
     def pause(self) -> None:
         """Stand still. The streams' elements that it will need are kept until it is resumed or dropped."""

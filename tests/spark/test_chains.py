@@ -56,7 +56,7 @@ def test_the_same_rows(spark: Any, monkeypatch: pytest.MonkeyPatch, stream: Stre
         made.append(_chained(*given))
         return made[-1]
 
-    monkeypatch.setattr(chains, "_MANY", 0)
+    monkeypatch.setattr(chains, "MANY", 0)
     monkeypatch.setattr(chains, "_MARGIN", 1)
     monkeypatch.setattr(chains, "chained", noted)
     assert answers(spark, stream, text) == plain

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 Term: TypeAlias = NamedNode | BlankNode | Literal
 
+PARAMETER = ".kp"
+
 
 class Expr:
     """Base of all expressions."""
@@ -34,6 +36,11 @@ class Var(Expr):
     @property
     def internal(self) -> bool:
         return self.name.startswith(".")
+
+    @property
+    def parameter(self) -> bool:
+        """Whether it stands for a constant that differs between the queries of a family (`template.py`)."""
+        return self.name.startswith(PARAMETER)
 
 
 PatternTerm: TypeAlias = Var | Term

@@ -63,6 +63,7 @@ _OPERANDS: dict[type[Op], Callable[..., list[Bound]]] = {
     ops.Overridden: _same,
     ops.Project: _same,
     ops.Reduced: _same,
+    ops.Kept: _same,
     ops.Seq: _same,
     ops.Union: _same,
 }

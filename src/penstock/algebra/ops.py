@@ -299,6 +299,15 @@ class Reduced(Op):
 
 
 @dataclass(frozen=True, slots=True)
+class Kept(Op):
+    """The pattern itself, which reads the background alone: answered once, and kept until the background changes.
+    `keys` are the variables by which others are joined with it."""
+
+    keys: tuple[Var, ...]
+    pattern: Op
+
+
+@dataclass(frozen=True, slots=True)
 class OrderKey:
     """One condition of ORDER BY."""
 

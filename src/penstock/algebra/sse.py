@@ -59,7 +59,7 @@ def _parameters(op: Op) -> list[Sexpr]:
             return [_variables(keys), [[token(var), _expression(aggregate)] for var, aggregate in aggregates]]
         case ops.Annotate(var, aggregate, keys, _):
             return [[token(var), _expression(aggregate)], _variables(keys)]
-        case ops.Project(vars, _):
+        case ops.Project(vars, _) | ops.Kept(vars, _):
             return [_variables(vars)]
         case ops.OrderBy(conditions, _):
             return [[_order_key(key) for key in conditions]]

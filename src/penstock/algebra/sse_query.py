@@ -21,7 +21,7 @@ from penstock.algebra.sse import written_operator, written_triple
 from penstock.algebra.sse_read import OPERATORS, a, items, read_operator, read_triple
 from penstock.algebra.windows import UNITS, CountWindow, SlideWindow, TimeWindow, Window
 
-__all__ = ["read_query", "write_query"]
+__all__ = ["read_query", "write_query", "written_duration"]
 
 _PARTS = frozenset(("register", "stream", "from", "base", "emit"))
 
@@ -48,7 +48,7 @@ def _registration(query: ops.Query) -> list[Sexpr]:
         return []
     name, every, output = query.registration.name, query.registration.every, query.registration.output
     written: list[Sexpr] = ["register", "_" if name is None else token(Literal(name))]
-    written += [] if every is None else [["every", _duration(every)]]
+    written += [] if every is None else [["every", written_duration(every)]]
     written += [] if output is None else [["output", token(output)]]
     return [written]
 
@@ -65,13 +65,14 @@ def _window(window: Window) -> Sexpr:
         case CountWindow(size, step):
             return ["triples", str(size), "step", str(step)]
         case SlideWindow(range_, slide):
-            return ["range", "_" if range_ is None else _duration(range_), "slide", _duration(slide)]
+            return ["range", "_" if range_ is None else written_duration(range_), "slide", written_duration(slide)]
         case TimeWindow(range_, step, delay):
-            late: list[Sexpr] = ["delay", _duration(delay)] if delay else []
-            return ["range", _duration(range_), "step", _duration(step), *late]
+            late: list[Sexpr] = ["delay", written_duration(delay)] if delay else []
+            return ["range", written_duration(range_), "step", written_duration(step), *late]
 
 
-def _duration(value: int) -> str:
+def written_duration(value: int) -> str:
+    """In the largest unit that divides it: 90s, 2h."""
     unit = max((unit for unit in UNITS if value % UNITS[unit] == 0), key=lambda unit: UNITS[unit])
     return f"{value // UNITS[unit]}{unit}"
 

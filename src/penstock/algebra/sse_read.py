@@ -174,6 +174,7 @@ _OPERATORS: dict[str, Callable[..., Op]] = {
     "project": lambda vars, pattern: ops.Project(_variables(vars), read_operator(pattern)),
     "distinct": _unary(ops.Distinct),
     "reduced": _unary(ops.Reduced),
+    "kept": lambda keys, pattern: ops.Kept(_variables(keys), read_operator(pattern)),
     "order": _order,
     "slice": _slice,
 }

@@ -12,14 +12,22 @@ from penstock.threads import beside
 if TYPE_CHECKING:
     from penstock.engine import Engine
 
-__all__ = ["QUERY_OPTIONS", "open_engine", "setting"]
+__all__ = ["QUERY_OPTIONS", "open_engine", "rules_of", "setting"]
 
 _ENGINE_OPTIONS: dict[str, Callable[[str], Any]] = {
     "entailment": str,
     "retention": str,
     "rules": lambda names: [name for name in names.split(",") if name],
 }
-QUERY_OPTIONS = {"duplicates", "emit"}  # of engine.register
+QUERY_OPTIONS = {"duplicates", "emit", "overload"}  # of engine.register
+
+
+def rules_of(settings: dict[str, str]) -> list[str] | None:
+    """The optimiser's rules to use, for who needs no engine."""
+    for name in settings.keys() - QUERY_OPTIONS:
+        _ = name.startswith("spark.") or _engine_option(name)
+    names = settings.get("rules")
+    return None if names is None else _ENGINE_OPTIONS["rules"](names)
 
 
 def setting(text: str) -> tuple[str, str]:

@@ -20,7 +20,7 @@ from penstock.threads import beside
 if TYPE_CHECKING:
     from penstock.engine import Engine
 
-__all__ = ["Streaming"]
+__all__ = ["Streaming", "warnings_of"]
 
 _PAUSE = 0.25  # seconds between two looks at a live engine
 _OVER = {"failed", "dropped"}
@@ -74,7 +74,7 @@ class Streaming:
     def _register(self, engine: Engine, query: QueryFile, printer: output.Printer) -> int:
         options: dict[str, Any] = dict(self.query_options)
         try:
-            with _warnings_of(query):
+            with warnings_of(query):
                 name = None if query.registered else query.name
                 engine.register(query.text, name=name, base=query.base, sink=printer, **options)
         except (PenstockError, ValueError) as error:
@@ -120,7 +120,7 @@ def _look_again() -> None:
 
 
 @contextmanager
-def _warnings_of(query: QueryFile) -> Iterator[None]:
+def warnings_of(query: QueryFile) -> Iterator[None]:
     """Penstock's warnings as sentences with the place of the query."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", PenstockWarning)

@@ -13,7 +13,7 @@ from penstock.algebra import ops
 from penstock.answer import Answer
 from penstock.knowledge.store import check_dataset
 from penstock.optimise import optimise
-from penstock.spark import forms
+from penstock.spark import forms, notes
 from penstock.spark.closed import ClosedTriples
 from penstock.spark.context import Context, Plan
 from penstock.spark.encoding import decode
@@ -54,7 +54,10 @@ class Asked:
         if query.dataset is not None:
             check_dataset(query.dataset, self._triples.graph_names)
         self._jobs.partition(None)
-        planned = optimise(query, self._triples.statistics, self._rules).query
+        statistics = self._triples.statistics
+        optimised = optimise(query, statistics, self._rules)
+        notes.planned(optimised, statistics)
+        planned = optimised.query
         tables, now = self._triples.tables(query.dataset), now_term(datetime.now(UTC))
         plan = Plan(tables, self._jobs.compute, query.base, now, self._jobs.fetch, self._jobs.share)
         try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from pyspark.sql import SparkSession
 
 from penstock.algebra.ops import Dataset, Query
@@ -13,8 +15,12 @@ from penstock.spark.closed import ClosedTriples
 from penstock.spark.contents import Stream
 from penstock.spark.context import Tables
 from penstock.spark.entailed import Entailed
+from penstock.spark.jobs import Jobs
+from penstock.spark.scans import Scans
+from penstock.spark.settled import Settled
+from penstock.spark.sharing import Sharing
 from penstock.spark.store import SparkStore
-from penstock.spark.triples import MOST_PREDICATES, Triples
+from penstock.spark.triples import MOST_PREDICATES, Triples, union
 
 _STREAMS = 16  # whose counts are kept
 
@@ -27,6 +33,7 @@ class Background:
         self._store = store
         self._copy: Triples | None = None
         self._copied: int | None = None
+        self._changes: dict[int, frozenset[str] | None] = {}
         self._entailed: Entailed | None = None
         self._surveyed: dict[tuple[str, ...], frozenset[str] | None] = {}
         self._counted: dict[tuple[str, ...], PredicateCounts] = {}
@@ -34,6 +41,30 @@ class Background:
     @property
     def version(self) -> int:
         return self._store.version
+
+    @cached_property
+    def settled(self) -> Settled:
+        """What is answered once for all queries."""
+        return Settled(self)
+
+    @cached_property
+    def scans(self) -> Scans:
+        """The streams, as all queries read them."""
+        return Scans(self.session)
+
+    @cached_property
+    def sharing(self) -> Sharing:
+        """What queries have in common."""
+        return Sharing(Jobs(self.session))
+
+    def touched(self, since: int) -> frozenset[str] | None:
+        """The IRIs of predicates whose triples are others than at that version; None: any may be."""
+        triples = self.triples
+        if isinstance(triples, ClosedTriples) or getattr(self._store, "ontology", None) is not None:
+            return None
+        if self.is_spark:
+            return triples.touched(since)
+        return union(changed for version, changed in self._changes.items() if version > since)
 
     def tables(self, dataset: Dataset | None) -> Tables:
         if dataset is not None:
@@ -93,10 +124,11 @@ class Background:
         if isinstance(self._store, SparkStore):
             return self._store.triples
         if self._copy is None or self._copied != self._store.version:
-            if self._copy is not None:
-                self._copy.clear()
+            before, self._copy = self._copy, Triples(self.session)
             self._copied = self._store.version
-            self._copy = Triples(self.session)
             self._copy.add_quads(self._store.quads())
             self._copy.add_graphs(self._store.graphs())
+            if before is not None:
+                self._changes[self._copied] = self._copy.differing(before)
+                before.clear()
         return self._copy

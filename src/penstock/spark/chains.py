@@ -11,13 +11,12 @@ from functools import partial
 
 from penstock.algebra import ops
 from penstock.algebra.expressions import Var
-from penstock.spark import encoding, sql
+from penstock.spark import encoding, notes, sql
 from penstock.spark.chain_part import Chain, Piece, Step, sequences
-from penstock.spark.context import Context
+from penstock.spark.context import MANY, Context
 from penstock.spark.relation import ENDS, STARTS, Relation, is_key
 from penstock.spark.timeline import Span
 
-_MANY = 200_000  # elements, from which tasks of their own pay
 _EACH = 500_000  # elements for a task
 _PARTS, _MARGIN = 2, 8  # tasks for a core at least, if each has so many times the time that it reads from before
 
@@ -36,6 +35,7 @@ def chained(op: ops.Seq, within: int, context: Context) -> Relation | None:
     if not paths or not cut:
         return None
     chain = Chain(steps, within, paths)
+    notes.note(f"a chain of {len(steps)} within {notes.about(within)}: in {len(cut)} tasks")
     columns = [*(f"{sql.name(var)} STRING" for var in chain.vars), f"`{STARTS}` BIGINT", f"`{ENDS}` BIGINT"]
     view = context.plan.view()
     context.plan.spread(view, cut, partial(sequences, chain), ", ".join(columns))
@@ -46,7 +46,7 @@ def chained(op: ops.Seq, within: int, context: Context) -> Relation | None:
 def pieces(rows: int, span: Span, before: int | None, within: int, cores: int) -> list[Piece]:
     """The span and the time before it that matters (None: any), in pieces; none where that does not pay."""
     most = (span.through - span.after) // (_MARGIN * max(1, within))
-    if rows < _MANY or most < cores:
+    if rows < MANY or most < cores:
         return []
     count = min(most, max(_PARTS * cores, -(-rows // _EACH)))
     width = -(-(span.through - span.after) // count)

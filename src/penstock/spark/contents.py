@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from penstock.algebra.windows import CountWindow, SlideWindow, TimeWindow, Window, ceiling, floor
 from penstock.optimise import Statistics, Uniform
 from penstock.spark import sql
+from penstock.spark.live_statistics import Measured
 from penstock.spark.relation import ALWAYS, FROM, INSTANT, TO, Relation
 from penstock.spark.timeline import Lattice, Span, Timeline, down, up
 
@@ -20,13 +21,15 @@ class Stream:
     """A stream as it lies in Parquet: `paths` in the order of arrival, with columns s, p, o, ts and perhaps g.
 
     `predicates` are the encoded ones that occur, None if that is not known; `dropped` says how many elements stood
-    before these and are in the log no longer; `rows` is about how many these are.
+    before these and are in the log no longer; `rows` is about how many these are, and `segments` what is known of them
+    piece by piece, for the optimiser.
     """
 
     paths: tuple[str, ...]
     predicates: frozenset[str] | None = None
     dropped: int = 0
     rows: int = 0
+    segments: tuple[Measured, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
+from typing import TYPE_CHECKING
 
 from penstock.algebra import ops
 from penstock.algebra.expressions import PatternTerm
@@ -13,10 +14,15 @@ from penstock.optimise import Statistics
 from penstock.spark import sql
 from penstock.spark.contents import Content
 from penstock.spark.entailed import Entailed
+from penstock.spark.parts import Part, Wanted
 from penstock.spark.relation import INSTANT, Relation, items_or_one
 from penstock.spark.timeline import Span, Timeline
 
+if TYPE_CHECKING:
+    from penstock.spark.members import Members
+
 Rows = list[tuple[str, ...]]
+MANY = 200_000  # elements from which it pays to look at how rows are joined
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +38,8 @@ class Tables:
 class Streaming:
     """What makes a query continuous: its instants, its windows, and the variables whose timestamps it asks for.
 
-    `background` are the predicates of the background, None if they are not known. `settled` computes a SELECT on
-    the background once for all evaluations, or asks for it in SPARQL, and gives the item of FROM that has its rows.
+    `background` are the predicates of the background, None if they are not known. `settled` keeps a part that reads
+    the background alone for all evaluations.
     """
 
     timeline: Timeline
@@ -42,7 +48,8 @@ class Streaming:
     background: frozenset[str] | None
     stamped: dict[str, bool]  # whether also stream by stream
     calls: int  # of TIMESTAMP in the whole query
-    settled: Callable[[Relation, str | None], str]
+    settled: Callable[[Wanted], Part]
+    of_members: Callable[..., tuple[Relation, int] | None]
     statistics: Statistics  # of the background
     occurring: bool = False  # whether it matters when elements occurred
     entailed: Entailed | None = None  # what follows from elements, if anything does
@@ -56,7 +63,8 @@ class Plan:
 
     `compute` runs a query now, leaves its rows with Spark under the given name and returns how many there are. `fetch`
     brings them here if they are at most so many; `share` is the way back: a name, the columns and the rows. `spread`
-    makes rows by tasks: a name, a piece for each, what to do with it, and the columns.
+    makes rows by tasks: a name, a piece for each, what to do with it, and the columns. `shared` gives the rows of an
+    operator that other queries have as well, if they are to be computed once for all.
     """
 
     tables: Tables
@@ -68,8 +76,12 @@ class Plan:
     spread: Callable[..., None] = lambda name, pieces, work, columns: None
     cores: int = 1
     streaming: Streaming | None = None
+    dataset: ops.Dataset | None = None
+    members: Members | None = None
+    shared: Callable[[ops.Op, Context], Relation | None] | None = None
     counter: count[int] = field(default_factory=count)
     views: list[str] = field(default_factory=list)
+    kept: dict[ops.Op, int] = field(default_factory=dict)  # the parts that were answered before, and their rows
 
     def fresh(self, prefix: str) -> str:
         return f"{prefix}{next(self.counter)}"
@@ -99,17 +111,31 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Universe:
-    """All values that some keys can take together."""
+    """All values that some keys can take together. `tells`: further columns, of which the keys say the value; then
+    `sql` has each combination of the keys once, and few enough to be sent to every task. `steady`: the same values at
+    every evaluation."""
 
     keys: tuple[str, ...]
     sql: str
+    tells: tuple[str, ...] = ()
+    steady: bool = False
+
+    def wanted(self, keys: Collection[str]) -> tuple[str, ...]:
+        """Those of its columns that are among these, and what they depend on."""
+        told = tuple(c for c in self.tells if c in keys)
+        return (self.keys if told else tuple(k for k in self.keys if k in keys)) + told
+
+    @property
+    def hint(self) -> str:
+        return "/*+ BROADCAST(u) */ " if self.tells else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
     """`graph` is None for the default graph, an encoded IRI, or the key that runs over all named graphs. In a `window`
     there is nothing else, and its graphs are those that its elements came in. `tag` says whose windows are read.
-    With `equated`, a filter above makes variables equal: Spark joins by them as well, so rows meet fewer others."""
+    With `equated`, a filter above makes variables equal: Spark joins by them as well, so rows meet fewer others. In
+    what is `steady` no pattern reads a window, and nothing depends on the instant."""
 
     plan: Plan
     graph: str | None = None
@@ -117,6 +143,11 @@ class Context:
     window: str | None = None
     tag: int = 0
     equated: bool = False
+    steady: bool = False
+
+    def made_steady(self) -> Context:
+        """For what is answered once, whatever there is around."""
+        return replace(self, steady=True, universes=tuple(u for u in self.universes if u.steady))
 
     def in_graph(self, graph: str) -> Context:
         return replace(self, graph=graph)
@@ -164,7 +195,7 @@ class Context:
     def contents(self) -> tuple[Content, ...]:
         """The windows that triple patterns read."""
         streaming = self.plan.streaming
-        if streaming is None:
+        if streaming is None or self.steady:
             return ()
         if self.window is not None:
             return tuple(self._of_graph(c) for c in streaming.contents if c.name == self.window)
@@ -179,6 +210,12 @@ class Context:
             return content
         wanted = f"g = {sql.text(self.graph)}" if self.graph.startswith("<") else "g IS NOT NULL"
         return replace(content, sql=f"SELECT * FROM ({content.each or content.sql}) t WHERE {wanted}")
+
+    @property
+    def many(self) -> bool:
+        """Whether the windows hold so much that Spark is told how to join it."""
+        streaming = self.plan.streaming
+        return streaming is not None and sum(c.rows for c in streaming.contents) >= MANY
 
     def elements(
         self, content: Content, predicate: PatternTerm | None = None, object: PatternTerm | None = None
@@ -217,7 +254,7 @@ class Context:
         if relation.timed and INSTANT in keys and self.plan.streaming is not None:
             relation = self.plan.streaming.timeline.at_instants(relation)
         for universe in self.universes:
-            wanted = tuple(k for k in universe.keys if k in keys)
+            wanted = universe.wanted(keys)
             if not set(wanted) <= relation.keys:
                 relation = _expand(relation, universe, wanted)
         return relation
@@ -232,11 +269,12 @@ class Context:
 
 
 def _expand(relation: Relation, universe: Universe, wanted: tuple[str, ...]) -> Relation:
-    domain = f"SELECT DISTINCT {', '.join(map(sql.name, wanted))} FROM ({universe.sql})"
+    once = "" if universe.tells else "DISTINCT "
+    domain = f"SELECT {once}{', '.join(map(sql.name, wanted))} FROM ({universe.sql})"
     vars = relation.vars + tuple(k for k in wanted if k not in relation.vars)
     columns = (sql.column("u" if c in wanted else "l", c) for c in vars + relation.hidden)
     on = sql.all_of(_agrees(k, relation) for k in wanted if k in relation.vars)
-    source = f"SELECT {items_or_one(columns)} FROM ({relation.sql}) l JOIN ({domain}) u ON {on}"
+    source = f"SELECT {universe.hint}{items_or_one(columns)} FROM ({relation.sql}) l JOIN ({domain}) u ON {on}"
     return replace(relation, sql=source, vars=vars, certain=relation.certain | set(wanted))
 
 
@@ -246,4 +284,4 @@ def _agrees(key: str, relation: Relation) -> str:
 
 
 _NOTHING = "(SELECT '' AS g, '' AS s, '' AS p, '' AS o WHERE false)"
-_VOLATILE = re.compile(r"\b(?:uuid|rand|row_number)\(\)|\b(?:any_value|collect_list|collect_set)\(|\b(?:LIMIT|OFFSET) ")
+_VOLATILE = re.compile(r"\b(?:uuid|rand|row_number)\(\)|\b(?:collect_list|collect_set)\(|\b(?:LIMIT|OFFSET) ")

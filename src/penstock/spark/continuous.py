@@ -5,11 +5,10 @@ An evaluation is a pure function of the streams' elements, the background and th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
-from itertools import count
+from functools import cache, partial
 
 from pyspark.sql import DataFrame
 
@@ -19,9 +18,9 @@ from penstock.algebra.longest import longest_sequences
 from penstock.algebra.occurrence import is_timed
 from penstock.algebra.scope import exists_in, expressions_of
 from penstock.algebra.windows import CountWindow, SlideWindow, TimeWindow, ceiling, floor
-from penstock.io.columns import LOGGED, ddl
-from penstock.optimise import optimise, walk
-from penstock.spark import arrival, contents, encoding, events, instants, spells, sql, stamps
+from penstock.optimise import walk
+from penstock.optimise.adaptive import Adaptive, Reordered
+from penstock.spark import contents, encoding, events, instants, net, notes, spells, sql, stamps
 from penstock.spark.background import Background
 from penstock.spark.contents import Content, Stream
 from penstock.spark.context import Context, Plan, Streaming, Tables, Universe
@@ -29,14 +28,17 @@ from penstock.spark.emitted import Emitted
 from penstock.spark.evaluated import Evaluated
 from penstock.spark.jobs import Jobs
 from penstock.spark.lets import naming
+from penstock.spark.live_statistics import LiveStatistics, Seen, held
+from penstock.spark.members import Members
+from penstock.spark.opened import Before, opened
+from penstock.spark.operators import compile_op
 from penstock.spark.relation import ALWAYS, INSTANT
-from penstock.spark.settled import Settled
+from penstock.spark.sharing import Shared, shareable
 from penstock.spark.timeline import Changes, Lattice, Span, Timeline
 
 __all__ = ["Background", "ContinuousQuery", "Emitted", "Evaluated", "Span", "Stream"]
 
-_numbers = count()
-_SCHEMA = ddl(LOGGED)
+_KEPT = 5  # rows of a part that was answered before are as much work as one of a stream
 
 
 class ContinuousQuery:
@@ -56,36 +58,58 @@ class ContinuousQuery:
             raise ValueError(f'duplicates is "keep" or "merge", not {duplicates!r}')
         self._background = background
         self._merge = duplicates == "merge"
-        self._query, self._rules = _bounded(query, _emit(query, emit), retention), rules
+        self._query = _bounded(query, _emit(query, emit), retention)
+        self._adaptive = Adaptive(self._query, rules)
         self._steps = _steps(query)
         self._joins = _joins(query)
         self.emit = _emit(query, emit)
-        self._settled = Settled(background)
+        self._nets = net.applies(query, self.emit)
         self._jobs = Jobs(background.session)
-        self._number = next(_numbers)
+        self._members: Members | None = None
         self._by_instant = self.emit != "events"  # whether a row is there at some instants, and not at others
 
     def evaluate(
-        self, streams: Mapping[str, Stream], span: Span, before: str | None = None, final: bool = False
+        self,
+        streams: Mapping[str, Stream],
+        span: Span,
+        before: Before = None,
+        final: bool = False,
+        members: Members | None = None,
     ) -> Evaluated | Emitted:
         """The answers at the instants of the span; `streams` has those that the query names, by IRI.
 
         A query that does not report whole answers takes up what its last evaluation left open, at the path `before`;
-        `final` says that time ends with the span.
+        `final` says that time ends with the span. With `members` it is the plan of a family, and answers for each.
         """
-        self._jobs.partition(sum(stream.rows for stream in streams.values()), self._joins)
+        self._take(members)
+        self._size(sum(stream.rows for stream in streams.values()))
         try:
             return self._evaluated(streams, span, before, final)
         except events.Unsettled:
             self._by_instant = True
             return self._evaluated(streams, span, before, final)
 
+    def _size(self, rows: int) -> None:
+        """So many rows are read, and those of the members."""
+        own = 0 if self._members is None else len(self._members.numbers)
+        self._jobs.partition(rows + own, self._joins or self._members is not None)
+
+    def _take(self, members: Members | None) -> None:
+        """The table of those who are no longer asked for goes."""
+        if self._members is not None and members is not self._members:
+            self._members.drop(self._jobs.session)
+        self._members = members
+
     def _evaluated(
-        self, streams: Mapping[str, Stream], span: Span, before: str | None, final: bool
+        self, streams: Mapping[str, Stream], span: Span, before: Before, final: bool
     ) -> Evaluated | Emitted:
         with naming(), self._planned(streams, span) as (query, context):
+            whom = None if self._members is None else self._members.numbers
             if self.emit == "events":
                 frame = self._jobs.session.sql(instants.events(query, context))
+                return Evaluated(frame, [], lambda _: frame)
+            if self._nets:
+                frame = self._jobs.session.sql(instants.changes(query, self.emit, context))
                 return Evaluated(frame, [], lambda _: frame)
             if self.emit != "rstream":
                 return self._emitted(query, span, before, final, context)
@@ -93,23 +117,28 @@ class ContinuousQuery:
             streaming = context.plan.streaming
             assert streaming is not None
             if isinstance(streaming.timeline, Lattice):
-                return Evaluated(frame, list(streaming.timeline), lambda some: self._occupied(streams, some))
+                return Evaluated(frame, list(streaming.timeline), lambda some: self._occupied(streams, some), whom)
             times = self._jobs.session.sql(context.universes[0].sql)
-            return Evaluated(frame, None, lambda _: times)
+            return Evaluated(frame, None, lambda _: times, whom)
 
-    def _emitted(self, query: ops.Query, span: Span, before: str | None, final: bool, context: Context) -> Emitted:
+    def _emitted(self, query: ops.Query, span: Span, before: Before, final: bool, context: Context) -> Emitted:
         """What the spells of the span say; only instants at which something is said have an answer."""
-        view = None
-        if before is not None:
+        view, frame = None, opened(self._jobs.session, before, self._members)
+        if frame is not None:
             view = context.plan.view()
-            self._jobs.session.read.parquet(before).createOrReplaceTempView(view)
+            frame.createOrReplaceTempView(view)
         columns, text = instants.spells(query, view, context)
         found = self._jobs.session.sql(spells.emitted(self.emit, text, columns, span, final))
         return Emitted(found, columns, self.emit == "intervals")
 
     def _occupied(self, streams: Mapping[str, Stream], span: Span) -> DataFrame:
-        found = [self._content(s, i, streams, span) for i, s in enumerate(self._query.streams)]
+        found = [self._content(s, streams, span) for s in self._query.streams]
         return self._jobs.session.sql(_occupied(Lattice(self._steps, span), found))
+
+    @property
+    def history(self) -> tuple[Reordered, ...]:
+        """When and why joins got another order, the newest last."""
+        return tuple(self._adaptive.history)
 
     def instants(self, after: int, through: int) -> bool:
         """Whether there can be an instant t with after < t <= through."""
@@ -130,9 +159,16 @@ class ContinuousQuery:
         """Windows that change at any time may have an instant then, and see what this one still holds."""
         if isinstance(window, SlideWindow):
             return -ALWAYS if window.range is None else floor(progress - window.range, window.slide) + window.slide - 1
+        if self._nets:
+            return floor(progress, window.step) - window.delay - window.range
         steps = () if self._moves() else self._steps
         following = min((ceiling(progress + 1, step) for step in steps), default=progress + 1)
         return floor(following, window.step) - window.delay - window.range
+
+    @property
+    def carries(self) -> bool:
+        """Whether an evaluation has to know what the one before left open."""
+        return self.emit not in ("rstream", "events") and not self._nets
 
     def tail(self, stream: str) -> int:
         """How many of the newest elements up to the progress have to be kept for windows that count them."""
@@ -141,7 +177,9 @@ class ContinuousQuery:
 
     def close(self) -> None:
         """Let go of what is kept with Spark."""
-        self._settled.clear()
+        self._background.settled.release(self)
+        self._background.sharing.release(self)
+        self._take(None)
 
     def _moves(self) -> bool:
         """Whether instants are wherever something comes or leaves."""
@@ -153,33 +191,61 @@ class ContinuousQuery:
 
     @contextmanager
     def _planned(self, streams: Mapping[str, Stream], span: Span) -> Iterator[tuple[ops.Query, Context]]:
-        query = optimise(self._query, self._background.statistics, self._rules).query
-        tables = self._background.tables(query.dataset)
+        tables = self._background.tables(self._query.dataset)
+        self._background.settled.refresh()
+        found = [self._content(s, streams, span) for s in self._query.streams]
+        statistics = self._statistics(found, streams, span)
+        optimised = self._adaptive.plan(statistics, span.through)
+        notes.planned(optimised, statistics, found)
+        query = optimised.query
         jobs = self._jobs
         plan = Plan(tables, jobs.compute, query.base, "", jobs.fetch, jobs.share, jobs.spread, jobs.cores)
+        plan.dataset, plan.members = query.dataset, self._members
+        plan.shared = self._shared(query, streams, span)
         try:
-            found = [self._content(s, i, streams, span) for i, s in enumerate(query.streams)]
             plan.tables = Tables(tables.default, tables.named, tables.graphs | {c.graph for c in found})
             if not self._by_instant:
                 plan.streaming = self._streaming(query, tuple(map(self._event, found)), Lattice((1,), span))
-                yield query, Context(plan)
+                yield query, self._with_members(Context(plan))
+                return
+            if self._nets:
+                lattice = Lattice(self._steps or (1,), span)
+                plan.streaming = self._streaming(query, self._seen(found, query, lattice, tables), lattice)
+                yield query, self._with_members(Context(plan))
                 return
             timeline = self._timeline(found, span, plan)
             seen = self._seen(found, query, timeline, tables)
             plan.streaming = self._streaming(query, seen, timeline)
-            yield query, Context(plan).with_universe(Universe((INSTANT,), _occupied(timeline, found)))
+            at = Context(plan).with_universe(Universe((INSTANT,), _occupied(timeline, found)))
+            yield query, self._with_members(at)
         finally:
             self._jobs.drop(plan.views)
+            if plan.kept:  # which will be read as well: so far nothing was run
+                self._size(sum(stream.rows for stream in streams.values()) + sum(plan.kept.values()) // _KEPT)
 
-    def _content(self, source: ops.StreamWindow, i: int, streams: Mapping[str, Stream], span: Span) -> Content:
+    def _statistics(self, found: list[Content], streams: Mapping[str, Stream], span: Span) -> LiveStatistics:
+        windows = zip(self._query.streams, found, strict=True)
+        return LiveStatistics(self._background.statistics, tuple(self._held(w, c, streams, span) for w, c in windows))
+
+    def _held(self, source: ops.StreamWindow, content: Content, streams: Mapping[str, Stream], span: Span) -> Seen:
+        """What a window holds, looked at only where somebody asks."""
+        segments = streams[source.iri.value].segments
+        return Seen(source, content.predicates, cache(partial(held, source.window, segments, span, content.counts)))
+
+    def _with_members(self, context: Context) -> Context:
+        if self._members is None:
+            return context
+        return context.with_universe(self._members.universe(self._jobs.session))
+
+    def _content(self, source: ops.StreamWindow, streams: Mapping[str, Stream], span: Span) -> Content:
         stream, window = streams[source.iri.value], source.window
-        view = self._view(stream, f"penstock_stream_{self._number}_{i}", ordered=isinstance(window, CountWindow))
+        view = self._background.scans.view(stream, ordered=isinstance(window, CountWindow))
         name = None if source.name is None else encoding.encode(source.name)
         stored, entailed = self._background.surveyed(stream), self._background.entailed
         return Content(
             encoding.encode(source.iri),
             source.named,
-            contents.visible(view, window, span, stream.dropped),
+            contents.visible(view, window, self._looked_at(span), stream.dropped),
             stored if entailed is None else entailed.predicates(stored),
             ends=isinstance(window, TimeWindow) or (isinstance(window, SlideWindow) and window.range is not None),
             rows=stream.rows,
@@ -192,25 +258,43 @@ class ContinuousQuery:
             counts=partial(self._background.counts, stream),
         )
 
-    def _view(self, stream: Stream, name: str, ordered: bool) -> str:
-        """The stream's elements; `ordered` with the place where they lie, for the order of those of the same time."""
-        session = self._jobs.session
-        if not stream.paths:
-            frame = session.createDataFrame([], f"{_SCHEMA}, file STRING, row BIGINT")
-        else:
-            frame = session.read.schema(_SCHEMA).parquet(*stream.paths)
-        if ordered and stream.paths:
-            place = arrival.place(frame.inputFiles(), stream.paths)
-            frame = frame.selectExpr("*", f"{place} AS file", "_metadata.row_index AS row")
-        frame.createOrReplaceTempView(name)
-        return name
+    def _shared(self, query: ops.Query, streams: Mapping[str, Stream], span: Span) -> Shared | None:
+        """Families are answered together already."""
+        sharing, alike = self._background.sharing, self._alike(query)
+        alone = self._members is None
+        parts = ((op, place, alike) for op, place in shareable(query.pattern)) if alone else ()
+        sharing.plan(self, frozenset((self._changing, *parts)))
+        rows = sum(stream.rows for stream in streams.values())
+        return Shared(sharing, alike, self._now(streams, span), rows, compile_op) if alone else None
+
+    @property
+    def _changing(self) -> Hashable:
+        """What the instants depend on, where elements make them."""
+        return Changes, self._query.streams, self._steps
+
+    def _alike(self, query: ops.Query) -> Hashable:
+        """What two queries have to agree in, so that equal sub-plans have equal rows in equal columns."""
+        asked, calls = stamps.asked(query.pattern), stamps.calls(query.pattern)
+        timed = is_timed(query) and query.pattern  # when rows occurred is asked here and there
+        reported = "events" if self.emit == "events" else self._nets
+        stamped = tuple(sorted(asked.items())) if calls else ()
+        return query.streams, query.dataset, query.base, self._merge, reported, self._steps, stamped, timed
+
+    def _now(self, streams: Mapping[str, Stream], span: Span) -> Hashable:
+        """What decides about the rows of an evaluation."""
+        return self._background.version, span, tuple((name, one.paths, one.rows) for name, one in streams.items())
+
+    def _looked_at(self, span: Span) -> Span:
+        """What leaves at the first instant is asked for where it counts against what comes then."""
+        return Span(span.after - 1, span.through) if self._nets else span
 
     def _timeline(self, found: list[Content], span: Span, plan: Plan) -> Timeline:
         if not self._moves():
             return Lattice(self._steps, span)
         moving, still = ([c.sql for c in found if c.moves is moves] for moves in (True, False))
         instants = [_occupied(Lattice(self._steps, span), found)] if self._steps else []
-        return Changes(plan.keep(Changes.numbered(moving, still, instants, span))[0], span)
+        text = Changes.numbered(moving, still, instants, span)
+        return Changes(self._background.sharing.view(self._changing, text, text), span)
 
     def _event(self, content: Content) -> Content:
         """What is in no window: all there is, and mostly only its own time matters."""
@@ -264,7 +348,8 @@ class ContinuousQuery:
             known,
             asked,
             calls,
-            self._settled,
+            partial(self._background.settled.part, self),
+            partial(self._background.settled.families.relation, self),
             statistics,
             occurring,
             self._background.entailed,

@@ -20,7 +20,7 @@ _FEW = 50_000
 
 
 class Emitted:
-    """`spells` has the columns of the query, and those of `spells.emitted`.
+    """`spells` has the columns of the query (of a family's first of all `.km`), and those of `spells.emitted`.
 
     Mostly all rows come into this process, in one job, and the open ones are found here. Who asks for these first wants
     the others to stay with Spark.
@@ -40,7 +40,7 @@ class Emitted:
     def toArrow(self) -> pa.Table:
         """The same, with a further column `.row` that is true: an instant at which nothing is told has no answer."""
         told = self._fetched.filter(self._fetched.column(TOLD)).select(self._told)
-        return marked(told.rename_columns(["time", *self._told[1:]]), [])
+        return marked(told.rename_columns(["time", *self._told[1:]]))
 
     def write_open(self, path: str) -> int:
         """Keep the open spells: as one file where they are here or few, else by Spark, in parallel."""

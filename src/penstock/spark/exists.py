@@ -16,7 +16,7 @@ from penstock.algebra.substitute import rename
 from penstock.spark import events, joins, sql
 from penstock.spark.context import Context, Universe
 from penstock.spark.expressions import condition
-from penstock.spark.relation import ENDS, KEY, Relation, select
+from penstock.spark.relation import ENDS, KEY, Relation, is_parameter, select
 
 Marks = dict[Exists, str]
 
@@ -89,7 +89,7 @@ def _mark(relation: Relation, pattern: ops.Op, mark: str, before: tuple[str, ...
 
 
 def _semi(relation: Relation, pattern: ops.Op, context: Context, anti: bool) -> Relation:
-    outer = frozenset(Var(v) for v in relation.vars)
+    outer = frozenset(Var(v) for v in relation.vars if not is_parameter(v))
     if join_is_enough(pattern, outer):
         from penstock.spark.operators import apart, compile_op, partnered
 
@@ -132,7 +132,8 @@ def _compile(pattern: ops.Op, context: Context) -> Relation:
 
 
 def _read_by(pattern: ops.Op) -> frozenset[str]:
-    return frozenset(v.name for v in substituted(pattern))
+    """Of the outer solution. A parameter is no part of that: it is the same inside, for the same member."""
+    return frozenset(v.name for v in substituted(pattern) if not v.parameter)
 
 
 def join_is_enough(op: ops.Op, outer: frozenset[Var]) -> bool:

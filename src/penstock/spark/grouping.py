@@ -272,7 +272,8 @@ def _extreme(function: str) -> Callable[[Value, Aggregate, Parts], Value]:
 
 
 def _sample(argument: Value, aggregate: Aggregate, parts: Parts) -> Value:
-    return Node(parts(f"any_value({term(argument)}, true)"))
+    """Any would do; the first as text is the same one however the rows are split, so that panes can be combined."""
+    return Node(parts(f"min({term(argument)})", "min({})"))
 
 
 def _group_concat(argument: Value, aggregate: Aggregate, parts: Parts) -> Value:

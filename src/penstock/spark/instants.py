@@ -1,7 +1,8 @@
 """Query forms with time: the answers at all instants of a span in one SELECT.
 
-Every SELECT has a column `time`, those of the form, and with ORDER BY `.order`, a row's place. What is not reported
-whole at every instant but as it comes and goes is reported from its `spells`.
+Every SELECT has a column `time`, those of the form, and with ORDER BY `.order`, a row's place. Of a family of queries,
+`.km` comes after the time: the number of the one whose answer it is. What is not reported whole at every instant but as
+it comes and goes is reported from its `spells`.
 """
 
 from __future__ import annotations
@@ -12,15 +13,25 @@ from dataclasses import replace
 from penstock.algebra import ops
 from penstock.algebra.expressions import Var
 from penstock.algebra.scope import visible
+from penstock.algebra.template import parameters_of
 from penstock.optimise import walk
-from penstock.spark import encoding, forms, joins, sql
+from penstock.spark import encoding, forms, joins, net, sql
 from penstock.spark.context import Context
 from penstock.spark.operators import compile_op, identified
-from penstock.spark.relation import ENDS, FROM, INSTANT, STARTS, TO, Relation, empty, nothing, select
+from penstock.spark.relation import ENDS, FROM, INSTANT, MEMBER, STARTS, TO, Relation, empty, nothing, select
 from penstock.spark.spells import SINCE, spells_of
+from penstock.spark.timeline import Lattice
 
 ORDER, TIME = ".order", "time"
-_AT = frozenset((INSTANT,))
+
+
+def _answering(context: Context) -> list[str]:
+    """The keys that say which answer a row is in: the instant, and the query if there are several."""
+    return [key for universe in context.universes for key in universe.keys]
+
+
+def _whose(context: Context) -> list[str]:
+    return [key for key in _answering(context) if key == MEMBER]
 
 
 def answers(query: ops.Query, context: Context) -> str:
@@ -28,22 +39,38 @@ def answers(query: ops.Query, context: Context) -> str:
         case ops.Select():
             columns, text = _select(query, context)
         case ops.Ask():
-            columns, text = [], f"SELECT DISTINCT `{INSTANT}` FROM ({_pattern(query, context).sql})"
+            keys = ", ".join(map(sql.name, _answering(context)))
+            columns, text = [], f"SELECT DISTINCT {keys} FROM ({_pattern(query, context).sql})"
         case ops.Construct() as form:
             columns, text = list(forms.TRIPLE), _construct(form, query, context)
         case ops.Describe() as form:
             columns, text = list(forms.TRIPLE), _describe(form, query, context)
-    return _reported(columns, text, context)
+    return _reported([*_whose(context), *columns], text, context)
+
+
+def changes(query: ops.Query, emit: str, context: Context) -> str:
+    """What comes, or goes, in the span: see `net.py`."""
+    streaming = context.plan.streaming
+    assert streaming is not None
+    assert isinstance(streaming.timeline, Lattice)
+    relation, columns = _selected(query, context)
+    relation = context.expand(relation, frozenset(_whose(context)))
+    return net.changes(emit, relation, [*_whose(context), *columns], streaming.timeline)
+
+
+def _selected(query: ops.Query, context: Context) -> tuple[Relation, list[str]]:
+    """The solutions, with all columns that are asked for."""
+    relation, columns = compile_op(query.pattern, context), [v.name for v in query.variables]
+    missing = [n for n in columns if n not in relation.vars]
+    padded = [*map(sql.name, relation.vars), *(sql.alias(sql.NULL, n) for n in missing)]
+    return replace(relation.plain(), sql=select(padded, relation.sql), vars=(*relation.vars, *missing)), columns
 
 
 def spells(query: ops.Query, before: str | None, context: Context) -> tuple[list[str], str]:
     """The columns of the form, and the spells of its rows; `before` are those that were open when the span began."""
     match query.form:
         case ops.Select():
-            relation, columns = compile_op(query.pattern, context), [v.name for v in query.variables]
-            missing = [n for n in columns if n not in relation.vars]
-            padded = [*map(sql.name, relation.vars), *(sql.alias(sql.NULL, n) for n in missing)]
-            relation = replace(relation.plain(), sql=select(padded, relation.sql), vars=(*relation.vars, *missing))
+            relation, columns = _selected(query, context)
         case ops.Ask():
             relation, columns = compile_op(query.pattern, context).plain(), []
         case ops.Construct() as form:
@@ -51,13 +78,16 @@ def spells(query: ops.Query, before: str | None, context: Context) -> tuple[list
         case ops.Describe() as form:
             columns, text = list(forms.TRIPLE), _describe(form, query, context)
             relation = Relation(text, (*columns, INSTANT), frozenset((*columns, INSTANT)))
+    columns = [*_whose(context), *columns]
+    relation = context.expand(relation, frozenset(_whose(context)))
     once = not isinstance(query.form, ops.Select)
     return columns, spells_of(relation, columns, before, once, once or _leaves_out(query), context)
 
 
 def _leaves_out(query: ops.Query) -> bool:
     """Whether there are variables that are not asked for, so that many solutions may look alike."""
-    return not all(visible(op) <= set(query.variables) for op in walk.nodes(query.pattern) if isinstance(op, ops.Bgp))
+    found = (var for op in walk.nodes(query.pattern) if isinstance(op, ops.Bgp) for var in visible(op))
+    return any(not var.parameter and var not in query.variables for var in found)
 
 
 def events(query: ops.Query, context: Context) -> str:
@@ -70,12 +100,15 @@ def events(query: ops.Query, context: Context) -> str:
             relation, columns = _made(form, query, context), list(forms.TRIPLE)
         case _:
             relation, columns = compile_op(query.pattern, context), [v.name for v in query.variables]
+    relation, whose = context.expand(relation, frozenset(_whose(context))), _whose(context)
+    columns = [*whose, *columns]
     read = {c: sql.name(c) if c in relation.vars else nothing(c) for c in (ENDS, *columns, STARTS)}
     items = [
         sql.alias(read[c], name) for c, name in ((ENDS, TIME), *zip(columns, columns, strict=True), (STARTS, SINCE))
     ]
     if relation.order:
-        items.append(f"row_number() OVER (PARTITION BY {read[STARTS]}, {read[ENDS]} {relation.reorder()}) AS `{ORDER}`")
+        by = ", ".join([*map(sql.name, whose), read[STARTS], read[ENDS]])
+        items.append(f"row_number() OVER (PARTITION BY {by} {relation.reorder()}) AS `{ORDER}`")
     once = "" if isinstance(query.form, ops.Select) else "DISTINCT "
     due = sql.all_of([f"{read[ENDS]} > {span.after}L", f"{read[ENDS]} <= {span.through}L", *_at_end(relation)])
     return f"SELECT {once}{', '.join(items)} FROM ({relation.sql}) t WHERE {due}"
@@ -90,15 +123,20 @@ def _at_end(relation: Relation) -> list[str]:
 
 def _made(form: ops.Construct, query: ops.Query, context: Context) -> Relation:
     """The triples that solutions make, for as long as these hold."""
-    relation = compile_op(query.pattern, context).plain()
+    relation = _filling(form, compile_op(query.pattern, context).plain(), context)
     if not form.template:
         return empty(forms.TRIPLE)
-    if forms.makes_nodes(form, relation):
-        relation = identified(relation, context)
-    when = tuple(v for v in relation.vars if v in (FROM, TO, STARTS, ENDS, INSTANT))
+    when = tuple(v for v in relation.vars if v in (FROM, TO, STARTS, ENDS, INSTANT, MEMBER))
     items = [*map(sql.name, when), forms.filled(form, relation)]
     text = f"SELECT * FROM (SELECT {', '.join(items)} FROM ({relation.sql})) t WHERE {forms.IS_TRIPLE}"
     return Relation(text, (*forms.TRIPLE, *when), frozenset((*forms.TRIPLE, *when)))
+
+
+def _filling(form: ops.Construct, relation: Relation, context: Context) -> Relation:
+    """The relation with what the template reads besides variables: constants of queries, and names for new nodes."""
+    constants = frozenset(var.name for var in parameters_of(form))
+    relation = context.expand(relation, constants) if constants else relation
+    return identified(relation, context) if forms.makes_nodes(form, relation) else relation
 
 
 def _reported(columns: Sequence[str], text: str, context: Context) -> str:
@@ -111,28 +149,29 @@ def _reported(columns: Sequence[str], text: str, context: Context) -> str:
 
 
 def _pattern(query: ops.Query, context: Context) -> Relation:
-    return context.expand(compile_op(query.pattern, context), _AT)
+    return context.expand(compile_op(query.pattern, context), frozenset(_answering(context)))
 
 
 def _select(query: ops.Query, context: Context) -> tuple[list[str], str]:
     relation = _pattern(query, context)
     names = [v.name for v in query.variables]
     items = [sql.name(n) if n in relation.vars else sql.alias(sql.NULL, n) for n in names]
+    keys = [*map(sql.name, _answering(context))]
     if not relation.order:
-        return names, f"SELECT {', '.join([f'`{INSTANT}`', *items])} FROM ({relation.sql})"
-    place = f"row_number() OVER (PARTITION BY `{INSTANT}` {relation.reorder()}) AS `{ORDER}`"
-    return [*names, ORDER], f"SELECT {', '.join([f'`{INSTANT}`', *items, place])} FROM ({relation.sql})"
+        return names, f"SELECT {', '.join([*keys, *items])} FROM ({relation.sql})"
+    place = f"row_number() OVER (PARTITION BY {', '.join(keys)} {relation.reorder()}) AS `{ORDER}`"
+    return [*names, ORDER], f"SELECT {', '.join([*keys, *items, place])} FROM ({relation.sql})"
 
 
 def _construct(form: ops.Construct, query: ops.Query, context: Context) -> str:
     """As without time, instant by instant: what is no RDF is left out, and each triple is there once."""
-    relation = _pattern(query, context)
-    if forms.makes_nodes(form, relation):
-        relation = identified(relation, context)
+    keys = _answering(context)
     if not form.template:
-        return f"SELECT NULL AS s, NULL AS p, NULL AS o, CAST(NULL AS BIGINT) AS `{INSTANT}` WHERE false"
-    made = f"SELECT `{INSTANT}`, {forms.filled(form, relation)} FROM ({relation.sql})"
-    return f"SELECT DISTINCT s, p, o, `{INSTANT}` FROM ({made}) WHERE {forms.IS_TRIPLE}"
+        return empty((*forms.TRIPLE, *keys)).sql
+    relation = _filling(form, _pattern(query, context), context)
+    names = ", ".join(map(sql.name, keys))
+    made = f"SELECT {names}, {forms.filled(form, relation)} FROM ({relation.sql})"
+    return f"SELECT DISTINCT s, p, o, {names} FROM ({made}) WHERE {forms.IS_TRIPLE}"
 
 
 def _describe(form: ops.Describe, query: ops.Query, context: Context) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
@@ -13,7 +14,11 @@ from penstock.spark.context import Rows
 
 _ROWS = 250_000  # that a task can hold with ease, in a hash join and as a part of the answer
 _FEW = 50_000
-_GROUPS = "spark.sql.codegen.aggregate.fastHashMap.capacityBit"  # those beyond 2^n take a slower way
+_SIZES = (
+    "spark.sql.adaptive.enabled",
+    "spark.sql.shuffle.partitions",
+    "spark.sql.codegen.aggregate.fastHashMap.capacityBit",  # groups beyond 2^n take a slower way
+)
 _COMPILED = {  # Java for a plan takes longer to compile than a few rows take without
     "spark.sql.codegen.wholeStage": ("false", "true"),
     "spark.sql.codegen.factoryMode": ("NO_CODEGEN", "FALLBACK"),
@@ -41,11 +46,22 @@ class Jobs:
         """
         few = rows is not None and rows < _FEW
         parts = 1 if few else max(self.cores, -(-(rows or 0) // _ROWS) if joins else 0)
-        self.session.conf.set("spark.sql.adaptive.enabled", str(joins and not few).lower())
-        self.session.conf.set("spark.sql.shuffle.partitions", str(parts))
-        self.session.conf.set(_GROUPS, "16" if few else "18")
+        for name, value in zip(_SIZES, (str(joins and not few).lower(), parts, "16" if few else "18"), strict=True):
+            self.session.conf.set(name, str(value))
         for name, (of_few, of_many) in _COMPILED.items():
             self.session.conf.set(name, of_few if few else of_many)
+
+    @contextmanager
+    def apart(self, rows: int) -> Iterator[None]:
+        """Jobs on so many rows in the midst of planning others, for which everything is as it was afterwards."""
+        names = (*_SIZES, *_COMPILED)
+        before = {name: self.session.conf.get(name) for name in names}
+        self.partition(rows)
+        try:
+            yield
+        finally:
+            for name, value in before.items():
+                self.session.conf.set(name, str(value))
 
     def compute(self, text: str, name: str) -> int:
         """Checkpointed rows remember constraints of the plan they came from, on columns that a later UNION of them does

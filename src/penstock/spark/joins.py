@@ -11,12 +11,32 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from penstock.spark import buckets, sql
+from penstock.spark import buckets, notes, sql
 from penstock.spark.lets import inline, tokens_in
 from penstock.spark.relation import ENDS, FROM, INSTANT, STARTS, TO, Relation, is_time, items_or_one, nothing
 from penstock.spark.timeline import Span
 
 HASHED = "/*+ SHUFFLE_HASH(r) */ "
+FEW = 100_000  # rows of a part that was answered before and that Spark broadcasts by itself
+
+
+def way(left: Relation, right: Relation, many: bool) -> str:
+    """How Spark is to join: the hint, where more is known of the sides than it can see.
+
+    Of many elements it would guess from the size of compressed files, and broadcast what is many times as large: a hash
+    join of shuffled rows needs no sorting, and the partitions are cut so that they fit (`Jobs.partition`). Beside a
+    large part that was answered before, a few elements are broadcast, so that the part stays where it lies.
+    """
+    kept = [(side.kept or 0) > FEW for side in (left, right)]
+    if not shared(left, right) or all(kept) or (any((left.kept, right.kept)) and not any(kept)):
+        return ""
+    if not many:
+        return f"/*+ BROADCAST({'r' if kept[0] else 'l'}) */ " if any(kept) else ""
+    return "/*+ SHUFFLE_HASH(l) */ " if any(kept) and _rows(left) < _rows(right) else HASHED
+
+
+def _rows(relation: Relation) -> float:
+    return float("inf") if relation.size is None else relation.size.estimate().rows
 
 
 def shared(left: Relation, right: Relation) -> tuple[str, ...]:
@@ -77,9 +97,16 @@ def join(
     size = buckets.both(left.size, right.size, span)
     chosen = buckets.choose(left, right, span)
     if chosen is not None:
+        notes.note(f"{_by(left, right)}in buckets of {notes.about(chosen.width)}")
         left, right, hint = chosen.spread(left), chosen.spread(right), HASHED
         on = f"{chosen.meeting()} AND {on}"
     return replace(_joined("JOIN", left, right, on, certain, hint), size=size)
+
+
+def _by(left: Relation, right: Relation) -> str:
+    """The variables of a join, for people."""
+    names = [f"?{v}" for v in shared(left, right) if not v.startswith(".")]
+    return f"on {' '.join(names)}: " if names else ""
 
 
 def left_join(left: Relation, right: Relation, on: str) -> Relation:

@@ -8,7 +8,7 @@ from functools import reduce
 from typing import Any
 
 from penstock.algebra import ops
-from penstock.algebra.expressions import Call, Const, Expr, Var
+from penstock.algebra.expressions import Aggregate, Call, Const, Expr, Var
 from penstock.algebra.scope import conjuncts, references, visible
 from penstock.spark import (
     encoding,
@@ -17,6 +17,7 @@ from penstock.spark import (
     grouping,
     joins,
     modifiers,
+    notes,
     ordering,
     paths,
     patterns,
@@ -26,6 +27,7 @@ from penstock.spark import (
 )
 from penstock.spark.context import Context, Universe
 from penstock.spark.expressions import Scope, asks_now, condition, needs_row, value
+from penstock.spark.kept import compile_kept
 from penstock.spark.lets import inline
 from penstock.spark.relation import (
     ENDS,
@@ -45,7 +47,10 @@ from penstock.spark.values import term
 
 def compile_op(op: ops.Op, context: Context) -> Relation:
     """The relation of a pattern."""
-    return _OPERATORS[type(op)](op, context)
+    shared = None if context.plan.shared is None else context.plan.shared(op, context)
+    relation = _OPERATORS[type(op)](op, context) if shared is None else shared
+    notes.compiled(op, relation)
+    return relation
 
 
 def scope(relation: Relation, context: Context, marks: dict[Any, str] | None = None) -> Scope:
@@ -59,20 +64,33 @@ def _row(relation: Relation) -> str | None:
 
 def with_outer(relation: Relation, exprs: tuple[Expr, ...], context: Context) -> Relation:
     """The relation with the keys that the expressions read from the solutions around it, and NOW() from the instant."""
-    outer = {v.name for expr in exprs for v in references(expr) if is_key(v.name)}
+    outer = {v.name for expr in exprs for v in references(expr) if is_key(v.name) and not v.parameter}
+    outer |= {name for expr in exprs for name in _parameters(expr)}
     if context.plan.streaming is not None and any(asks_now(expr) for expr in exprs):
         outer.add(INSTANT)
     return context.expand(relation, frozenset(outer - set(relation.vars)) | relation.keys) if outer else relation
 
 
+def _parameters(expr: Expr) -> frozenset[str]:
+    """The parameters that an expression reads itself; the pattern of an EXISTS finds its own."""
+    match expr:
+        case Var(name) if expr.parameter:
+            return frozenset((name,))
+        case Call(_, args):
+            return frozenset[str]().union(*map(_parameters, args))
+        case Aggregate(_, Expr() as argument):
+            return _parameters(argument)
+    return frozenset()
+
+
 def _table(op: ops.Table, context: Context) -> Relation:
     rows = [tuple(None if cell is None else encoding.encode(cell) for cell in row) for row in op.rows]
-    return context.settle(table(tuple(v.name for v in op.vars), rows))
+    return replace(context.settle(table(tuple(v.name for v in op.vars), rows)), kept=len(rows))
 
 
 def _join(op: ops.Join, context: Context) -> Relation:
-    sides = together(compile_op(op.left, context), compile_op(op.right, context), context)
-    return joins.join(*sides, span=context.span)
+    left, right = together(compile_op(op.left, context), compile_op(op.right, context), context)
+    return joins.join(left, right, joins.way(left, right, context.many), context.span)
 
 
 def together(left: Relation, right: Relation, context: Context) -> tuple[Relation, Relation]:
@@ -214,7 +232,8 @@ def _graph(op: ops.Graph, context: Context) -> Relation:
         relation = compile_op(op.pattern, context.in_graph(graph))
         return relation if context.window or graph in context.plan.tables.graphs else relation.where("false")
     key = context.plan.fresh(KEY)
-    inner = context.with_universe(Universe((key,), _graph_names(key, context))).in_graph(key)
+    names = Universe((key,), _graph_names(key, context), steady=context.window is None)
+    inner = context.with_universe(names).in_graph(key)
     relation = inner.expand(compile_op(op.pattern, inner), frozenset((key,)))
     return _name_graph(relation, key, op.name.name)
 
@@ -256,7 +275,7 @@ def _name_graph(relation: Relation, key: str, var: str) -> Relation:
 
 
 def _project(op: ops.Project, context: Context) -> Relation:
-    vars = tuple(v.name for v in op.vars)
+    vars = tuple(v.name for v in op.vars if not v.parameter)
     relation = context.expand(compile_op(op.pattern, context), frozenset(filter(is_key, vars)))
     vars += tuple(sorted(relation.keys - set(vars))) + tuple(filter(_kept_time(op, context), relation.vars))
     items = [sql.name(v) if v in relation.vars else sql.alias(sql.NULL, v) for v in vars]
@@ -333,6 +352,7 @@ _OPERATORS: dict[type[ops.Op], Callable[[Any, Context], Relation]] = {
     ops.Group: _group,
     ops.InWindow: _in_window,
     ops.Join: _join,
+    ops.Kept: compile_kept,
     ops.LeftJoin: _left_join,
     ops.Minus: _minus,
     ops.OptionalSeq: events.sequence_optional,

@@ -1,8 +1,8 @@
 """Basic graph patterns: triple patterns as scans, joined on their variables.
 
 Without streams that is one SELECT. With streams a triple may come from the background or from a window. What cannot
-come from a window, because no stream has such a predicate, is joined beforehand, once for all evaluations; what
-cannot come from the background is read from the windows alone.
+come from a window, because no stream has such a predicate, is one SELECT too; what cannot come from the background is
+read from the windows alone.
 """
 
 from __future__ import annotations
@@ -14,14 +14,12 @@ from pyoxigraph import NamedNode
 
 from penstock.algebra import ops
 from penstock.algebra.expressions import PatternTerm, Var
-from penstock.optimise.cost import Estimate, estimate, of_pattern
-from penstock.spark import encoding, joins, sql, stamps
+from penstock.optimise.cost import Estimate, of_pattern
+from penstock.spark import encoding, joins, members, sql, stamps
 from penstock.spark.buckets import Size
 from penstock.spark.contents import Content
-from penstock.spark.context import Context
+from penstock.spark.context import Context, Universe
 from penstock.spark.relation import ENDS, STARTS, Relation, items_or_one, unit
-
-_MANY = 200_000  # elements of a window from which Spark is told how to join them
 
 
 def compile_bgp(op: ops.Bgp, context: Context) -> Relation:
@@ -30,19 +28,43 @@ def compile_bgp(op: ops.Bgp, context: Context) -> Relation:
     if not context.contents():
         return _static(op.patterns, context)
     still = [p for p in op.patterns if not streams_of(p, context)]
-    settled = [_settled(group, context) for group in _connected(still)]
-    return _joined(settled, [_leaf(p, context) for p in op.patterns if p not in still], context)
+    if len(still) == len(op.patterns):
+        return _static(op.patterns, context)
+    groups = {group[0]: _static(group, context) for group in _connected(still)}
+    parts = [groups[p] if p in still else _leaf(p, context) for p in op.patterns if p in groups or p not in still]
+    return _joined(parts, list(groups.values()), context)
 
 
 def _static(patterns: Sequence[ops.TriplePattern], context: Context) -> Relation:
     """One join of scans: the first use of a variable is its column, every further use a condition."""
     source, key = context.source()
-    columns: dict[str, str] = {}
+    family = members.around(patterns, context)
+    columns = _told(family)
+    if family is not None:  # their constants come first, and what they are the constants of
+        patterns = sorted(patterns, key=lambda pattern: not members.parameters_in((pattern,)))
     matches = [_match(pattern, f"t{i}", key, columns) for i, pattern in enumerate(patterns)]
-    joined = "".join(f" JOIN {source} t{i} ON {match}" for i, match in enumerate(matches) if i)
+    scans = [f"{source} t{i}" for i in range(len(patterns))]
+    if family is not None:
+        matches, scans = ["true", *matches], [f"({family.sql}) u", *scans]
+    joined = "".join(f" JOIN {scan} ON {match}" for scan, match in list(zip(scans, matches, strict=True))[1:])
+    columns = _kept(columns, family)
     items = items_or_one(sql.alias(column, var) for var, column in columns.items())
-    text = f"SELECT {items} FROM {source} t0{joined} WHERE {matches[0]}"
+    text = f"SELECT {_hint(family)}{items} FROM {scans[0]}{joined} WHERE {matches[0]}"
     return Relation(text, tuple(columns), frozenset(columns))
+
+
+def _told(family: Universe | None) -> dict[str, str]:
+    """Where the constants of a family's members are read."""
+    return {} if family is None else {c: sql.column("u", c) for c in (*family.keys, *family.tells)}
+
+
+def _kept(columns: dict[str, str], family: Universe | None) -> dict[str, str]:
+    """Without the constants that the keys tell."""
+    return columns if family is None else {v: c for v, c in columns.items() if v not in family.tells}
+
+
+def _hint(family: Universe | None) -> str:
+    return "" if family is None else family.hint
 
 
 def _match(pattern: ops.TriplePattern, table: str, key: str | None, columns: dict[str, str]) -> str:
@@ -73,25 +95,6 @@ def can_match(predicate: PatternTerm, known: frozenset[str] | None) -> bool:
     return known is None or not isinstance(predicate, NamedNode) or encoding.encode(predicate) in known
 
 
-def _settled(patterns: Sequence[ops.TriplePattern], context: Context) -> Relation:
-    """A join on the background alone, whose rows are the same at every evaluation."""
-    relation = _static(patterns, context)
-    streaming = context.plan.streaming
-    assert streaming is not None
-    items = items_or_one(map(sql.name, relation.vars))
-    plain = _sparql(patterns, relation.vars) if context.is_whole_default() else None
-    size = Size(partial(estimate, ops.Bgp(tuple(patterns)), streaming.statistics), None)
-    text = f"SELECT {items} FROM {streaming.settled(relation, plain)}"
-    return Relation(text, relation.vars, relation.certain, size=size)
-
-
-def _sparql(patterns: Sequence[ops.TriplePattern], vars: tuple[str, ...]) -> str:
-    """The patterns as a query. Names are numbers, since not every variable here has one that SPARQL can say."""
-    names = {Var(v): f"?v{i}" for i, v in enumerate(vars)}
-    lines = (" ".join(names[t] if isinstance(t, Var) else str(t) for t in _terms(p)) for p in patterns)
-    return f"SELECT {' '.join(names.values()) or '*'} {{ {' . '.join(lines)} }}"
-
-
 def _leaf(pattern: ops.TriplePattern, context: Context) -> Relation:
     """The matches of one pattern, in the windows and, unless that cannot be, in the background."""
     found = [_in_window(pattern, content, context) for content in streams_of(pattern, context)]
@@ -102,14 +105,17 @@ def _leaf(pattern: ops.TriplePattern, context: Context) -> Relation:
 
 
 def _in_window(pattern: ops.TriplePattern, content: Content, context: Context) -> Relation:
-    columns: dict[str, str] = {}
+    family = members.around((pattern,), context)
+    columns = _told(family)
     _, key = context.source()
     match = _match(pattern, "t", key, columns)
+    columns = _kept(columns, family)
     times = {c: f"t.{sql.name(c)}" for c in content.when} | _occurred(context) | _stamps(pattern, content, context)
     items = items_or_one(sql.alias(column, name) for name, column in {**columns, **times}.items())
     elements = context.elements(content, pattern.predicate, pattern.object)
-    text = f"SELECT {items} FROM ({elements}) t WHERE {match}"
-    known = _many(context) and not context.equated
+    others = "" if family is None else f" JOIN ({family.sql}) u"
+    text = f"SELECT {_hint(family)}{items} FROM ({elements}) t{others} WHERE {match}"
+    known = context.many and not context.equated and family is None
     size = Size(partial(_counted, pattern, content), content.lasts) if known else None
     certain = frozenset((*columns, *content.when, *_occurred(context)))
     return Relation(text, (*columns, *times), certain, size=size)
@@ -117,10 +123,6 @@ def _in_window(pattern: ops.TriplePattern, content: Content, context: Context) -
 
 def _counted(pattern: ops.TriplePattern, content: Content) -> Estimate:
     return of_pattern(pattern, content.counts())
-
-
-def _many(context: Context) -> bool:
-    return sum(c.rows for c in context.contents()) >= _MANY
 
 
 def _occurred(context: Context) -> dict[str, str]:
@@ -151,18 +153,13 @@ def _variables(pattern: ops.TriplePattern) -> set[Var]:
     return set(ops.variables_of(*_terms(pattern)))
 
 
-def _joined(settled: list[Relation], leaves: list[Relation], context: Context) -> Relation:
-    """One after the other, next one that shares a variable if there is any.
-
-    What is settled is a small table, or kept with its size, and Spark finds the way itself; as for few elements. Of
-    many it would guess from the size of compressed files, and broadcast what is many times as large: a hash join of
-    shuffled rows needs no sorting, and the partitions are cut so that they fit (`Jobs.partition`).
-    """
-    many = _many(context)
-    result, *rest = [*settled, *leaves]
+def _joined(parts: list[Relation], still: list[Relation], context: Context) -> Relation:
+    """One after the other as they stand, next one that shares a variable if there is any."""
+    result, *rest = parts
     while rest:
         following = next((part for part in rest if set(part.solution) & set(result.solution)), rest[0])
         rest.remove(following)
-        hashed = many and not (result in settled or following in settled) and joins.shared(result, following)
-        result = joins.join(result, following, joins.HASHED if hashed else "", context.span)
+        plain = result in still or following in still
+        way = "" if plain else joins.way(result, following, context.many)
+        result = joins.join(result, following, way, context.span)
     return result

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from penstock.algebra.expressions import PARAMETER
 from penstock.spark import sql
 from penstock.spark.lets import lower
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 KEY = ".k"  # columns with this prefix say for which graph, outer solution or instant a row holds
 INSTANT = f"{KEY}@"  # the key that is the evaluation instant
+MEMBER = f"{KEY}m"  # the key that is the number of a query, where a family of them is one plan
 FROM, TO = ".from", ".to"  # when a row holds: at the instants t with from <= t < to
 STARTS, ENDS = ".starts", ".ends"  # when what a row is made of occurred: from the first start to the last end
 STAMP = ".ts:"  # with a variable's name: the latest timestamp among the triples that bound it
@@ -48,6 +50,7 @@ class Relation:
     order: tuple[Ordering, ...] = ()
     row: str | None = None  # a column that is unique to the row, for BNODE(…)
     size: Size | None = field(default=None, compare=False)  # at most about so many rows, where that is known
+    kept: int | None = field(default=None, compare=False)  # how many, where they are those of a part that was answered
 
     @property
     def keys(self) -> frozenset[str]:
@@ -86,6 +89,11 @@ def is_key(name: str) -> bool:
     return name.startswith(KEY)
 
 
+def is_parameter(name: str) -> bool:
+    """Whether the key is a constant of the row's query, which the number of that query tells."""
+    return name.startswith(PARAMETER)
+
+
 def is_time(name: str) -> bool:
     """Whether the column is a bound of when the row holds or occurred, or a stamp."""
     return name in (FROM, TO, STARTS, ENDS) or is_stamp(name)
@@ -98,7 +106,8 @@ def is_stamp(name: str) -> bool:
 def nothing(name: str) -> str:
     """NULL, in the type of that column; bounds of a row that holds always."""
     bounds = {FROM: f"CAST({-ALWAYS} AS BIGINT)", TO: f"CAST({ALWAYS} AS BIGINT)"}
-    return bounds.get(name) or ("CAST(NULL AS BIGINT)" if is_time(name) or name == INSTANT else sql.NULL)
+    is_number = is_time(name) or name in (INSTANT, MEMBER)
+    return bounds.get(name) or ("CAST(NULL AS BIGINT)" if is_number else sql.NULL)
 
 
 def select(items: Iterable[str], source: str, rest: str = "") -> str:

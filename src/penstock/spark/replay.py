@@ -36,14 +36,14 @@ from penstock.io import (
 from penstock.io.graphs import DOCUMENTS, Documents
 from penstock.io.nquads import BadLine
 from penstock.io.splits import Split
-from penstock.spark import chain_part, replay_part
+from penstock.spark import chain_part, replay_part, sketch
 from penstock.spark.replay_part import Part, write_part
 
 __all__ = ["Part", "job", "write"]
 
 _TRAVELLING = (
     chain_part, columns, errors, graphs, graphs_feed, graphs_times, nquads, nquads_block, nquads_fast, nquads_grammar,
-    nquads_slow, nquads_terms, nquads_time, replay_part, splits,
+    nquads_slow, nquads_terms, nquads_time, replay_part, sketch, splits,
 )  # fmt: skip
 
 Batches: TypeAlias = Iterable[pa.RecordBatch]

@@ -19,6 +19,8 @@ from penstock.io.columns import LOGGED, REPEATED, logged
 from penstock.io.graphs import DOCUMENTS, Documents
 from penstock.io.nquads import BadLine, Parsed, parse
 from penstock.io.splits import Split, chunks, filesystem, line_of
+from penstock.spark import sketch
+from penstock.spark.sketch import LOOKED_AT, Sketches
 
 __all__ = ["Part", "portions", "write_part"]
 
@@ -44,6 +46,7 @@ class Part:
     disorder: int
     malformed: int
     bad: list[BadLine]
+    sketches: Sketches = field(default_factory=dict)
 
 
 def write_part(
@@ -81,10 +84,13 @@ class _Measured:
     predicates: Counter[str] = field(default_factory=Counter)
     malformed: int = 0
     bad: list[BadLine] = field(default_factory=list)
+    sketches: list[Sketches] = field(default_factory=list)
 
     def add(self, parsed: Parsed, line: int) -> None:
         """Some more, from the lines that begin with this one."""
         if parsed.elements.num_rows:
+            if self.rows < LOOKED_AT:
+                self.sketches.append(sketch.sketches(parsed.elements))
             self._add_times(parsed.elements.column("ts").to_numpy())
             self.predicates.update(_counts(parsed.elements.column("p")))
         self.malformed += len(parsed.bad)
@@ -106,7 +112,7 @@ class _Measured:
         before = line_of(piece) - 1 if self.bad else 0
         bad = [replace(found, line=found.line + before, file=piece.path) for found in self.bad]
         known = (self.rows, self.first, self.last, dict(self.predicates), self.disorder, self.malformed)
-        return Part(target, *known, bad)
+        return Part(target, *known, bad, sketch.merged(self.sketches))
 
 
 def _counts(predicates: pa.ChunkedArray[pa.StringScalar]) -> dict[str, int]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from penstock.optimise.cost import rows_joined
-from penstock.spark import joins
+from penstock.spark import joins, notes
 from penstock.spark.buckets import BUCKET, cheapest, part
 from penstock.spark.relation import ENDS, STARTS, Relation
 from penstock.spark.timeline import Span
@@ -28,6 +28,7 @@ def join(left: Relation, right: Relation, within: int, span: Span) -> Relation:
         width = round(cheapest(0, one.rows * within, rows_joined(one, other) / time))
         near = within / time  # of the pairs, half of which are in order
         hint, size = joins.HASHED, part(left.size, right.size, near / 2, None)
+    notes.note(f"within {notes.about(within)}: in buckets of {notes.about(width)}")
     order = [
         f"l.`{BUCKET}` = r.`{BUCKET}`",
         f"l.`{ENDS}` < r.`{STARTS}`",

@@ -1,60 +1,111 @@
-"""Joins on the background alone: computed once, kept until the background changes."""
+"""Parts of plans that read the background alone: answered once, for all evaluations of all queries that have them.
+
+A part of few rows is a table that is sent along with each plan, so that Spark knows its size and broadcasts it. One of
+many stays with Spark, in partitions by the variables that the rest is joined by.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from itertools import count
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from penstock.algebra.build import translate
-from penstock.spark.background import Background
+from penstock.spark import sql
 from penstock.spark.encoding import encode
+from penstock.spark.family_parts import FamilyParts
 from penstock.spark.jobs import Jobs
-from penstock.spark.relation import Relation
+from penstock.spark.parts import Part, Wanted
+from penstock.spark.relation import Relation, items_or_one
 
-_FEW = 100_000  # rows that are sent along with a plan, so that Spark knows how many there are and broadcasts them
+if TYPE_CHECKING:
+    from penstock.spark.background import Background
+
+__all__ = ["Settled"]
+
+_FEW = 100_000  # rows that are sent along with a plan
 _numbers = count()
 
 
 class Settled:
-    """The rows of a SELECT on the background: a small table where they are few, else kept where they were computed."""
+    """All parts of an engine. A part goes with the last query that uses it, or when what it reads has changed."""
 
     def __init__(self, background: Background) -> None:
         self._background = background
         self._jobs = Jobs(background.session)
-        self._version: int | None = None
-        self._views: dict[str, str] = {}
+        self._version = background.version
+        self._parts: dict[Hashable, Part] = {}
+        self.families = FamilyParts(background)
 
-    def __call__(self, relation: Relation, sparql: str | None) -> str:
-        """The view of its rows. `sparql` asks for the same variables, where plain SPARQL can."""
-        if self._version != self._background.version:
-            self.clear()
-            self._version = self._background.version
-        if relation.sql not in self._views:
-            self._views[relation.sql] = self._computed(relation, sparql)
-        return self._views[relation.sql]
+    def part(self, user: object, wanted: Wanted) -> Part:
+        """The part, made now if there is none yet."""
+        if wanted.asked not in self._parts:
+            self._parts[wanted.asked] = self._made(wanted)
+        part = self._parts[wanted.asked]
+        part.users.add(user)
+        return part
 
-    def clear(self) -> None:
-        self._jobs.drop(self._views.values())
-        self._views.clear()
+    def release(self, user: object) -> None:
+        """The query is gone."""
+        for asked, part in list(self._parts.items()):
+            part.users.discard(user)
+            if not part.users:
+                self._drop(asked)
+        self.families.release(user)
 
-    def _computed(self, relation: Relation, sparql: str | None) -> str:
-        name, text = f"penstock_settled_{next(_numbers)}", relation.sql
-        by_spark = sparql is None or self._background.is_spark
-        table = self._by_spark(text) if by_spark else self._by_store(relation.vars, str(sparql))
-        if table.num_rows <= _FEW:
-            self._jobs.session.createDataFrame(table).createOrReplaceTempView(name)
-        else:
-            self._jobs.compute(text, name)
-        return name
+    def __len__(self) -> int:
+        return len(self._parts)
 
-    def _by_spark(self, text: str) -> pa.Table:
-        return self._jobs.session.sql(f"SELECT * FROM ({text}) LIMIT {_FEW + 1}").toArrow()
+    def refresh(self) -> None:
+        """Let go of what the background has changed in."""
+        if self._version == self._background.version:
+            return
+        touched = self._background.touched(self._version)
+        self._version = self._background.version
+        self.families.touched(touched)
+        for asked, part in list(self._parts.items()):
+            if touched is None or part.reads is None or touched & part.reads:
+                self._drop(asked)
+
+    def _drop(self, asked: Hashable) -> None:
+        self._jobs.drop([self._parts.pop(asked).view])
+
+    def _made(self, wanted: Wanted) -> Part:
+        name, relation = f"penstock_settled_{next(_numbers)}", wanted.compile()
+        with self._jobs.apart(int(self._background.statistics.triples())):
+            rows = self._computed(name, wanted, relation)
+        text = f"SELECT {items_or_one(map(sql.name, relation.vars))} FROM {name}"
+        return Part(Relation(text, relation.vars, relation.certain), name, rows, wanted.reads)
+
+    def _computed(self, name: str, wanted: Wanted, relation: Relation) -> int:
+        table = self._fetched(wanted, relation)
+        if table is None or table.num_rows > _FEW:
+            rows = self._jobs.compute(_partitioned(relation, wanted.keys), name)
+            table = self._jobs.session.table(name).toArrow() if rows <= _FEW else None
+        if table is None:
+            return rows
+        self._jobs.session.createDataFrame(table).createOrReplaceTempView(name)
+        return int(table.num_rows)
+
+    def _fetched(self, wanted: Wanted, relation: Relation) -> pa.Table | None:
+        """The rows, if it is likely that they are few; then a store answers at once what would take Spark a job."""
+        if wanted.sparql is not None and not self._background.is_spark:
+            return self._by_store(relation.vars, wanted.sparql)
+        if wanted.rows > _FEW:
+            return None
+        return self._jobs.session.sql(f"SELECT * FROM ({relation.sql}) LIMIT {_FEW + 1}").toArrow()
 
     def _by_store(self, names: tuple[str, ...], sparql: str) -> pa.Table:
-        """A store answers at once what would take Spark a job."""
         answer = self._background.answer(translate(sparql), sparql)
         cells = [[encode(row[v]) for row in answer.rows] for v in answer.variables]
         if not cells:
             return pa.table({".unit": pa.array([1] * len(answer.rows), pa.int32())})
         return pa.table([pa.array(column, pa.string()) for column in cells], names=list(names))
+
+
+def _partitioned(relation: Relation, keys: tuple[str, ...]) -> str:
+    """One key is enough, also where others are joined by more."""
+    by = [key for key in keys if key in relation.certain][:1]
+    return f"SELECT * FROM ({relation.sql}) DISTRIBUTE BY {sql.name(by[0])}" if by else relation.sql

@@ -49,7 +49,21 @@ class Triples:
         self._default, self._named = f"penstock_default_{number}", f"penstock_named_{number}"
         self._kept: DataFrame | None = None
         self._published = False
-        self.version = 0
+        self._touched: list[frozenset[str] | None] = []
+
+    @property
+    def version(self) -> int:
+        """How often something was added."""
+        return len(self._touched)
+
+    def touched(self, since: int) -> frozenset[str] | None:
+        """The IRIs of the predicates that came with what was added since that version; None: any may have."""
+        return union(self._touched[since:])
+
+    def differing(self, other: Triples) -> frozenset[str]:
+        """The IRIs of the predicates of triples that only one of the two has. Both were parsed here."""
+        sides = ((self._parsed, other._parsed), (other._parsed, self._parsed))
+        return _predicates(pa.concat_tables([one.join(two, [*COLUMNS], join_type="left anti") for one, two in sides]))
 
     def add(self, source: Source, graph: str | NamedNode | None, base: str | None, format: str | None) -> int:
         return self.add_quads(read(source, graph, base, format), graph)
@@ -60,7 +74,7 @@ class Triples:
         self._graphs |= {name for name in pc.unique(added["g"]).to_pylist() if name}
         if graph is not None:
             self._graphs.add(encode(graph_name(graph)))
-        self._changed()
+        self._changed(_predicates(added))
         return int(added.num_rows)
 
     def add_graphs(self, graphs: Iterable[NamedNode]) -> None:
@@ -72,8 +86,9 @@ class Triples:
         if missing := [c for c in ("s", "p", "o") if c not in frame.columns]:
             raise LoadError(f"{path}: a Parquet file of triples has columns s, p, o; {', '.join(missing)} missing")
         rows = frame.count()  # before anything changes, since a damaged file fails here
+        some = frame.select("p").distinct().limit(MOST_PREDICATES + 1).toArrow()
         self._add_file(frame, DEFAULT if graph is None else encode(graph_name(graph)))
-        self._changed()
+        self._changed(None if some.num_rows > MOST_PREDICATES else _predicates(some))
         return rows
 
     def _add_file(self, frame: DataFrame, target: str) -> None:
@@ -147,8 +162,8 @@ class Triples:
             self._kept = frame.persist()
         return frame
 
-    def _changed(self) -> None:
-        self.version += 1
+    def _changed(self, predicates: frozenset[str] | None) -> None:
+        self._touched.append(predicates)
         self._forget()
         self.__dict__.pop("statistics", None)
 
@@ -182,6 +197,16 @@ def _graph(quad: Quad) -> str:
 
 def _distinct(table: pa.Table) -> pa.Table:
     return table.group_by(list(COLUMNS)).aggregate([]).select(list(COLUMNS))
+
+
+def _predicates(table: pa.Table) -> frozenset[str]:
+    return frozenset(str(predicate)[1:-1] for predicate in pc.unique(table.column("p")).to_pylist())
+
+
+def union(sets: Iterable[frozenset[str] | None]) -> frozenset[str] | None:
+    """All of them; None stands for everything."""
+    known = list(sets)
+    return None if None in known else frozenset[str]().union(*(each for each in known if each is not None))
 
 
 def _count_here(table: pa.Table) -> list[tuple[str, int, int, int]]:

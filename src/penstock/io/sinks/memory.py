@@ -39,11 +39,11 @@ class MemorySink:
 
     def deliver(self, batch: Batch) -> Position:
         """See `Sink.deliver`."""
-        rows = batch.rows.num_rows
+        size = batch.size
         with self._changed:
             self._batches.append((self._next, batch))
             self._next += 1
-            self._rows += rows
+            self._rows += size
             if self._live:
                 self._forget()
             self._changed.notify_all()
@@ -75,5 +75,5 @@ class MemorySink:
     def _forget(self) -> None:
         while self._rows > self._most and len(self._batches) > 1:
             _, batch = self._batches.popleft()
-            self._rows -= batch.rows.num_rows
-            self.forgotten += batch.rows.num_rows
+            self._rows -= batch.size
+            self.forgotten += batch.size

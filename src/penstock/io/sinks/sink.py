@@ -32,6 +32,10 @@ class Batch(Protocol):
         """How many answers there are; 0 if only Spark knows, since nobody has fetched them."""
 
     @property
+    def size(self) -> int:
+        """How many rows there are, counting one for an answer that has none; they are fetched for that."""
+
+    @property
     def answers(self) -> Iterator[Answer]:
         """An answer an instant, decoded one by one."""
 

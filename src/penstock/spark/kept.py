@@ -1,0 +1,94 @@
+"""Parts that read the background alone: compiled and answered when they are first met, and read from then on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from penstock.algebra import ops
+from penstock.algebra.expressions import PatternTerm, Var
+from penstock.algebra.ops import Bgp, Op, Project
+from penstock.algebra.scope import mentioned
+from penstock.optimise.cost import Estimate, estimate
+from penstock.optimise.statics import is_join, is_key, predicates
+from penstock.optimise.walk import nodes
+from penstock.spark import members
+from penstock.spark.buckets import Size
+from penstock.spark.context import Context
+from penstock.spark.parts import Wanted
+from penstock.spark.relation import Relation
+
+__all__ = ["compile_kept"]
+
+
+def compile_kept(op: ops.Kept, context: Context) -> Relation:
+    from penstock.spark.operators import compile_op
+
+    streaming = context.plan.streaming
+    if streaming is None:
+        return compile_op(op.pattern, context)
+    family = _of_members(op, context)
+    if family is not None:
+        return family
+    inside = context.made_steady()
+    expected = estimate(op.pattern, streaming.statistics)
+    wanted = Wanted(
+        _asked(op.pattern, inside),
+        predicates(op.pattern),
+        tuple(var.name for var in op.keys),
+        expected.rows,
+        _sparql(op.pattern) if context.is_whole_default() else None,
+        lambda: compile_op(op.pattern, inside).plain(),
+    )
+    part = streaming.settled(wanted)
+    context.plan.kept[op] = part.rows
+    size = Size(lambda: Estimate(float(part.rows), expected.distinct), None)
+    relation = replace(part.relation, size=size, kept=part.rows)
+    mine = members.attached(relation, context)
+    return relation if mine is relation else replace(mine, kept=None)
+
+
+def _of_members(op: ops.Kept, context: Context) -> Relation | None:
+    """The rows that a family's members have there; None: it does not ask for their constants, or they are too many."""
+    from penstock.spark.operators import compile_op
+
+    streaming, whose = context.plan.streaming, context.plan.members
+    if streaming is None or whose is None or not any(var.parameter for var in mentioned(op.pattern)):
+        return None
+    inside = context.made_steady()
+    found = streaming.of_members(
+        _asked(op.pattern, inside),
+        predicates(op.pattern),
+        whose,
+        lambda members: compile_op(op.pattern, inside.with_universe(members)).plain(),
+    )
+    if found is None:
+        return None
+    relation, rows = found
+    context.plan.kept[op] = rows
+    return replace(relation, kept=rows)
+
+
+def _asked(pattern: Op, context: Context) -> tuple[object, ...]:
+    """All that the rows depend on, but the background itself."""
+    plan = context.plan
+    return pattern, context.graph, context.tag, plan.dataset, plan.base, tuple(sorted(plan.tables.graphs))
+
+
+def _sparql(pattern: Op) -> str | None:
+    """The pattern as a query that any store understands: nothing but triples, and which of their variables are wanted.
+    Names are numbers, since not every variable here has one that SPARQL can say."""
+    inner, vars = (pattern.pattern, pattern.vars) if isinstance(pattern, Project) else (pattern, None)
+    if not is_join(inner):
+        return None
+    triples = [triple for node in nodes(inner) if isinstance(node, Bgp) for triple in node.patterns]
+    found = dict.fromkeys(t for triple in triples for t in _terms(triple) if isinstance(t, Var))
+    if any(map(is_key, found)):
+        return None
+    names = {var: f"?v{i}" for i, var in enumerate(found)}
+    lines = (" ".join(names[t] if isinstance(t, Var) else str(t) for t in _terms(triple)) for triple in triples)
+    wanted = names.values() if vars is None else (names[var] for var in vars)
+    return f"SELECT {' '.join(wanted) or '*'} {{ {' . '.join(lines)} }}"
+
+
+def _terms(triple: ops.TriplePattern) -> tuple[PatternTerm, ...]:
+    return triple.subject, triple.predicate, triple.object

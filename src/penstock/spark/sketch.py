@@ -1,0 +1,113 @@
+"""How many different terms there are beside each predicate, in a few bytes that can be merged.
+
+A sketch is a HyperLogLog (Flajolet and others, 2007): each term goes to one of 128 registers by its hash, and a
+register keeps the longest run of zeros that a hash has begun with there. It is one character, and characters compare as
+the runs do, so that of two sketches the greater character at each place is the sketch of both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import log
+from typing import Any, TypeAlias
+from zlib import crc32
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+__all__ = ["LOOKED_AT", "Counted", "Sketches", "among", "estimated", "merged", "sketches"]
+
+LOOKED_AT = 10_000  # rows of a part: of more, the others are taken to be like these
+_MOST = 200  # predicates of a part, those that come first: manifests stay small
+_REGISTERS = 128
+_ZERO = ord("0")  # the character of an empty register
+_FIT = 0.7213 / (1 + 1.079 / _REGISTERS)  # the paper's correction, and 2.5 below is its bound for small numbers
+
+Counted: TypeAlias = tuple[int, str, str]
+"""How many rows were looked at, and the sketches of their subjects and of their objects."""
+
+Sketches: TypeAlias = Mapping[str, Counted]
+"""By encoded predicate."""
+
+
+def sketches(table: pa.Table) -> Sketches:
+    """Of the first rows of some elements."""
+    some = table.slice(0, LOOKED_AT)
+    predicates = _encoded(some, "p")
+    names, rows = predicates.dictionary.to_pylist(), predicates.indices.to_numpy()
+    counts = np.bincount(rows, minlength=len(names)).tolist()
+    subjects, objects = (_registers(_encoded(some, column), rows, len(names)) for column in ("s", "o"))
+    return {str(names[i]): (counts[i], subjects[i], objects[i]) for i in range(min(_MOST, len(names)))}
+
+
+def merged(parts: Iterable[Sketches]) -> Sketches:
+    """The sketches of all that these were made of."""
+    found: dict[str, list[Counted]] = {}
+    for part in parts:
+        for predicate, counted in part.items():
+            found.setdefault(predicate, []).append(counted)
+    return {predicate: _one(some) for predicate, some in found.items()}
+
+
+def _one(some: Sequence[Counted]) -> Counted:
+    counts, subjects, objects = zip(*some, strict=True)
+    return sum(counts), _greatest(subjects), _greatest(objects)
+
+
+def _greatest(texts: Sequence[str]) -> str:
+    if len(texts) == 1:
+        return texts[0]
+    rows = np.frombuffer("".join(texts).encode("latin-1"), np.uint8).reshape(len(texts), _REGISTERS)
+    return str(rows.max(axis=0).tobytes(), "latin-1")
+
+
+def estimated(sketch: str) -> float:
+    """About how many different terms, with a standard error of 9 %."""
+    runs = np.frombuffer(sketch.encode("latin-1"), np.uint8).astype(np.float64) - _ZERO
+    found = _FIT * _REGISTERS**2 / float(np.exp2(-runs).sum())
+    empty = int((runs == 0).sum())
+    return _REGISTERS * log(_REGISTERS / empty) if found <= 2.5 * _REGISTERS and empty else found
+
+
+def among(rows: float, distinct: float, looked_at: float) -> float:
+    """How many different terms so many rows have, if as many as were looked at have `distinct`; each term is taken to
+    be as frequent as any other, and to come at any time."""
+    distinct = min(distinct, looked_at)
+    if rows <= looked_at:
+        return _found(distinct, looked_at, rows)
+    low, high = distinct, rows
+    for _ in range(20):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _found(middle, rows, looked_at) < distinct else (low, middle)
+    return high
+
+
+def _found(distinct: float, rows: float, some: float) -> float:
+    """How many different terms are expected among some of the rows, which have so many altogether."""
+    return distinct * (1 - (1 - some / rows) ** (rows / distinct)) if rows and distinct else 0.0
+
+
+def _encoded(table: pa.Table, column: str) -> Any:
+    return table.column(column).combine_chunks().dictionary_encode()
+
+
+def _registers(terms: Any, predicates: npt.NDArray[np.int32], count: int) -> list[str]:
+    """A sketch for each predicate, of the terms that stand beside it."""
+    hashes = _hashes(terms.dictionary)[terms.indices.to_numpy()]
+    places = predicates.astype(np.int64) * _REGISTERS + (hashes % np.uint64(_REGISTERS)).astype(np.int64)
+    _, length = np.frexp((hashes >> np.uint64(7)).astype(np.float64))
+    registers = np.full(count * _REGISTERS, _ZERO, np.uint8)
+    np.maximum.at(registers, places, (_ZERO + 58 - length).astype(np.uint8))
+    text = registers.tobytes().decode("latin-1")
+    return [text[at : at + _REGISTERS] for at in range(0, len(text), _REGISTERS)]
+
+
+def _hashes(terms: Any) -> npt.NDArray[np.uint64]:
+    """The same on every machine and in every release, since sketches are kept. A checksum is quick, and its bits are
+    then mixed (the steps are those of splitmix64)."""
+    sums = map(crc32, terms.cast(pa.binary()).to_pylist())
+    found = np.fromiter(sums, np.uint64, len(terms)) + np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        found = (found ^ (found >> np.uint64(shift))) * np.uint64(factor)
+    return found ^ (found >> np.uint64(31))

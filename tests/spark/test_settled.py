@@ -1,0 +1,110 @@
+"""Parts that read the background alone: asked once, for all queries, and again only when what they read has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from penstock.algebra.build import translate
+from penstock.io.formats import read
+from penstock.knowledge.oxigraph import OxigraphStore
+from penstock.spark.continuous import Background, ContinuousQuery, Span, Stream
+from penstock.spark.session import private
+from penstock.spark.settled import Settled
+from penstock.spark.store import SparkStore
+
+S, SECOND = "http://e/s", 1_000_000
+FROM = f"PREFIX : <http://e/> SELECT ?x ?n FROM STREAM <{S}> [RANGE 10s STEP 5s]"
+NAMES = f"{FROM} {{ ?x :at ?r . ?x :name ?n }}"
+FLOORS = f"{FROM} {{ ?x :at ?r . ?r :floor ?n }}"
+FRIENDS = f"{FROM} {{ ?x :at ?r . ?x :knows ?y . ?y :name ?n FILTER (?n != 'Zoe') }}"
+FIRST = ':ann :name "Ann" ; :knows :bob . :bob :name "Bob" . :hall :floor 1 .'
+
+
+@pytest.fixture(params=["oxigraph", "spark"])
+def store(request: pytest.FixtureRequest, spark: Any) -> Any:
+    made = OxigraphStore() if request.param == "oxigraph" else SparkStore(spark=spark)
+    load(made, FIRST)
+    return made
+
+
+def load(store: Any, triples: str) -> None:
+    text = f"@prefix : <http://e/> . {triples}".encode()
+    store.load(text, format="turtle") if isinstance(store, SparkStore) else store.load(read(text, None, None, "turtle"))
+
+
+@pytest.fixture
+def background(store: Any, spark: Any) -> Background:
+    return Background(store._ours if isinstance(store, SparkStore) else private(spark), store)
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[frozenset[str] | None]]:
+    """The predicates of every part that was answered."""
+    parts: list[frozenset[str] | None] = []
+    asked = Settled._made
+
+    def noted(self: Settled, wanted: Any) -> Any:
+        parts.append(wanted.reads and frozenset(iri.removeprefix("http://e/") for iri in wanted.reads))
+        return asked(self, wanted)
+
+    monkeypatch.setattr(Settled, "_made", noted)
+    return parts
+
+
+@pytest.fixture(scope="module")
+def streams(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Stream]:
+    path = tmp_path_factory.mktemp("seen") / "0.parquet"
+    rows = [("<http://e/ann>", "<http://e/at>", "<http://e/hall>", SECOND)]
+    pq.write_table(pa.table([list(c) for c in zip(*rows, strict=True)], names=["s", "p", "o", "ts"]), Path(path))
+    return {S: Stream((str(path),), frozenset(("<http://e/at>",)), rows=1)}
+
+
+def answer(query: ContinuousQuery, streams: dict[str, Stream]) -> set[tuple[str, str]]:
+    found = query.evaluate(streams, Span(0, 5 * SECOND)).toArrow()
+    return set(zip(found.column("x").to_pylist(), found.column("n").to_pylist(), strict=True))
+
+
+def test_once_for_all_evaluations_and_queries(
+    background: Background, streams: dict[str, Stream], made: list[Any]
+) -> None:
+    one, other = (ContinuousQuery(translate(NAMES), background) for _ in range(2))
+    for query in (one, one, other):
+        assert answer(query, streams) == {("<http://e/ann>", '"Ann"')}
+    assert made == [{"name"}]
+    assert len(background.settled) == 1
+    one.close()
+    assert len(background.settled) == 1
+    other.close()
+    assert len(background.settled) == 0
+
+
+def test_joined_and_filtered_beforehand(background: Background, streams: dict[str, Stream], made: list[Any]) -> None:
+    query = ContinuousQuery(translate(FRIENDS), background)
+    assert answer(query, streams) == {("<http://e/ann>", '"Bob"')}
+    assert made == [{"knows", "name"}]
+
+
+def test_only_what_a_change_touches_is_asked_again(
+    store: Any, background: Background, streams: dict[str, Stream], made: list[Any]
+) -> None:
+    names, floors = (ContinuousQuery(translate(text), background) for text in (NAMES, FLOORS))
+    for query in (names, floors):
+        answer(query, streams)
+    load(store, ":hall :floor 2 .")
+    assert answer(names, streams) == {("<http://e/ann>", '"Ann"')}
+    assert {n for _, n in answer(floors, streams)} == {
+        f'"{i}"^^<http://www.w3.org/2001/XMLSchema#integer>' for i in (1, 2)
+    }
+    assert made == [{"name"}, {"floor"}, {"floor"}]
+
+
+def test_nothing_is_kept_without_the_rule(background: Background, streams: dict[str, Stream], made: list[Any]) -> None:
+    query = ContinuousQuery(translate(FRIENDS), background, rules=[])
+    assert answer(query, streams) == {("<http://e/ann>", '"Bob"')}
+    assert made == []
