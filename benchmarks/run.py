@@ -9,7 +9,24 @@ import typer
 from pyspark.sql import SparkSession
 from rich.console import Console
 
-from benchmarks import buckets, classes, larkc, live, memory, nquads, outputs, replay, rules, sequences, stored
+from benchmarks import (
+    buckets,
+    classes,
+    cost,
+    cqels,
+    flip,
+    larkc,
+    live,
+    many,
+    memory,
+    nquads,
+    outputs,
+    pushes,
+    replay,
+    rules,
+    sequences,
+    stored,
+)
 from benchmarks.common import DOCS, Effort, seconds, start
 from benchmarks.report import Section, describe_machine, write_into
 from penstock.spark import session
@@ -21,6 +38,11 @@ PARTS: dict[str, Callable[[SparkSession, Effort, Console], Section]] = {
     "nquads": nquads.section,
     "replay": replay.section,
     "buckets": buckets.section,
+    "cost": cost.section,
+    "flip": flip.section,
+    "pushes": pushes.section,
+    "cqels": cqels.section,
+    "many": many.section,
     "outputs": outputs.section,
     "sequences": sequences.section,
     "rules": rules.section,
