@@ -17,7 +17,7 @@ D = "http://dblp.l3s.de/d2r/resource/"
 DC, DCTERMS, FOAF = "http://purl.org/dc/elements/1.1/", "http://purl.org/dc/terms/", "http://xmlns.com/foaf/0.1/"
 LOC, PLACES, STREAM = "http://deri.org/loc#", "http://deri.org/localization/", "http://deri.org/locstreams"
 RDF_TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
-PAPERS, ROOMS, GUESTS = 700_000, 40, 2_000
+PAPERS, ROOMS, GUESTS = 700_000, 40, 10_000
 AUTHORS_EACH, CITATIONS = 2.4, 0.15  # of a paper, on average
 PREFIXES = f"PREFIX dc: <{DC}> PREFIX dcterms: <{DCTERMS}> PREFIX foaf: <{FOAF}> PREFIX loc: <{LOC}>"
 SECOND, START = 1_000_000, 1_277_000_000_000_000
@@ -107,7 +107,7 @@ def _triples(
 def guests(known: Dblp, how_many: int = GUESTS) -> np.ndarray:
     """Who is at the conference: mostly the busy ones, so that they know each other."""
     rng = np.random.default_rng(24)
-    return rng.choice(min(known.authors, 20 * how_many), how_many, replace=False)
+    return rng.choice(min(known.authors, 5 * how_many), min(known.authors, how_many), replace=False)
 
 
 def seen(second: int, rate: int, present: np.ndarray) -> pa.Table:

@@ -100,9 +100,7 @@ class ContinuousQuery:
             self._members.drop(self._jobs.session)
         self._members = members
 
-    def _evaluated(
-        self, streams: Mapping[str, Stream], span: Span, before: Before, final: bool
-    ) -> Evaluated | Emitted:
+    def _evaluated(self, streams: Mapping[str, Stream], span: Span, before: Before, final: bool) -> Evaluated | Emitted:
         with naming(), self._planned(streams, span) as (query, context):
             whom = None if self._members is None else self._members.numbers
             if self.emit == "events":
