@@ -82,7 +82,7 @@ def prepared(spark: SparkSession, effort: Effort, folder: Path) -> tuple[World, 
 def answered(
     text: str, mode: str, world: World, effort: Effort, console: Console, name: str
 ) -> tuple[float, list[int]]:
-    """The median over the seconds that are timed, and the rows of each. What holds at the end of one is known in the next."""
+    """The median over the seconds that are timed, and the rows of each."""
     plan = ContinuousQuery(translate(text), world.background, rules=MODES[mode])
     times, rows, (timed, before) = [], [], KEPT if "keep_static" in MODES[mode] else ASKED
     with tempfile.TemporaryDirectory(prefix="penstock-") as folder:

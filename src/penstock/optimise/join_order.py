@@ -20,7 +20,7 @@ from penstock.algebra.expressions import Var
 from penstock.algebra.scope import Vars
 from penstock.optimise.cost import FEWEST, MODEL, Estimate, joined, rows_joined
 
-__all__ = ["MOST", "Operand", "Shape", "best", "connected"]
+__all__ = ["MOST", "Operand", "Shape", "best"]
 
 MOST = 12  # operands of which all orders are looked at, in some milliseconds; of more, greedy ones
 STARTS = 3  # greedy orders are tried from this many of the smallest operands
@@ -44,17 +44,6 @@ class Operand:
 def best(operands: Sequence[Operand], given: Shape) -> Shape:
     """Of operands that share variables, directly or through others; the given tree where none is cheaper."""
     return _greedy(operands) if len(operands) > MOST else _Search(operands).best(given)
-
-
-def connected(operands: Sequence[Operand]) -> list[list[int]]:
-    """The places of operands, in groups that share no variable with each other."""
-    groups: list[tuple[Vars, list[int]]] = []
-    for i, operand in enumerate(operands):
-        touching = [group for group in groups if group[0] & operand.vars]
-        groups = [group for group in groups if not group[0] & operand.vars]
-        vars = operand.vars.union(*(group[0] for group in touching))
-        groups.append((vars, sorted([*(place for group in touching for place in group[1]), i])))
-    return [places for _, places in groups]
 
 
 class _Search:

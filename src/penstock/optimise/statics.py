@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TypeVar
 
 from penstock.algebra import ops
 from penstock.algebra.expressions import Aggregate, Call, Expr, Occurrence, Var
@@ -18,6 +19,8 @@ UNSTEADY = frozenset(("BNODE", "NOW", "RAND", "STRUUID", "TIMESTAMP", "UUID"))
 # What has a choice (of which rows are the first ones), or an order that only what is above it can use.
 CHOOSING = (ops.OrderBy, ops.Slice)
 ANY = Var(".any")
+
+Member = TypeVar("Member")
 
 
 def is_static(op: Op, statistics: Statistics) -> bool:
@@ -92,10 +95,10 @@ def _everywhere(op: Op) -> Iterator[Op]:
         yield from _everywhere(inner)
 
 
-def connected(groups: Iterable[tuple[Vars, list[Op]]]) -> list[list[Op]]:
+def connected(given: Iterable[tuple[Vars, list[Member]]]) -> list[list[Member]]:
     """Those that share variables, directly or through others, together."""
-    result: list[tuple[Vars, list[Op]]] = []
-    for vars, members in groups:
+    result: list[tuple[Vars, list[Member]]] = []
+    for vars, members in given:
         near = [each for each in result if each[0] & vars]
         result = [each for each in result if not each[0] & vars]
         merged = [member for _, some in near for member in some] + members

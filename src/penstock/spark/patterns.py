@@ -7,7 +7,7 @@ read from the windows alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial, reduce
 
 from pyoxigraph import NamedNode
@@ -15,6 +15,7 @@ from pyoxigraph import NamedNode
 from penstock.algebra import ops
 from penstock.algebra.expressions import PatternTerm, Var
 from penstock.optimise.cost import Estimate, of_pattern
+from penstock.optimise.statics import connected
 from penstock.spark import encoding, joins, members, sql, stamps
 from penstock.spark.buckets import Size
 from penstock.spark.contents import Content
@@ -30,7 +31,10 @@ def compile_bgp(op: ops.Bgp, context: Context) -> Relation:
     still = [p for p in op.patterns if not streams_of(p, context)]
     if len(still) == len(op.patterns):
         return _static(op.patterns, context)
-    groups = {group[0]: _static(group, context) for group in _connected(still)}
+    groups = {
+        group[0]: _static(group, context)
+        for group in connected((frozenset(ops.variables_of(*_terms(p))), [p]) for p in still)
+    }
     parts = [groups[p] if p in still else _leaf(p, context) for p in op.patterns if p in groups or p not in still]
     return _joined(parts, list(groups.values()), context)
 
@@ -138,19 +142,6 @@ def _stamps(pattern: ops.TriplePattern, content: Content, context: Context) -> d
     bound = [v.name for v in ops.variables_of(*_terms(pattern)) if v.name in asked]
     names = [stamps.column(v) for v in bound] + [stamps.column(v, content.graph) for v in bound if asked[v]]
     return dict.fromkeys(names, "t.ts")
-
-
-def _connected(patterns: Iterable[ops.TriplePattern]) -> list[list[ops.TriplePattern]]:
-    """Groups of patterns that share variables, directly or through others."""
-    groups: list[list[ops.TriplePattern]] = []
-    for pattern in patterns:
-        near = [g for g in groups if any(_variables(pattern) & _variables(other) for other in g)]
-        groups = [g for g in groups if g not in near] + [[*(p for g in near for p in g), pattern]]
-    return groups
-
-
-def _variables(pattern: ops.TriplePattern) -> set[Var]:
-    return set(ops.variables_of(*_terms(pattern)))
 
 
 def _joined(parts: list[Relation], still: list[Relation], context: Context) -> Relation:

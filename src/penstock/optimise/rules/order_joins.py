@@ -10,6 +10,7 @@ from penstock.algebra import make
 from penstock.algebra.ops import Bgp, Join, Kept, Op
 from penstock.algebra.scope import visible
 from penstock.optimise.cost import weigh
+from penstock.optimise.statics import connected
 from penstock.optimise.statistics import Statistics
 from penstock.optimise.walk import map_children
 
@@ -55,11 +56,9 @@ def _joined(shapes: list[Shape | None]) -> Shape | None:
 
 
 def _ordered(parts: list[Op], shape: Shape | None, statistics: Statistics) -> Op:
-    from penstock.optimise.join_order import connected
-
     operands = [_operand(part, statistics) for part in parts]
-    groups = connected(operands)
-    trees = [_of_group(group, operands, shape) for group in groups]
+    groups = connected((operand.vars, [place]) for place, operand in enumerate(operands))
+    trees = [_of_group(sorted(group), operands, shape) for group in groups]
     joined = [_tree(tree, parts) for tree in trees]
     return reduce(make.join, sorted(joined, key=lambda part: weigh(part, statistics)[0].rows))
 
