@@ -48,7 +48,7 @@ class Streaming:
     background: frozenset[str] | None
     stamped: dict[str, bool]  # whether also stream by stream
     calls: int  # of TIMESTAMP in the whole query
-    settled: Callable[[Wanted], Part]
+    settled: Callable[[Wanted], Part | None]
     of_members: Callable[..., tuple[Relation, int] | None]
     statistics: Statistics  # of the background
     occurring: bool = False  # whether it matters when elements occurred

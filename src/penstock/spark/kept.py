@@ -40,6 +40,8 @@ def compile_kept(op: ops.Kept, context: Context) -> Relation:
         lambda: compile_op(op.pattern, inside).plain(),
     )
     part = streaming.settled(wanted)
+    if part is None:
+        return members.attached(wanted.compile(), context)
     context.plan.kept[op] = part.rows
     size = Size(lambda: Estimate(float(part.rows), expected.distinct), None)
     relation = replace(part.relation, size=size, kept=part.rows)
@@ -82,7 +84,7 @@ def _sparql(pattern: Op) -> str | None:
         return None
     triples = [triple for node in nodes(inner) if isinstance(node, Bgp) for triple in node.patterns]
     found = dict.fromkeys(t for triple in triples for t in _terms(triple) if isinstance(t, Var))
-    if any(map(is_key, found)):
+    if any(map(is_key, found)) or not set(vars or ()) <= found.keys():
         return None
     names = {var: f"?v{i}" for i, var in enumerate(found)}
     lines = (" ".join(names[t] if isinstance(t, Var) else str(t) for t in _terms(triple)) for triple in triples)

@@ -37,15 +37,28 @@ class Settled:
         self._jobs = Jobs(background.session)
         self._version = background.version
         self._parts: dict[Hashable, Part] = {}
+        self._once: dict[Hashable, object] = {}  # what was asked for, and who did first
         self.families = FamilyParts(background)
 
-    def part(self, user: object, wanted: Wanted) -> Part:
-        """The part, made now if there is none yet."""
+    def part(self, user: object, wanted: Wanted) -> Part | None:
+        """The part, made now if there is none yet; None: it is not worth it, since so far nobody has asked before."""
         if wanted.asked not in self._parts:
+            if not self._has_asked(user, wanted):
+                return None
             self._parts[wanted.asked] = self._made(wanted)
         part = self._parts[wanted.asked]
         part.users.add(user)
         return part
+
+    def _has_asked(self, user: object, wanted: Wanted) -> bool:
+        """Whether it pays: what a store answers at once does, and for Spark a job of its own does from the second time
+        on. Many a query is evaluated once."""
+        if wanted.sparql is not None and not self._background.is_spark:
+            return True
+        if wanted.asked in self._once:
+            return True
+        self._once[wanted.asked] = user
+        return False
 
     def release(self, user: object) -> None:
         """The query is gone."""
@@ -53,6 +66,7 @@ class Settled:
             part.users.discard(user)
             if not part.users:
                 self._drop(asked)
+        self._once = {asked: who for asked, who in self._once.items() if who is not user}
         self.families.release(user)
 
     def __len__(self) -> int:
