@@ -27,7 +27,7 @@ from penstock.stream import due
 from penstock.stream.log import StreamLog
 
 RATE = 1_000  # elements a second
-KEPT, ASKED = (6, 4), (2, 1)  # seconds that are timed, and before those; fewer where the background is asked each time
+KEPT, ASKED = (6, 4), (1, 1)  # seconds that are timed, and before those; fewer where the background is asked each time
 MOST = sum(KEPT)
 WINDOW = 30  # seconds that are there before
 GAINS = {"Q1": 3.0, "Q2": 8.0, "Q3": 8.0, "Q4": 8.0}  # by answering the background beforehand, as in the paper

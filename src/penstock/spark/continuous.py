@@ -38,7 +38,7 @@ from penstock.spark.timeline import Changes, Lattice, Span, Timeline
 
 __all__ = ["Background", "ContinuousQuery", "Emitted", "Evaluated", "Span", "Stream"]
 
-_KEPT = 5  # rows of a part that was answered before are as much work as one of a stream
+_KEPT = 40  # rows of a part that was answered before are as much work as one of a stream: they are only looked up
 
 
 class ContinuousQuery:

@@ -51,11 +51,11 @@ class Settled:
         return part
 
     def _has_asked(self, user: object, wanted: Wanted) -> bool:
-        """Whether it pays: what a store answers at once does, and for Spark a job of its own does from the second time
-        on. Many a query is evaluated once."""
+        """Whether it pays: what a store answers at once does. On a few triples a job of its own does from the second
+        time on, since many a query is evaluated once; on many always."""
         if wanted.sparql is not None and not self._background.is_spark:
             return True
-        if wanted.asked in self._once:
+        if wanted.asked in self._once or self._background.statistics.triples() > _FEW:
             return True
         self._once[wanted.asked] = user
         return False

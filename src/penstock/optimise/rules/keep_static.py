@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
+from functools import partial, reduce
 from typing import TypeAlias
 
 from penstock.algebra import make, ops
@@ -61,9 +61,16 @@ def _of_join(op: Join | Bgp, statistics: Statistics, static: Static) -> Op:
     moving = [each for each in operands if each not in still]
     around = frozenset[Var]().union(*map(visible, moving))
     groups = connected((visible(each), [each]) for each in still)
-    kept = [part for group in groups for part in _kept(group, around, statistics)]
-    others = [_keeping(each, statistics, static) for each in _merged(moving)]
-    return reduce(make.join, [*kept, *others])
+    parts = [(group, _kept(group, around, statistics)) for group in groups]
+    parts += [([each], [_keeping(each, statistics, static)]) for each in _merged(moving)]
+    parts.sort(key=lambda part: min(map(partial(_place, operands), part[0])))  # as they stand in the text
+    return reduce(make.join, [each for _, some in parts for each in some])
+
+
+def _place(operands: list[Op], op: Op) -> int:
+    """Where an operand stands, or the first of its triple patterns."""
+    found = Bgp(op.patterns[:1]) if isinstance(op, Bgp) else op
+    return operands.index(found)
 
 
 def _operands(op: Op) -> list[Op]:
