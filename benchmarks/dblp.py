@@ -122,8 +122,8 @@ def seen(second: int, rate: int, present: np.ndarray) -> pa.Table:
 
 
 def queries(stream: str = STREAM) -> dict[str, str]:
-    """The four queries of the CQELS paper. In Q3 and Q4 the citations stand between the two authors, and not after them:
-    in the order of the text, which is one of the things that are measured, all authors would be paired with all."""
+    """The four queries of the CQELS paper. In Q3 and Q4 citations stand between the two authors, and not after them: in
+    the order of the text, which is one of the things that are measured, all authors would be paired with all."""
     ls30 = f"FROM NAMED <{stream}> [RANGE 30 seconds] as ?ls30"
     both = f"FROM NAMED <{stream}> [NOW] as ?lsnow {ls30}"
     meet = "GRAPH ?lsnow {?person1 loc:at ?loc}. GRAPH ?ls30 {?person2 loc:at ?loc}."
