@@ -88,7 +88,7 @@ def keys(draw: Tape) -> str:
 
 
 @given(case=cases())
-@thorough(40)
+@thorough(25)
 def test_every_element_counts(case: tuple[Streamed, str], session: Any, tmp_path_factory: Any) -> None:
     streamed, text = case
     query = Generated(text, text)

@@ -35,7 +35,7 @@ def session(spark: Any) -> Any:
 
 
 @given(case=streamed_cases("past", "leaving", "moving", "now", "all"))
-@thorough(40)
+@thorough(20)
 def test_windows_of_other_languages(
     case: tuple[Streamed, Generated], session: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

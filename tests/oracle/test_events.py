@@ -62,7 +62,7 @@ def same(found: Bag, expected: Bag, case: Case, where: str = "") -> None:
 
 
 @given(case=telling(events_case))
-@thorough(180)
+@thorough(110)
 def test_events(case: Case, session: Any, folder: Folder) -> None:
     same(delivered(case, session, folder()), events.delivered(case.plan, case.seen), case)
 

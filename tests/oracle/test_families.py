@@ -89,7 +89,7 @@ def test_members_differ() -> None:
 
 
 @given(tape=st.binary(min_size=SIZE + FAMILY_BYTES, max_size=SIZE + FAMILY_BYTES))
-@thorough(12)
+@thorough(6)
 def test_queries_of_streams(tape: bytes, session: Any, folder: Folder) -> None:
     streamed, generated = streamed_case(tape[:SIZE], tuple(WINDOWS))
     planned = translate(generated.text)
@@ -128,7 +128,7 @@ def has_constants(case: Case) -> bool:
 
 
 @given(case=first(events_case, has_constants), tape=st.binary(min_size=FAMILY_BYTES, max_size=FAMILY_BYTES))
-@thorough(10)
+@thorough(6)
 def test_queries_of_events(case: Case, tape: bytes, session: Any, folder: Folder) -> None:
     here, queries = folder(), members(events_runs.query(case), Tape(tape))
     store = OxigraphStore()

@@ -44,25 +44,25 @@ Case = tuple[Streamed, Generated]
 
 
 @given(case=streamed_cases("sliding", "uneven"))
-@thorough(60)
+@thorough(40)
 def test_sliding_windows(case: Case, session: Any, tmp_path_factory: Any) -> None:
     check(*case, session, tmp_path_factory.mktemp("stream"))
 
 
 @given(case=streamed_cases("tumbling"))
-@thorough(40)
+@thorough(25)
 def test_tumbling_windows(case: Case, session: Any, tmp_path_factory: Any) -> None:
     check(*case, session, tmp_path_factory.mktemp("stream"))
 
 
 @given(case=streamed_cases("counting", "stepping"))
-@thorough(50)
+@thorough(30)
 def test_windows_that_count(case: Case, session: Any, tmp_path_factory: Any) -> None:
     check(*case, session, tmp_path_factory.mktemp("stream"))
 
 
 @given(case=streamed_cases())
-@thorough(60)
+@thorough(40)
 def test_all_kinds_of_windows(case: Case, session: Any, tmp_path_factory: Any) -> None:
     check(*case, session, tmp_path_factory.mktemp("stream"))
 
