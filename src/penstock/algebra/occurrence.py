@@ -12,7 +12,7 @@ from penstock.algebra.expressions import Aggregate, Call, Expr, Occurrence
 from penstock.algebra.ops import Equals, EqualsOptional, Op, OptionalSeq, Query, Seq
 from penstock.algebra.scope import exists_in, expressions_of
 
-__all__ = ["EVENT_OPERATORS", "asks_interval", "inner_plans", "is_timed"]
+__all__ = ["EVENT_OPERATORS", "asks_interval", "everywhere", "inner_plans", "is_timed"]
 
 EVENT_OPERATORS = (Seq, Equals, OptionalSeq, EqualsOptional)
 
@@ -33,6 +33,13 @@ def inner_plans(op: Op) -> Iterator[Op]:
     yield from op.children
     for expression in expressions_of(op):
         yield from (exists.pattern for exists in exists_in(expression))
+
+
+def everywhere(op: Op) -> Iterator[Op]:
+    """The nodes of a plan, and of the patterns in its expressions."""
+    yield op
+    for inner in inner_plans(op):
+        yield from everywhere(inner)
 
 
 def asks_interval(expression: Expr) -> bool:

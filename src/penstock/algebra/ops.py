@@ -48,6 +48,10 @@ class TriplePattern:
     predicate: PatternTerm
     object: PatternTerm
 
+    @property
+    def terms(self) -> tuple[PatternTerm, PatternTerm, PatternTerm]:
+        return self.subject, self.predicate, self.object
+
 
 @dataclass(frozen=True, slots=True)
 class Bgp(Op):

@@ -109,5 +109,4 @@ def _counts(op: Op, known: Remembered) -> Iterator[tuple[TriplePattern, float, f
 
 
 def _text(pattern: TriplePattern) -> str:
-    terms = (pattern.subject, pattern.predicate, pattern.object)
-    return " ".join(f"?{term.name}" if isinstance(term, Var) else str(term) for term in terms)
+    return " ".join(f"?{term.name}" if isinstance(term, Var) else str(term) for term in pattern.terms)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TypeVar
 
 from penstock.algebra import ops
 from penstock.algebra.expressions import Aggregate, Call, Expr, Occurrence, Var
-from penstock.algebra.occurrence import inner_plans
+from penstock.algebra.occurrence import everywhere
 from penstock.algebra.ops import Op
 from penstock.algebra.scope import Vars, exists_in, expressions_of, free, mentioned
 from penstock.optimise.statistics import Statistics
 
-__all__ = ["calls", "connected", "is_join", "is_key", "is_static", "is_steady", "predicates"]
+__all__ = ["VOLATILE", "calls", "connected", "is_join", "is_key", "is_static", "is_steady", "predicates"]
 
-# Each has another value at another time or in another call; TIMESTAMP asks for triples of streams.
-UNSTEADY = frozenset(("BNODE", "NOW", "RAND", "STRUUID", "TIMESTAMP", "UUID"))
+VOLATILE = frozenset(("BNODE", "RAND", "STRUUID", "UUID"))  # each call has a value of its own
+UNSTEADY = VOLATILE | {"NOW", "TIMESTAMP"}  # another value at another time; TIMESTAMP asks for triples of streams
 # What has a choice (of which rows are the first ones), or an order that only what is above it can use.
 CHOOSING = (ops.OrderBy, ops.Slice)
 ANY = Var(".any")
@@ -79,7 +79,7 @@ def is_key(var: Var) -> bool:
 def predicates(op: Op) -> frozenset[str] | None:
     """The IRIs of all predicates that `op` reads; None: it may read any."""
     found: set[str] = set()
-    for node in _everywhere(op):
+    for node in everywhere(op):
         if isinstance(node, ops.Path):
             return None
         for pattern in node.patterns if isinstance(node, ops.Bgp) else ():
@@ -87,12 +87,6 @@ def predicates(op: Op) -> frozenset[str] | None:
                 return None
             found.add(pattern.predicate.value)
     return frozenset(found)
-
-
-def _everywhere(op: Op) -> Iterator[Op]:
-    yield op
-    for inner in inner_plans(op):
-        yield from _everywhere(inner)
 
 
 def connected(given: Iterable[tuple[Vars, list[Member]]]) -> list[list[Member]]:

@@ -82,7 +82,7 @@ class ContinuousQuery:
         `final` says that time ends with the span. With `members` it is the plan of a family, and answers for each.
         """
         self._take(members)
-        self._size(sum(stream.rows for stream in streams.values()))
+        self._size(_rows(streams))
         try:
             return self._evaluated(streams, span, before, final)
         except events.Unsettled:
@@ -219,7 +219,7 @@ class ContinuousQuery:
         finally:
             self._jobs.drop(plan.views)
             if plan.kept:  # which will be read as well: so far nothing was run
-                self._size(sum(stream.rows for stream in streams.values()) + sum(plan.kept.values()) // _KEPT)
+                self._size(_rows(streams) + sum(plan.kept.values()) // _KEPT)
 
     def _statistics(self, found: list[Content], streams: Mapping[str, Stream], span: Span) -> LiveStatistics:
         windows = zip(self._query.streams, found, strict=True)
@@ -262,7 +262,7 @@ class ContinuousQuery:
         alone = self._members is None
         parts = ((op, place, alike) for op, place in shareable(query.pattern)) if alone else ()
         sharing.plan(self, frozenset((self._changing, *parts)))
-        rows = sum(stream.rows for stream in streams.values())
+        rows = _rows(streams)
         return Shared(sharing, alike, self._now(streams, span), rows, compile_op) if alone else None
 
     @property
@@ -354,6 +354,10 @@ class ContinuousQuery:
             longest_sequences(query.pattern) if occurring else {},
             outermost,
         )
+
+
+def _rows(streams: Mapping[str, Stream]) -> int:
+    return sum(stream.rows for stream in streams.values())
 
 
 def _occupied(timeline: Timeline, found: list[Content]) -> str:

@@ -7,10 +7,8 @@ nothing later takes it back: so it is reported once, at its end.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from penstock.algebra import ops
-from penstock.algebra.occurrence import inner_plans
+from penstock.algebra.occurrence import everywhere
 from penstock.algebra.scope import expressions_of
 from penstock.spark import chains, joins, sequences
 from penstock.spark.context import Context
@@ -91,16 +89,9 @@ def settled(left: Relation, right: Relation, context: Context) -> None:
 
 def complete(query: ops.Query) -> bool:
     """Whether an answer is complete with its last element, so that nothing that comes later changes it."""
-    found = list(_everywhere(query.pattern))
+    found = list(everywhere(query.pattern))
     changing = any(isinstance(op, _CHANGING) or any(map(asks_now, expressions_of(op))) for op in found)
     return not changing and not isinstance(query.form, ops.Describe)
-
-
-def _everywhere(op: ops.Op) -> Iterator[ops.Op]:
-    """The nodes of a pattern, and of the patterns in its expressions."""
-    yield op
-    for inner in inner_plans(op):
-        yield from _everywhere(inner)
 
 
 def outermost(query: ops.Query) -> ops.Op | None:

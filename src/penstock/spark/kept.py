@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from penstock.algebra import ops
-from penstock.algebra.expressions import PatternTerm, Var
+from penstock.algebra.expressions import Var
 from penstock.algebra.ops import Bgp, Op, Project
 from penstock.algebra.scope import mentioned
 from penstock.optimise.cost import Estimate, estimate
@@ -83,14 +83,10 @@ def _sparql(pattern: Op) -> str | None:
     if not is_join(inner):
         return None
     triples = [triple for node in nodes(inner) if isinstance(node, Bgp) for triple in node.patterns]
-    found = dict.fromkeys(t for triple in triples for t in _terms(triple) if isinstance(t, Var))
+    found = dict.fromkeys(t for triple in triples for t in triple.terms if isinstance(t, Var))
     if any(map(is_key, found)) or not set(vars or ()) <= found.keys():
         return None
     names = {var: f"?v{i}" for i, var in enumerate(found)}
-    lines = (" ".join(names[t] if isinstance(t, Var) else str(t) for t in _terms(triple)) for triple in triples)
+    lines = (" ".join(names[t] if isinstance(t, Var) else str(t) for t in triple.terms) for triple in triples)
     wanted = names.values() if vars is None else (names[var] for var in vars)
     return f"SELECT {' '.join(wanted) or '*'} {{ {' . '.join(lines)} }}"
-
-
-def _terms(triple: ops.TriplePattern) -> tuple[PatternTerm, ...]:
-    return triple.subject, triple.predicate, triple.object

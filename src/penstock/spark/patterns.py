@@ -33,7 +33,7 @@ def compile_bgp(op: ops.Bgp, context: Context) -> Relation:
         return _static(op.patterns, context)
     groups = {
         group[0]: _static(group, context)
-        for group in connected((frozenset(ops.variables_of(*_terms(p))), [p]) for p in still)
+        for group in connected((frozenset(ops.variables_of(*p.terms)), [p]) for p in still)
     }
     parts = [groups[p] if p in still else _leaf(p, context) for p in op.patterns if p in groups or p not in still]
     return _joined(parts, list(groups.values()), context)
@@ -73,7 +73,7 @@ def _hint(family: Universe | None) -> str:
 
 def _match(pattern: ops.TriplePattern, table: str, key: str | None, columns: dict[str, str]) -> str:
     """The conditions on one scan; variables that are new get their column noted."""
-    places = list(zip("spo", _terms(pattern), strict=True))
+    places = list(zip("spo", pattern.terms, strict=True))
     if key is not None:
         places.insert(0, ("g", Var(key)))
     conditions = []
@@ -84,10 +84,6 @@ def _match(pattern: ops.TriplePattern, table: str, key: str | None, columns: dic
         elif columns.setdefault(wanted.name, column) != column:
             conditions.append(f"{column} = {columns[wanted.name]}")
     return sql.all_of(conditions)
-
-
-def _terms(pattern: ops.TriplePattern) -> tuple[PatternTerm, ...]:
-    return pattern.subject, pattern.predicate, pattern.object
 
 
 def streams_of(pattern: ops.TriplePattern, context: Context) -> list[Content]:
@@ -139,7 +135,7 @@ def _occurred(context: Context) -> dict[str, str]:
 def _stamps(pattern: ops.TriplePattern, content: Content, context: Context) -> dict[str, str]:
     """The element's timestamp, under the name of each variable that it binds and the query asks about."""
     asked = context.plan.streaming.stamped if context.plan.streaming is not None else {}
-    bound = [v.name for v in ops.variables_of(*_terms(pattern)) if v.name in asked]
+    bound = [v.name for v in ops.variables_of(*pattern.terms) if v.name in asked]
     names = [stamps.column(v) for v in bound] + [stamps.column(v, content.graph) for v in bound if asked[v]]
     return dict.fromkeys(names, "t.ts")
 

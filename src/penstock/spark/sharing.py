@@ -16,10 +16,10 @@ from pyoxigraph import NamedNode
 
 from penstock.algebra import ops
 from penstock.algebra.expressions import Var
+from penstock.algebra.occurrence import everywhere
 from penstock.algebra.ops import Bgp, Op
 from penstock.algebra.scope import expressions_of, mentioned, references, visible
-from penstock.optimise.statics import calls
-from penstock.optimise.walk import nodes
+from penstock.optimise.statics import VOLATILE, calls
 from penstock.spark import sql
 from penstock.spark.context import MANY, Context
 from penstock.spark.encoding import encode
@@ -35,7 +35,6 @@ _WORK = (
     ops.OptionalSeq, ops.Seq,
 )  # fmt: skip
 _numbers = count()
-_VOLATILE = frozenset(("BNODE", "RAND", "STRUUID", "UUID"))
 
 
 Place: TypeAlias = tuple[str | None, str | None, int]  # graph, window and tag, as in `Context`
@@ -193,4 +192,4 @@ def _inside(op: Op, place: Place) -> Place:
 def _is_work(op: Op) -> bool:
     """Whether it joins, groups or compares rows, and has the same ones however often it is asked."""
     own = isinstance(op, _WORK) or (isinstance(op, Bgp) and len(op.patterns) > 1)
-    return own and not any(calls(e) & _VOLATILE for node in nodes(op) for e in expressions_of(node))
+    return own and not any(calls(e) & VOLATILE for node in everywhere(op) for e in expressions_of(node))

@@ -15,26 +15,17 @@ import pyarrow.parquet as pq
 
 from penstock.io.columns import logged
 from penstock.spark import sketch
+from penstock.spark.live_statistics import Measured
 from penstock.spark.sketch import Sketches
 
 __all__ = ["Part", "Segment", "WrittenPart", "segment_of", "write_part"]
 
 
-class Part(Protocol):
+class Part(Measured, Protocol):
     """A Parquet file of elements, and what is known of them: the job that writes it knows it anyway."""
 
     @property
     def path(self) -> str: ...
-    @property
-    def rows(self) -> int: ...
-    @property
-    def first(self) -> int: ...
-    @property
-    def last(self) -> int: ...
-    @property
-    def predicates(self) -> Mapping[str, int]: ...
-    @property
-    def sketches(self) -> Sketches: ...
 
 
 @dataclass(frozen=True, slots=True)

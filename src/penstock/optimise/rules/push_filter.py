@@ -11,7 +11,7 @@ from penstock.algebra.expressions import Call, Expr, Var
 from penstock.algebra.occurrence import asks_interval
 from penstock.algebra.ops import Filter, Op
 from penstock.algebra.scope import certain, conjuncts, exists_in, expressions_of, references, visible
-from penstock.optimise.statics import is_steady
+from penstock.optimise.statics import VOLATILE, is_steady
 from penstock.optimise.statistics import Uniform
 from penstock.optimise.walk import nodes
 
@@ -19,7 +19,7 @@ __all__ = ["push_filter", "push_filter_of_events"]
 
 # Each call has a value of its own, so how often and where it is made can be told from the answer. TIMESTAMP has not,
 # but it looks at all triples that bound its variable, also those on the other side of a join.
-VOLATILE = frozenset(("RAND", "UUID", "STRUUID", "BNODE", "TIMESTAMP"))
+PLACED = VOLATILE | {"TIMESTAMP"}
 
 
 Asks: TypeAlias = Callable[[Expr], bool]
@@ -147,7 +147,7 @@ def _is_settled(part: Expr, pattern: Op) -> bool:
 
 def _repeatable(expr: Expr) -> bool:
     """Not volatile, in the patterns of its EXISTS neither."""
-    if isinstance(expr, Call) and (expr.name in VOLATILE or not all(map(_repeatable, expr.args))):
+    if isinstance(expr, Call) and (expr.name in PLACED or not all(map(_repeatable, expr.args))):
         return False
     patterns = (exists.pattern for exists in exists_in(expr))
     return all(_repeatable(inner) for pattern in patterns for node in nodes(pattern) for inner in expressions_of(node))
