@@ -40,3 +40,6 @@ class Guessed:
 
     def distinct(self, predicate: PatternTerm, position: Position) -> float:
         return self.others.distinct(predicate, position)
+
+    def changes(self, predicate: PatternTerm) -> float:
+        return self.others.changes(predicate)

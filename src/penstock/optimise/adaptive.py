@@ -61,6 +61,9 @@ class Remembered:
     def distinct(self, predicate: PatternTerm, position: Position) -> float:
         return self.then.distinct(predicate, position)
 
+    def changes(self, predicate: PatternTerm) -> float:
+        return self.then.changes(predicate)
+
 
 class Adaptive:
     """A query's plans, one after the other. `history` has the newest changes of order."""

@@ -7,7 +7,11 @@ The cost of a plan is in microseconds of the machine that measured it; only rati
 
     each + moved · (rows that come to it) + read · (rows that lie ready for it) + output · (rows that it makes)
 
-where rows lie ready that are kept for all evaluations (`Kept`), and others are hashed, and sent from core to core, for
+A plan is made for all instants of a span at once, and a row of a join holds as long as all that it is made of. So the
+rows of an instant count as often as they are others in the span: 1 + T · Σ 1/l times for windows whose elements are
+visible for the times l, when T passes.
+
+Rows lie ready that are kept for all evaluations (`Kept`), and others are hashed, and sent from core to core, for
 this join. What a leaf reads it reads in any order, so that is left out; what is kept costs nothing to make. The four
 constants are measured: `python -m benchmarks.run cost` joins relations of many sizes, finds by least squares the
 constants that tell those times best, and says how well they rank them.
@@ -24,20 +28,40 @@ from penstock.algebra.ops import Op, TriplePattern
 from penstock.algebra.scope import certain, conjuncts, visible
 from penstock.optimise.statistics import Position, Statistics
 
-__all__ = ["MODEL", "Estimate", "Model", "cost", "estimate", "joined", "of_pattern", "rows_joined", "weigh"]
+__all__ = [
+    "MODEL",
+    "ROWS_MADE",
+    "Estimate",
+    "Model",
+    "cost",
+    "estimate",
+    "joined",
+    "of_pattern",
+    "rows_joined",
+    "weigh",
+]
 
 FILTER_KEEPS = 0.3
 EQUALITY_KEEPS = 0.05
 PATH_GROWS = 5.0
-FEWEST = 0.01  # below one row, so that what matches nothing comes first, and above zero, so that products still differ
+FEWEST = 1e-9  # below one row, so that what matches nothing comes first, and above zero, so that products still differ
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """`distinct` holds the variables that join by equality; one that may be unbound joins with everything."""
+    """The rows of an instant, and how many times over they are others by the end of what is answered at once.
+
+    `distinct` holds the variables that join by equality; one that may be unbound joins with everything.
+    """
 
     rows: float
     distinct: Mapping[Var, float]
+    changes: float = 0.0
+
+    @property
+    def in_all(self) -> float:
+        """The rows of all instants."""
+        return self.rows * (1.0 + self.changes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +82,8 @@ class Model:
         return self.each + self.output * rows
 
 
-MODEL = Model(each=76_000.0, moved=0.43, read=0.12, output=0.10)
+MODEL = Model(each=33_000.0, moved=0.39, read=0.0056, output=0.068)
+ROWS_MADE = Model(each=0.0, moved=0.0, read=0.0, output=1.0)  # not a time: how many rows all joins make
 
 
 def joined(left: Estimate, right: Estimate) -> Estimate:
@@ -66,7 +91,7 @@ def joined(left: Estimate, right: Estimate) -> Estimate:
     distinct = {**left.distinct, **right.distinct}
     for var in left.distinct.keys() & right.distinct.keys():
         distinct[var] = min(left.distinct[var], right.distinct[var])
-    return Estimate(rows_joined(left, right), distinct)
+    return Estimate(rows_joined(left, right), distinct, left.changes + right.changes)
 
 
 def rows_joined(left: Estimate, right: Estimate) -> float:
@@ -86,7 +111,7 @@ def of_pattern(pattern: TriplePattern, statistics: Statistics) -> Estimate:
         if isinstance(term, Var):
             known = min(rows, statistics.distinct(pattern.predicate, position))
             distinct[term] = min(known, distinct.get(term, known))
-    return Estimate(rows, distinct)
+    return Estimate(rows, distinct, statistics.changes(pattern.predicate))
 
 
 def _positions(pattern: TriplePattern) -> tuple[tuple[Position, object], ...]:
@@ -98,38 +123,38 @@ def estimate(op: Op, statistics: Statistics) -> Estimate:
     return weigh(op, statistics)[0]
 
 
-def cost(op: Op, statistics: Statistics) -> float:
+def cost(op: Op, statistics: Statistics, model: Model = MODEL) -> float:
     """Of all joins of a plan together."""
-    return weigh(op, statistics)[1]
+    return weigh(op, statistics, model)[1]
 
 
-def weigh(op: Op, statistics: Statistics) -> tuple[Estimate, float]:
+def weigh(op: Op, statistics: Statistics, model: Model = MODEL) -> tuple[Estimate, float]:
     """The estimate of a plan, and its cost."""
     if isinstance(op, ops.Bgp):
-        return _chained([of_pattern(pattern, statistics) for pattern in op.patterns])
+        return _chained([of_pattern(pattern, statistics) for pattern in op.patterns], model)
     inside = statistics.inside(op)
-    below = [weigh(child, inside) for child in op.children]
+    below = [weigh(child, inside, model) for child in op.children]
     found = _estimated(op, [each for each, _ in below], statistics)
     if isinstance(op, ops.Kept):
         return found, 0.0
-    return found, sum(spent for _, spent in below) + _own(op, [each for each, _ in below], found)
+    return found, sum(spent for _, spent in below) + _own(op, [each for each, _ in below], found, model)
 
 
-def _chained(patterns: list[Estimate]) -> tuple[Estimate, float]:
+def _chained(patterns: list[Estimate], model: Model) -> tuple[Estimate, float]:
     """Triple patterns, joined from the left."""
     found, spent = (patterns[0] if patterns else Estimate(1.0, {})), 0.0
     for each in patterns[1:]:
-        spent += MODEL.brought(found.rows, kept=False) + MODEL.brought(each.rows, kept=False)
+        spent += model.brought(found.in_all, kept=False) + model.brought(each.in_all, kept=False)
         found = joined(found, each)
-        spent += MODEL.made(found.rows)
+        spent += model.made(found.in_all)
     return found, spent
 
 
-def _own(op: Op, below: list[Estimate], found: Estimate) -> float:
+def _own(op: Op, below: list[Estimate], found: Estimate, model: Model) -> float:
     if len(below) < 2 or isinstance(op, ops.Union):
         return 0.0
-    sides = zip(op.children, below, strict=True)
-    return MODEL.made(found.rows) + sum(MODEL.brought(each.rows, isinstance(side, ops.Kept)) for side, each in sides)
+    brought = (model.brought(e.in_all, isinstance(side, ops.Kept)) for side, e in zip(op.children, below, strict=True))
+    return model.made(found.in_all) + sum(brought)
 
 
 def _estimated(op: Op, below: list[Estimate], statistics: Statistics) -> Estimate:
@@ -155,7 +180,8 @@ def _estimated(op: Op, below: list[Estimate], statistics: Statistics) -> Estimat
         case _:
             rows = below[0].rows if below else 1.0
     merged = {var: count for each in reversed(below) for var, count in each.distinct.items()}
-    return _restricted(op, Estimate(max(rows, FEWEST), merged))
+    changes = max if isinstance(op, ops.Union) else sum
+    return _restricted(op, Estimate(max(rows, FEWEST), merged, changes(each.changes for each in below)))
 
 
 def _columns(op: Op, vars: tuple[Var, ...], rows: tuple[tuple[object, ...], ...]) -> dict[Var, float]:
@@ -165,7 +191,8 @@ def _columns(op: Op, vars: tuple[Var, ...], rows: tuple[tuple[object, ...], ...]
 
 def _restricted(op: Op, found: Estimate) -> Estimate:
     """No more different terms than rows, and only of variables that are certain here."""
-    return Estimate(found.rows, {v: min(found.rows, found.distinct.get(v, found.rows)) for v in certain(op)})
+    distinct = {v: min(found.rows, found.distinct.get(v, found.rows)) for v in certain(op)}
+    return Estimate(found.rows, distinct, found.changes)
 
 
 def _kept(condition: Expr) -> float:

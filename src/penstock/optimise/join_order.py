@@ -51,7 +51,7 @@ class _Search:
 
     def __init__(self, operands: Sequence[Operand]) -> None:
         self._kept = sum(1 << i for i, operand in enumerate(operands) if operand.kept)
-        self._rows = _rows([operand.estimate for operand in operands])
+        self._rows = _rows([operand.estimate for operand in operands])  # of all instants
         self._near = _near([operand.vars for operand in operands])
         self._cost: Table = np.full(len(self._rows), np.inf)
         self._brought: Table = np.full(len(self._rows), np.inf)  # the cost, and that of bringing the rows to a join
@@ -135,7 +135,8 @@ def _rows(estimates: Sequence[Estimate]) -> Table:
         terms = [float(np.log(max(1.0, each.distinct[var]))) if var in each.distinct else None for each in estimates]
         least = _doubled([np.inf if term is None else term for term in terms], np.minimum, np.inf)
         total -= _doubled([term or 0.0 for term in terms], np.add, 0.0) - np.where(np.isinf(least), 0.0, least)
-    return np.maximum(np.exp(np.minimum(total, 600.0)), FEWEST)
+    changes = _doubled([each.changes for each in estimates], np.add, 0.0)
+    return np.maximum(np.exp(np.minimum(total, 600.0)), FEWEST) * (1.0 + changes)
 
 
 def _doubled(values: Sequence[float], combine: np.ufunc, start: float) -> Table:
@@ -181,5 +182,5 @@ def _sum(estimates: Sequence[Estimate]) -> float:
     total, so_far = 0.0, Estimate(1.0, {})
     for each in estimates:
         so_far = joined(so_far, each)
-        total += so_far.rows
+        total += so_far.in_all
     return total

@@ -9,10 +9,10 @@ from penstock.algebra import ops
 from penstock.algebra.expressions import Aggregate, Call, Expr, Occurrence, Var
 from penstock.algebra.occurrence import everywhere
 from penstock.algebra.ops import Op
-from penstock.algebra.scope import Vars, exists_in, expressions_of, free, mentioned
+from penstock.algebra.scope import Vars, exists_in, expressions_of, free, mentioned, visible
 from penstock.optimise.statistics import Statistics
 
-__all__ = ["VOLATILE", "calls", "connected", "is_join", "is_key", "is_static", "is_steady", "predicates"]
+__all__ = ["VOLATILE", "calls", "chained", "connected", "is_join", "is_key", "is_static", "is_steady", "predicates"]
 
 VOLATILE = frozenset(("BNODE", "RAND", "STRUUID", "UUID"))  # each call has a value of its own
 UNSTEADY = VOLATILE | {"NOW", "TIMESTAMP"}  # another value at another time; TIMESTAMP asks for triples of streams
@@ -87,6 +87,18 @@ def predicates(op: Op) -> frozenset[str] | None:
                 return None
             found.add(pattern.predicate.value)
     return frozenset(found)
+
+
+def chained(operands: Iterable[Op]) -> list[Op]:
+    """As they stand, but after each the next one that shares a variable with those before, if there is any: a product
+    waits until it is none."""
+    rest, found, bound = list(operands), list[Op](), frozenset[Var]()
+    while rest:
+        following = next((op for op in rest if visible(op) & bound), rest[0])
+        rest.remove(following)
+        found.append(following)
+        bound |= visible(following)
+    return found
 
 
 def connected(given: Iterable[tuple[Vars, list[Member]]]) -> list[list[Member]]:

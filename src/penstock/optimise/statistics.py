@@ -26,6 +26,9 @@ class Statistics(Protocol):
     def distinct(self, predicate: PatternTerm, position: Position) -> float:
         """How many terms stand at the position in triples with that predicate (a variable: in all triples)."""
 
+    def changes(self, predicate: PatternTerm) -> float:
+        """How many times over such triples are others at the end of what is answered at once; static ones never are."""
+
     def streams(self, predicate: PatternTerm) -> bool:
         """Whether a triple with that predicate may come from a window. No is no estimate: then it is static."""
 
@@ -48,6 +51,9 @@ class Still:
 
     def streams(self, predicate: PatternTerm) -> bool:
         return False
+
+    def changes(self, predicate: PatternTerm) -> float:
+        return 0.0
 
     def inside(self, op: Op) -> Self:
         return self

@@ -59,7 +59,7 @@ class Asked:
         notes.planned(optimised, statistics)
         planned = optimised.query
         tables, now = self._triples.tables(query.dataset), now_term(datetime.now(UTC))
-        plan = Plan(tables, self._jobs.compute, query.base, now, self._jobs.fetch, self._jobs.share)
+        plan = Plan(tables, self._jobs.compute, query.base, now, self._jobs.fetch, self._jobs.send)
         try:
             with naming():
                 yield planned, Context(plan)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+import pyarrow as pa
+
 from penstock.algebra.windows import CountWindow, SlideWindow, TimeWindow, Window, ceiling, floor
 from penstock.optimise import Statistics, Uniform
 from penstock.spark import sql
@@ -54,6 +57,7 @@ class Content:
     closed: bool = False  # whether what follows from the elements is among them already
     lasts: int | None = None  # how long an element is visible, where that can be said beforehand
     counts: Callable[[], Statistics] = Uniform  # of its elements
+    elements: Callable[[], pa.Table | None] = lambda: None  # all of its stream that may be in it, if they are few
     each: str | None = None  # where equal triples are one: the same with equal triples of different graphs apart
 
 
@@ -68,22 +72,45 @@ def visible(view: str, window: Window, span: Span, dropped: int) -> str:
             return in_number(view, window, span, dropped)
 
 
+def reach(window: Window, span: Span) -> Span | None:
+    """The times of the elements of a window that matter in a span; None: any may."""
+    match window:
+        case TimeWindow(range=range, step=step, delay=delay):
+            return Span(floor(span.after + 1, step) - delay - range, floor(span.through, step) - delay)
+        case SlideWindow(range=int() as range):
+            return Span(span.after - range, span.through)
+    return None
+
+
+def _within(span: Span) -> str:
+    """Also for Parquet's own statistics."""
+    return f"ts > {span.after}L AND ts <= {span.through}L"
+
+
 def in_time(view: str, window: TimeWindow, span: Span) -> str:
-    """Elements that are visible at some instant of the span; the bounds on ts are for Parquet's own statistics."""
-    low = floor(span.after + 1, window.step) - window.delay - window.range
-    high = floor(span.through, window.step) - window.delay
+    """Elements that are visible at some instant of the span."""
+    near = reach(window, span)
+    assert near is not None
     enters = up(f"ts + {window.delay}L" if window.delay else "ts", window.step)
     leaves = up(f"ts + {window.delay + window.range}L", window.step)
-    return f"SELECT {ELEMENT}, {enters} AS `{FROM}`, {leaves} AS `{TO}` FROM {view} WHERE ts > {low}L AND ts <= {high}L"
+    return f"SELECT {ELEMENT}, {enters} AS `{FROM}`, {leaves} AS `{TO}` FROM {view} WHERE {_within(near)}"
 
 
 def in_slides(view: str, window: SlideWindow, span: Span) -> str:
     """Elements that are visible in the span, or leave at one of its instants."""
-    if window.range is None:
+    near = reach(window, span)
+    if near is None:
         return f"SELECT {ELEMENT}, ts AS `{FROM}`, {ALWAYS}L AS `{TO}` FROM {view} WHERE ts <= {span.through}L"
     leaves = f"{down('ts', window.slide) if window.slide > 1 else 'ts'} + {window.range}L"
-    recent = f"ts > {span.after - window.range}L AND ts <= {span.through}L AND {leaves} > {span.after}L"
+    recent = f"{_within(near)} AND {leaves} > {span.after}L"
     return f"SELECT {ELEMENT}, ts AS `{FROM}`, {leaves} AS `{TO}` FROM {view} WHERE {recent}"
+
+
+def bounds(window: SlideWindow, stamps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """When elements with these timestamps become visible, and when they cease to be."""
+    if window.range is None:
+        return stamps, np.full(len(stamps), ALWAYS)
+    return stamps, stamps - stamps % window.slide + window.range
 
 
 def is_seen_once(window: Window, lattice: Lattice) -> bool:

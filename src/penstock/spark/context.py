@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 from penstock.algebra import ops
 from penstock.algebra.expressions import PatternTerm
 from penstock.optimise import Statistics
@@ -62,8 +64,8 @@ class Plan:
     """What one query's compilation shares: its data, its fresh names, and the jobs that path closures run.
 
     `compute` runs a query now, leaves its rows with Spark under the given name and returns how many there are. `fetch`
-    brings them here if they are at most so many; `share` is the way back: a name, the columns and the rows. `spread`
-    makes rows by tasks: a name, a piece for each, what to do with it, and the columns. `shared` gives the rows of an
+    brings them here if they are at most so many; `send` is the way back, under a name. `spread` makes rows by tasks:
+    a name, a piece for each, what to do with it, and the columns. `shared` gives the rows of an
     operator that other queries have as well, if they are to be computed once for all.
     """
 
@@ -72,7 +74,7 @@ class Plan:
     base: str | None
     now: str
     fetch: Callable[[str, int], Rows | None] = lambda text, most: None
-    share: Callable[[str, Sequence[str], Rows], None] = lambda name, columns, rows: None
+    send: Callable[[str, pa.Table], None] = lambda name, table: None
     spread: Callable[..., None] = lambda name, pieces, work, columns: None
     cores: int = 1
     streaming: Streaming | None = None
@@ -82,6 +84,7 @@ class Plan:
     counter: count[int] = field(default_factory=count)
     views: list[str] = field(default_factory=list)
     kept: dict[ops.Op, int] = field(default_factory=dict)  # the parts that were answered before, and their rows
+    read: float = 0.0  # about how many triples of the background are read besides, in an evaluation
 
     def fresh(self, prefix: str) -> str:
         return f"{prefix}{next(self.counter)}"
@@ -93,8 +96,13 @@ class Plan:
 
     def publish(self, columns: Sequence[str], rows: Rows) -> str:
         """The name of a view of these rows, which lives as long as the query."""
+        cells = list(zip(*rows, strict=True)) if rows else [()] * len(columns)
+        return self.sent(pa.table([pa.array(cell, pa.string()) for cell in cells], names=list(columns)))
+
+    def sent(self, table: pa.Table) -> str:
+        """The same, of a table."""
         name = self.view()
-        self.share(name, columns, rows)
+        self.send(name, table)
         return name
 
     def view(self) -> str:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, partial
 
+import numpy as np
 from pyspark.sql import DataFrame
 
 from penstock.algebra import ops
@@ -20,6 +21,7 @@ from penstock.algebra.scope import exists_in, expressions_of
 from penstock.algebra.windows import CountWindow, SlideWindow, TimeWindow, ceiling, floor
 from penstock.optimise import walk
 from penstock.optimise.adaptive import Adaptive, Reordered
+from penstock.optimise.cost import ROWS_MADE, cost
 from penstock.spark import contents, encoding, events, instants, net, notes, spells, sql, stamps
 from penstock.spark.background import Background
 from penstock.spark.contents import Content, Stream
@@ -28,7 +30,7 @@ from penstock.spark.emitted import Emitted
 from penstock.spark.evaluated import Evaluated
 from penstock.spark.jobs import Jobs
 from penstock.spark.lets import naming
-from penstock.spark.live_statistics import LiveStatistics, Seen, held
+from penstock.spark.live_statistics import LiveStatistics, Seen, changes, held
 from penstock.spark.members import Members
 from penstock.spark.opened import Before, opened
 from penstock.spark.operators import compile_op
@@ -64,6 +66,7 @@ class ContinuousQuery:
         self._joins = _joins(query)
         self.emit = _emit(query, emit)
         self._nets = net.applies(query, self.emit)
+        self._alone = self._nets and not self._merge and net.of_one_element(query)
         self._jobs = Jobs(background.session)
         self._members: Members | None = None
         self._by_instant = self.emit != "events"  # whether a row is there at some instants, and not at others
@@ -89,10 +92,10 @@ class ContinuousQuery:
             self._by_instant = True
             return self._evaluated(streams, span, before, final)
 
-    def _size(self, rows: int) -> None:
-        """So many rows are read, and those of the members."""
+    def _size(self, rows: int, made: float = 0.0) -> None:
+        """So many rows are read, and those of the members; and so many are made by joins."""
         own = 0 if self._members is None else len(self._members.numbers)
-        self._jobs.partition(rows + own, self._joins or self._members is not None)
+        self._jobs.partition(rows + own, self._joins or self._members is not None, made)
 
     def _take(self, members: Members | None) -> None:
         """The table of those who are no longer asked for goes."""
@@ -197,7 +200,7 @@ class ContinuousQuery:
         notes.planned(optimised, statistics, found)
         query = optimised.query
         jobs = self._jobs
-        plan = Plan(tables, jobs.compute, query.base, "", jobs.fetch, jobs.share, jobs.spread, jobs.cores)
+        plan = Plan(tables, jobs.compute, query.base, "", jobs.fetch, jobs.send, jobs.spread, jobs.cores)
         plan.dataset, plan.members = query.dataset, self._members
         plan.shared = self._shared(query, streams, span)
         try:
@@ -218,8 +221,8 @@ class ContinuousQuery:
             yield query, self._with_members(at)
         finally:
             self._jobs.drop(plan.views)
-            if plan.kept:  # which will be read as well: so far nothing was run
-                self._size(_rows(streams) + sum(plan.kept.values()) // _KEPT)
+            read = int(plan.read) + sum(plan.kept.values()) // _KEPT  # as well: so far nothing was run
+            self._size(_rows(streams) + read, cost(query.pattern, statistics, ROWS_MADE))
 
     def _statistics(self, found: list[Content], streams: Mapping[str, Stream], span: Span) -> LiveStatistics:
         windows = zip(self._query.streams, found, strict=True)
@@ -227,8 +230,9 @@ class ContinuousQuery:
 
     def _held(self, source: ops.StreamWindow, content: Content, streams: Mapping[str, Stream], span: Span) -> Seen:
         """What a window holds, looked at only where somebody asks."""
-        segments = streams[source.iri.value].segments
-        return Seen(source, content.predicates, cache(partial(held, source.window, segments, span, content.counts)))
+        window, segments = source.window, streams[source.iri.value].segments
+        counts = cache(partial(held, window, segments, span, content.counts))
+        return Seen(source, content.predicates, counts, changes(window, segments, span))
 
     def _with_members(self, context: Context) -> Context:
         if self._members is None:
@@ -236,14 +240,16 @@ class ContinuousQuery:
         return context.with_universe(self._members.universe(self._jobs.session))
 
     def _content(self, source: ops.StreamWindow, streams: Mapping[str, Stream], span: Span) -> Content:
-        stream, window = streams[source.iri.value], source.window
-        view = self._background.scans.view(stream, ordered=isinstance(window, CountWindow))
+        stream, window, looked_at = streams[source.iri.value], source.window, self._looked_at(span)
+        times = net.times(window, looked_at) if self._alone else None
+        near = None if (reached := contents.reach(window, looked_at)) is None else (reached,)
+        view = self._background.scans.view(stream, isinstance(window, CountWindow), times)
         name = None if source.name is None else encoding.encode(source.name)
         stored, entailed = self._background.surveyed(stream), self._background.entailed
         return Content(
             encoding.encode(source.iri),
             source.named,
-            contents.visible(view, window, self._looked_at(span), stream.dropped),
+            contents.visible(view, window, looked_at, stream.dropped),
             stored if entailed is None else entailed.predicates(stored),
             ends=isinstance(window, TimeWindow) or (isinstance(window, SlideWindow) and window.range is not None),
             rows=stream.rows,
@@ -254,6 +260,7 @@ class ContinuousQuery:
             stored=stored,
             lasts=None if isinstance(window, CountWindow) else window.range,
             counts=partial(self._background.counts, stream),
+            elements=partial(self._background.scans.table, stream, times or near),
         )
 
     def _shared(self, query: ops.Query, streams: Mapping[str, Stream], span: Span) -> Shared | None:
@@ -289,10 +296,27 @@ class ContinuousQuery:
     def _timeline(self, found: list[Content], span: Span, plan: Plan) -> Timeline:
         if not self._moves():
             return Lattice(self._steps, span)
+        bounds = self._bounds(found)
+        if bounds is not None:
+            return Changes(plan.sent(Changes.counted(bounds, span)), span)
         moving, still = ([c.sql for c in found if c.moves is moves] for moves in (True, False))
         instants = [_occupied(Lattice(self._steps, span), found)] if self._steps else []
         text = Changes.numbered(moving, still, instants, span)
         return Changes(self._background.sharing.view(self._changing, text, text), span)
+
+    def _bounds(self, found: list[Content]) -> list[tuple[np.ndarray, np.ndarray]] | None:
+        """When elements come and leave, where all of them are here and no window has steps."""
+        windows = [source.window for source in self._query.streams]
+        if self._steps or not all(isinstance(window, SlideWindow) for window in windows):
+            return None
+        tables = [content.elements() for content in found]
+        if any(table is None for table in tables):
+            return None
+        return [
+            contents.bounds(window, table.column("ts").to_numpy())
+            for window, table in zip(windows, tables, strict=True)
+            if isinstance(window, SlideWindow) and table is not None
+        ]
 
     def _event(self, content: Content) -> Content:
         """What is in no window: all there is, and mostly only its own time matters."""

@@ -7,13 +7,14 @@ from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from penstock.spark import replay
 from penstock.spark.context import Rows
 
 _ROWS = 250_000  # that a task can hold with ease, in a hash join and as a part of the answer
 _FEW = 50_000
+_MADE = 10  # rows that a join makes are as much work as one that is read
 _SIZES = (
     "spark.sql.adaptive.enabled",
     "spark.sql.shuffle.partitions",
@@ -23,7 +24,15 @@ _COMPILED = {  # Java for a plan takes longer to compile than a few rows take wi
     "spark.sql.codegen.wholeStage": ("false", "true"),
     "spark.sql.codegen.factoryMode": ("NO_CODEGEN", "FALLBACK"),
 }
+_IN_PLANS = 5_000  # rows
 _CONSTRAINTS = "spark.sql.constraintPropagation.enabled"
+
+
+def frame(session: SparkSession, table: pa.Table) -> DataFrame:
+    """The rows of a table. A few are part of the plan; more would be hashed again and again while it is made, so it has
+    only their size."""
+    found = session.createDataFrame(table)
+    return found if table.num_rows < _IN_PLANS else found.localCheckpoint(eager=False)
 
 
 class Jobs:
@@ -36,20 +45,24 @@ class Jobs:
     def cores(self) -> int:
         return self.session.sparkContext.defaultParallelism
 
-    def partition(self, rows: int | None, joins: bool = True) -> None:
+    def partition(self, rows: int | None, joins: bool = True, made: float = 0.0) -> None:
         """Cut what is shuffled so that a task's part of so many rows fits into memory, at least one part a core.
 
         A few rows are one part, and looking at them between the stages of a job would take longer than the stages, as
-        would compiling these.
+        would compiling these; but a few may make many when they are joined.
         Groups and sorted rows may be of any size, so without joins there is nothing to look at either. Nobody knows
         how many rows there are (None): a part a core.
         """
-        few = rows is not None and rows < _FEW
-        parts = 1 if few else max(self.cores, -(-(rows or 0) // _ROWS) if joins else 0)
+        few = rows is not None and rows + made / _MADE < _FEW
+        parts = 1 if few else self.parts((rows or 0) if joins else 0)
         for name, value in zip(_SIZES, (str(joins and not few).lower(), parts, "16" if few else "18"), strict=True):
             self.session.conf.set(name, str(value))
         for name, (of_few, of_many) in _COMPILED.items():
             self.session.conf.set(name, of_few if few else of_many)
+
+    def parts(self, rows: int) -> int:
+        """Into how many so many rows are cut, at least one a core."""
+        return max(self.cores, -(-rows // _ROWS))
 
     @contextmanager
     def apart(self, rows: int) -> Iterator[None]:
@@ -80,10 +93,8 @@ class Jobs:
             return None
         return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
-    def share(self, name: str, columns: Sequence[str], rows: Rows) -> None:
-        cells = list(zip(*rows, strict=True)) if rows else [()] * len(columns)
-        table = pa.table([pa.array(cell, pa.string()) for cell in cells], names=list(columns))
-        self.session.createDataFrame(table).createOrReplaceTempView(name)
+    def send(self, name: str, table: pa.Table) -> None:
+        frame(self.session, table).createOrReplaceTempView(name)
 
     def spread(self, name: str, pieces: Sequence[Any], work: Callable[..., Iterator[pa.RecordBatch]], to: str) -> None:
         """A view of the rows that tasks make, one for every piece; `to` are its columns."""

@@ -11,16 +11,19 @@ from penstock.algebra.scope import mentioned
 from penstock.optimise.cost import Estimate, estimate
 from penstock.optimise.statics import is_join, is_key, predicates
 from penstock.optimise.walk import nodes
-from penstock.spark import members
+from penstock.spark import joins, lookup, members, sql
 from penstock.spark.buckets import Size
 from penstock.spark.context import Context
-from penstock.spark.parts import Wanted
-from penstock.spark.relation import Relation
+from penstock.spark.lookup import Known
+from penstock.spark.parts import Part, Wanted
+from penstock.spark.relation import Relation, items_or_one
 
 __all__ = ["compile_kept"]
 
+_MANY = 5_000  # rows of a part: those of fewer need not be looked up
 
-def compile_kept(op: ops.Kept, context: Context) -> Relation:
+
+def compile_kept(op: ops.Kept, context: Context, known: Known) -> Relation:
     from penstock.spark.operators import compile_op
 
     streaming = context.plan.streaming
@@ -42,11 +45,26 @@ def compile_kept(op: ops.Kept, context: Context) -> Relation:
     part = streaming.settled(wanted)
     if part is None:
         return members.attached(wanted.compile(), context)
-    context.plan.kept[op] = part.rows
-    size = Size(lambda: Estimate(float(part.rows), expected.distinct), None)
-    relation = replace(part.relation, size=size, kept=part.rows)
+    relation, rows = _sought(part, op, known, context) if part.rows >= _MANY else (part.relation, part.rows)
+    context.plan.kept[op] = rows
+    size = Size(lambda: Estimate(float(rows), expected.distinct), None)
+    relation = replace(relation, size=size, kept=rows)
     mine = members.attached(relation, context)
     return relation if mine is relation else replace(mine, kept=None)
+
+
+def _sought(part: Part, op: ops.Kept, known: Known, context: Context) -> tuple[Relation, int]:
+    """The rows of the part that may have a partner beside it, if these are few, and it is known beforehand which."""
+    keys = [key for key in op.keys if key.name in part.relation.certain and context.plan.members is None]
+    wanted = {key.name: terms for key in keys if (terms := known(key)) is not None}
+    packed = part.packed() if wanted else None
+    if packed is None:
+        return part.relation, part.rows
+    table = lookup.with_terms(packed, wanted)
+    if table.num_rows > min(part.rows // 2, joins.FEW):
+        return part.relation, part.rows
+    text = f"SELECT {items_or_one(map(sql.name, part.relation.vars))} FROM {context.plan.sent(table)}"
+    return replace(part.relation, sql=text), table.num_rows
 
 
 def _of_members(op: ops.Kept, context: Context) -> Relation | None:

@@ -21,7 +21,7 @@ from penstock.optimise.statistics import Position, Still
 from penstock.spark import encoding, sketch
 from penstock.spark.timeline import Span
 
-__all__ = ["LiveStatistics", "Measured", "Seen", "held"]
+__all__ = ["LiveStatistics", "Measured", "Seen", "changes", "held"]
 
 
 class Measured(Protocol):
@@ -41,11 +41,13 @@ class Measured(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A window: the encoded predicates that may be in it (None: any), and the numbers of what it holds."""
+    """A window: the encoded predicates that may be in it (None: any), the numbers of what it holds, and how many times
+    over that is other elements by the end of the span."""
 
     window: StreamWindow
     predicates: frozenset[str] | None
     counts: Callable[[], Statistics]
+    changes: float = 0.0
 
     def has(self, predicate: PatternTerm) -> bool:
         known = self.predicates
@@ -81,6 +83,9 @@ class LiveStatistics:
         """Mostly one source alone has the predicate; of several the terms may well be the same."""
         return max((known.distinct(predicate, position) for known in self._sources(predicate)), default=1.0)
 
+    def changes(self, predicate: PatternTerm) -> float:
+        return max((seen.changes for seen in self._here() if seen.has(predicate)), default=0.0)
+
     def _here(self) -> list[Seen]:
         read = self.place.windows(seen.window for seen in self.windows)
         return [seen for seen in self.windows if seen.window in read]
@@ -98,6 +103,16 @@ def held(window: Window, segments: Sequence[Measured], span: Span, sampled: Call
         return _counted(visible)
     rows = sum(segment.rows for segment in segments)
     return Share(sampled(), sum(segment.rows * share for segment, share in visible) / rows if rows else 1.0)
+
+
+def changes(window: Window, segments: Sequence[Measured], span: Span) -> float:
+    """How many times over the window holds other elements at the end of the span."""
+    if isinstance(window, CountWindow):
+        return sum(segment.rows for segment in segments) / window.size
+    if window.range is None:
+        return 0.0
+    step = window.step if isinstance(window, TimeWindow) else 1
+    return max(0, span.through - span.after - step) / window.range
 
 
 def _counted(visible: Sequence[tuple[Measured, float]]) -> PredicateCounts:

@@ -12,13 +12,14 @@ from collections.abc import Sequence
 from penstock.algebra import ops
 from penstock.algebra.ops import Op, Query
 from penstock.algebra.scope import exists_in, expressions_of
-from penstock.algebra.windows import TimeWindow
+from penstock.algebra.windows import CountWindow, TimeWindow, Window
+from penstock.optimise.walk import nodes
 from penstock.spark import sql
 from penstock.spark.expressions import asks_now
 from penstock.spark.relation import FROM, TO, Relation, nothing
 from penstock.spark.timeline import Lattice, Span
 
-__all__ = ["applies", "changes"]
+__all__ = ["applies", "changes", "of_one_element", "times"]
 
 _SIGNS = {"istream": "", "dstream": "-"}
 _ROW_BY_ROW = (
@@ -59,6 +60,22 @@ def _of_one_kind(query: Query) -> bool:
     every = query.registration is not None and query.registration.every is not None
     overlapping = all(window.range > window.step == stepping[0].step for window in stepping)
     return len(stepping) == len(windows) and overlapping and not every
+
+
+def of_one_element(query: Query) -> bool:
+    """Whether each solution has one element of a stream in it, so that only those count that come or go themselves."""
+    inside = [op.pattern for op in nodes(query.pattern) if isinstance(op, ops.InWindow)]
+    single = len(inside) == 1 and isinstance(inside[0], ops.Bgp) and len(inside[0].patterns) == 1
+    return single and all(stream.name is not None and not stream.merge for stream in query.streams)
+
+
+def times(window: Window, span: Span) -> tuple[Span, ...] | None:
+    """When elements come, and when those do that go, if that is so in the span; a little more does no harm."""
+    if isinstance(window, CountWindow) or window.range is None:
+        return None
+    delay, step = (window.delay, window.step) if isinstance(window, TimeWindow) else (0, window.slide)
+    late = (delay, delay + window.range)
+    return tuple(Span(span.after - step - back, span.through + step - back) for back in late)
 
 
 def changes(emit: str, relation: Relation, columns: Sequence[str], lattice: Lattice) -> str:

@@ -16,6 +16,7 @@ from penstock.spark import (
     exists,
     grouping,
     joins,
+    lookup,
     modifiers,
     notes,
     ordering,
@@ -29,6 +30,7 @@ from penstock.spark.context import Context, Universe
 from penstock.spark.expressions import Scope, asks_now, condition, needs_row, value
 from penstock.spark.kept import compile_kept
 from penstock.spark.lets import inline
+from penstock.spark.lookup import Known
 from penstock.spark.relation import (
     ENDS,
     INSTANT,
@@ -45,10 +47,12 @@ from penstock.spark.relation import (
 from penstock.spark.values import term
 
 
-def compile_op(op: ops.Op, context: Context) -> Relation:
-    """The relation of a pattern."""
+def compile_op(op: ops.Op, context: Context, known: Known = lookup.unknown) -> Relation:
+    """The relation of a pattern. Rows with other terms than those that are known of a variable may be left out: what
+    the pattern is joined with has none of them."""
     shared = None if context.plan.shared is None else context.plan.shared(op, context)
-    relation = _OPERATORS[type(op)](op, context) if shared is None else shared
+    narrowed = (known,) if isinstance(op, _NARROWED) else ()
+    relation = _OPERATORS[type(op)](op, context, *narrowed) if shared is None else shared
     notes.compiled(op, relation)
     return relation
 
@@ -88,8 +92,10 @@ def _table(op: ops.Table, context: Context) -> Relation:
     return replace(context.settle(table(tuple(v.name for v in op.vars), rows)), kept=len(rows))
 
 
-def _join(op: ops.Join, context: Context) -> Relation:
-    left, right = together(compile_op(op.left, context), compile_op(op.right, context), context)
+def _join(op: ops.Join, context: Context, known: Known) -> Relation:
+    left = compile_op(op.left, context, lookup.beside(op.right, context, known))
+    right = compile_op(op.right, context, lookup.beside(op.left, context, known))
+    left, right = together(left, right, context)
     return joins.join(left, right, joins.way(left, right, context.many), context.span)
 
 
@@ -274,9 +280,10 @@ def _name_graph(relation: Relation, key: str, var: str) -> Relation:
     return replace(relation, sql=source, vars=(*vars, var), certain=relation.certain - {key} | {var})
 
 
-def _project(op: ops.Project, context: Context) -> Relation:
+def _project(op: ops.Project, context: Context, known: Known) -> Relation:
     vars = tuple(v.name for v in op.vars if not v.parameter)
-    relation = context.expand(compile_op(op.pattern, context), frozenset(filter(is_key, vars)))
+    inside = compile_op(op.pattern, context, lookup.only(op.vars, known))
+    relation = context.expand(inside, frozenset(filter(is_key, vars)))
     vars += tuple(sorted(relation.keys - set(vars))) + tuple(filter(_kept_time(op, context), relation.vars))
     items = [sql.name(v) if v in relation.vars else sql.alias(sql.NULL, v) for v in vars]
     source = select([*items, *map(sql.name, relation.hidden)], relation.sql)
@@ -340,7 +347,8 @@ def _path(op: ops.Path, context: Context) -> Relation:
     return paths.compile_path(op, context)
 
 
-_OPERATORS: dict[type[ops.Op], Callable[[Any, Context], Relation]] = {
+_NARROWED = (ops.Join, ops.Kept, ops.Project)  # these pass on what is known, or use it
+_OPERATORS: dict[type[ops.Op], Callable[..., Relation]] = {
     ops.Annotate: _annotate,
     ops.Bgp: patterns.compile_bgp,
     ops.Distinct: _distinct,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 
+import pyarrow as pa
+
 from penstock.spark.relation import Relation
 
 __all__ = ["Part", "Wanted"]
@@ -25,10 +27,12 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What is kept: the relation reads its view."""
+    """What is kept: the relation reads its view. `packed` are the same rows here, made when somebody first asks; None:
+    they would be too many."""
 
     relation: Relation
     view: str
     rows: int
     reads: frozenset[str] | None
+    packed: Callable[[], pa.Table | None]
     users: set[object] = field(default_factory=set)

@@ -42,6 +42,7 @@ def compile_bgp(op: ops.Bgp, context: Context) -> Relation:
 def _static(patterns: Sequence[ops.TriplePattern], context: Context) -> Relation:
     """One join of scans: the first use of a variable is its column, every further use a condition."""
     source, key = context.source()
+    _count(patterns, context)
     family = members.around(patterns, context)
     columns = _told(family)
     if family is not None:  # their constants come first, and what they are the constants of
@@ -55,6 +56,13 @@ def _static(patterns: Sequence[ops.TriplePattern], context: Context) -> Relation
     items = items_or_one(sql.alias(column, var) for var, column in columns.items())
     text = f"SELECT {_hint(family)}{items} FROM {scans[0]}{joined} WHERE {matches[0]}"
     return Relation(text, tuple(columns), frozenset(columns))
+
+
+def _count(patterns: Sequence[ops.TriplePattern], context: Context) -> None:
+    """What is read of the background for this evaluation alone."""
+    streaming = context.plan.streaming
+    if streaming is not None and not context.steady and context.window is None:
+        context.plan.read += sum(of_pattern(pattern, streaming.statistics).rows for pattern in patterns)
 
 
 def _told(family: Universe | None) -> dict[str, str]:

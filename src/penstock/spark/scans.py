@@ -7,8 +7,10 @@ reads many by itself, where they lie.
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Hashable
 from itertools import count
 
+import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
@@ -16,14 +18,18 @@ from penstock.io.columns import LOGGED, ddl, logged
 from penstock.io.splits import parquet_file
 from penstock.spark import arrival
 from penstock.spark.contents import Stream
+from penstock.spark.jobs import frame
+from penstock.spark.timeline import Span
 
 __all__ = ["Scans"]
 
-_FEW, _FILES = 20_000, 100  # elements that are sent along, and files of them that are opened for it
+_FEW, _FILES = 50_000, 100  # elements that are sent along, and files of them that are opened for it
+_REMEMBERED = 4 * _FEW  # elements of files that were read: windows overlap, so most of a round's were the last one's
 _KEPT = 16  # views: a round has few streams, and what they hold changes with each
-_PLACE = {"file": pa.int32(), "row": pa.int64()}  # where an element lies
 _SCHEMA = ddl(LOGGED)
 _numbers = count()
+
+Times = tuple[Span, ...] | None
 
 
 class Scans:
@@ -31,45 +37,59 @@ class Scans:
 
     def __init__(self, session: SparkSession) -> None:
         self._session = session
-        self._views: OrderedDict[tuple[tuple[str, ...], int, bool], str] = OrderedDict()
+        self._views: OrderedDict[Hashable, str] = OrderedDict()
+        self._files: OrderedDict[str, pa.Table] = OrderedDict()
 
-    def view(self, stream: Stream, ordered: bool) -> str:
-        """The stream's elements; `ordered` with the place where they lie, for the order of those of the same time."""
-        wanted = stream.paths, stream.rows, ordered
+    def view(self, stream: Stream, ordered: bool, times: Times = None) -> str:
+        """The stream's elements; `ordered` with the place where they lie, for the order of those of the same time. Only
+        those of some `times` are needed, if there are any."""
+        wanted = stream.paths, stream.rows, ordered, times
         if wanted not in self._views:
             self._views[wanted] = f"penstock_scan_{next(_numbers)}"
-            self._frame(stream, ordered).createOrReplaceTempView(self._views[wanted])
+            self._frame(stream, ordered, times).createOrReplaceTempView(self._views[wanted])
         self._views.move_to_end(wanted)
         while len(self._views) > _KEPT:
             self._session.catalog.dropTempView(self._views.popitem(last=False)[1])
         return self._views[wanted]
 
-    def _frame(self, stream: Stream, ordered: bool) -> DataFrame:
-        few = stream.rows <= _FEW and len(stream.paths) <= _FILES
-        table = _read(stream.paths) if few else None
+    def table(self, stream: Stream, times: Times = None) -> pa.Table | None:
+        """The same elements here, if they are few; None where they are many, or lie where they cannot be read here."""
+        if stream.rows > _FEW or len(stream.paths) > _FILES:
+            return None
+        try:
+            found = pa.concat_tables([LOGGED.empty_table(), *map(self._elements, stream.paths)])
+        except (OSError, pa.ArrowException):
+            return None
+        while len(self._files) > 1 and sum(table.num_rows for table in self._files.values()) > _REMEMBERED:
+            self._files.popitem(last=False)
+        return found if times is None else found.filter(_within(found.column("ts").to_numpy(), times))
+
+    def _frame(self, stream: Stream, ordered: bool, times: Times) -> DataFrame:
+        table = self.table(stream, times)
         if table is not None:
-            return self._session.createDataFrame(table)
-        frame = self._session.read.schema(_SCHEMA).parquet(*stream.paths)
+            return frame(self._session, self._placed(table, stream.paths) if ordered else table)
+        stored = self._session.read.schema(_SCHEMA).parquet(*stream.paths)
         if not ordered:
-            return frame
-        place = arrival.place(frame.inputFiles(), stream.paths)
-        return frame.selectExpr("*", f"{place} AS file", "_metadata.row_index AS row")
+            return stored
+        place = arrival.place(stored.inputFiles(), stream.paths)
+        return stored.selectExpr("*", f"{place} AS file", "_metadata.row_index AS row")
+
+    def _placed(self, table: pa.Table, paths: tuple[str, ...]) -> pa.Table:
+        """With the number of each element's file, and its place there."""
+        sizes = [self._elements(path).num_rows for path in paths]
+        files = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+        rows = np.arange(len(files)) - np.repeat(np.cumsum([0, *sizes[:-1]]), sizes)
+        return table.append_column("file", pa.array(files)).append_column("row", pa.array(rows, pa.int64()))
+
+    def _elements(self, path: str) -> pa.Table:
+        """Files of a log are written once."""
+        if path not in self._files:
+            with parquet_file(path) as file:
+                found = file.read([name for name in file.schema_arrow.names if name in LOGGED.names])
+            self._files[path] = logged(found).cast(LOGGED)
+        self._files.move_to_end(path)
+        return self._files[path]
 
 
-def _read(paths: tuple[str, ...]) -> pa.Table | None:
-    """All elements with their places; None where a path is not a file that can be read here."""
-    tables = [pa.schema([*LOGGED, *(pa.field(name, kind) for name, kind in _PLACE.items())]).empty_table()]
-    try:
-        for number, path in enumerate(paths):
-            table = logged(_elements(path)).cast(LOGGED)
-            place = [[number] * table.num_rows, range(table.num_rows)]
-            arrays = [pa.array(values, kind) for values, kind in zip(place, _PLACE.values(), strict=True)]
-            tables.append(pa.table([*table.columns, *arrays], schema=tables[0].schema))
-    except (OSError, pa.ArrowException):
-        return None
-    return pa.concat_tables(tables)
-
-
-def _elements(path: str) -> pa.Table:
-    with parquet_file(path) as file:
-        return file.read([name for name in file.schema_arrow.names if name in LOGGED.names])
+def _within(stamps: np.ndarray, times: tuple[Span, ...]) -> pa.Array[pa.BooleanScalar]:
+    return pa.array(np.logical_or.reduce([(stamps > span.after) & (stamps <= span.through) for span in times]))

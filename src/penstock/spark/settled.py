@@ -1,19 +1,21 @@
 """Parts of plans that read the background alone: answered once, for all evaluations of all queries that have them.
 
 A part of few rows is a table that is sent along with each plan, so that Spark knows its size and broadcasts it. One of
-many stays with Spark, in partitions by the variables that the rest is joined by.
+many stays with Spark, in partitions by the variables that the rest is joined by; unless they are too many they are here
+too, packed, so that those which a few elements ask for are looked up.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable
+from functools import cache, partial
 from itertools import count
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from penstock.algebra.build import translate
-from penstock.spark import sql
+from penstock.spark import lookup, sql
 from penstock.spark.encoding import encode
 from penstock.spark.family_parts import FamilyParts
 from penstock.spark.jobs import Jobs
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Settled"]
 
 _FEW = 100_000  # rows that are sent along with a plan
+_MANY, _BYTES = 10_000_000, 256 << 20  # rows of a part that is here too, and what all of these may take
 _numbers = count()
 
 
@@ -38,6 +41,7 @@ class Settled:
         self._version = background.version
         self._parts: dict[Hashable, Part] = {}
         self._once: dict[Hashable, object] = {}  # what was asked for, and who did first
+        self._bytes: dict[str, int] = {}  # of those that are here, by their views
         self.families = FamilyParts(background)
 
     def part(self, user: object, wanted: Wanted) -> Part | None:
@@ -84,24 +88,47 @@ class Settled:
                 self._drop(asked)
 
     def _drop(self, asked: Hashable) -> None:
-        self._jobs.drop([self._parts.pop(asked).view])
+        part = self._parts.pop(asked)
+        self._bytes.pop(part.view, None)
+        self._jobs.drop([part.view])
 
     def _made(self, wanted: Wanted) -> Part:
         name, relation = f"penstock_settled_{next(_numbers)}", wanted.compile()
         with self._jobs.apart(int(self._background.statistics.triples())):
-            rows = self._computed(name, wanted, relation)
+            rows, few = self._computed(name, wanted, relation)
         text = f"SELECT {items_or_one(map(sql.name, relation.vars))} FROM {name}"
-        return Part(Relation(text, relation.vars, relation.certain), name, rows, wanted.reads)
+        packed = partial(self._brought, name, rows) if few is None else partial(lookup.packed, few)
+        return Part(Relation(text, relation.vars, relation.certain), name, rows, wanted.reads, cache(packed))
 
-    def _computed(self, name: str, wanted: Wanted, relation: Relation) -> int:
-        table = self._fetched(wanted, relation)
-        if table is None or table.num_rows > _FEW:
-            rows = self._jobs.compute(_partitioned(relation, wanted.keys), name)
-            table = self._jobs.session.table(name).toArrow() if rows <= _FEW else None
-        if table is None:
-            return rows
-        self._jobs.session.createDataFrame(table).createOrReplaceTempView(name)
-        return int(table.num_rows)
+    def _computed(self, name: str, wanted: Wanted, relation: Relation) -> tuple[int, pa.Table | None]:
+        """A view of the rows, how many there are, and the rows themselves if they are few."""
+        table, made = self._fetched(wanted, relation), f"{name}_made"
+        rows = self._jobs.compute(relation.sql, made) if table is None or table.num_rows > _FEW else table.num_rows
+        if rows > _FEW:
+            self._jobs.compute(self._partitioned(made, rows, relation, wanted.keys), name)
+            table = None
+        else:
+            table = table or self._jobs.session.table(made).toArrow()
+            self._jobs.send(name, table)
+        self._jobs.drop([made])
+        return rows, table
+
+    def _brought(self, name: str, rows: int) -> pa.Table | None:
+        """The rows of a view, to be here as well; None: they would be too many."""
+        if rows > _MANY:
+            return None
+        with self._jobs.apart(rows):
+            packed = lookup.brought(self._jobs.session.table(name), rows)
+        if packed is None or sum(self._bytes.values()) + packed.nbytes > _BYTES:
+            return None
+        self._bytes[name] = packed.nbytes
+        return packed
+
+    def _partitioned(self, made: str, rows: int, relation: Relation, keys: tuple[str, ...]) -> str:
+        """By the first key that all rows have: one is enough, also where others are joined by more. Into how many parts
+        is known only now: what the rows were made of may have been far more, or less."""
+        by = next((f", {sql.name(key)}" for key in keys if key in relation.certain), "")
+        return f"SELECT /*+ REPARTITION({self._jobs.parts(rows)}{by}) */ * FROM {made}"
 
     def _fetched(self, wanted: Wanted, relation: Relation) -> pa.Table | None:
         """The rows, if it is likely that they are few; then a store answers at once what would take Spark a job."""
@@ -117,9 +144,3 @@ class Settled:
         if not cells:
             return pa.table({".unit": pa.array([1] * len(answer.rows), pa.int32())})
         return pa.table([pa.array(column, pa.string()) for column in cells], names=list(names))
-
-
-def _partitioned(relation: Relation, keys: tuple[str, ...]) -> str:
-    """One key is enough, also where others are joined by more."""
-    by = [key for key in keys if key in relation.certain][:1]
-    return f"SELECT * FROM ({relation.sql}) DISTRIBUTE BY {sql.name(by[0])}" if by else relation.sql

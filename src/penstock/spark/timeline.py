@@ -7,9 +7,12 @@ instants themselves, are looked up there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import gcd
+
+import numpy as np
+import pyarrow as pa
 
 from penstock.algebra.windows import ceiling, floor
 from penstock.spark import sql
@@ -141,6 +144,22 @@ class Changes:
         within = f"due AND t > {span.after} AND t <= {span.through}"
         order = "OVER (ORDER BY t)"
         return f"SELECT row_number() {order} AS k, t, {within} AS due, sum(held) {order} AS held FROM ({summed})"
+
+    @staticmethod
+    def counted(bounds: Sequence[tuple[np.ndarray, np.ndarray]], span: Span) -> pa.Table:
+        """The same rows, of what comes and leaves at these times, and is moving."""
+        low, high = span.after, span.through + 1
+        near = [(start[kept], end[kept]) for start, end in bounds for kept in [(end >= low) & (start <= high)]]
+        ends = [np.array([low, high]), *(np.maximum(start, low) for start, _ in near)]
+        times, places = np.unique(
+            np.concatenate([*ends, *(np.minimum(end, high) for _, end in near)]), return_inverse=True
+        )
+        count = sum(len(start) for start, _ in near)
+        changes = np.repeat([0, 1, -1], [2, count, count])
+        held = np.cumsum(np.bincount(places, weights=changes)).astype(np.int64)
+        due = np.isin(np.arange(len(times)), places[2:]) & (times > span.after) & (times <= span.through)
+        numbered = np.arange(1, len(times) + 1, dtype=np.int32), times.astype(np.int64), due, held
+        return pa.table([*map(pa.Array.from_pandas, numbered)], names=["k", "t", "due", "held"])
 
 
 Timeline = Lattice | Changes

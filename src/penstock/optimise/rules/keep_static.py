@@ -11,7 +11,7 @@ from penstock.algebra.expressions import Var
 from penstock.algebra.ops import Bgp, InWindow, Join, Kept, Op
 from penstock.algebra.scope import visible
 from penstock.optimise.cost import estimate
-from penstock.optimise.statics import connected, is_join, is_static
+from penstock.optimise.statics import chained, connected, is_join, is_static
 from penstock.optimise.statistics import Statistics
 from penstock.optimise.walk import map_children, map_exists, nodes
 
@@ -82,7 +82,7 @@ def _operands(op: Op) -> list[Op]:
 
 def _kept(group: list[Op], around: frozenset[Var], statistics: Statistics) -> list[Op]:
     largest = max(estimate(each, statistics).rows for each in group)
-    together = reduce(make.join, _merged(group))
+    together = reduce(make.join, chained(_merged(group)))
     if len(group) > 1 and estimate(together, statistics).rows > max(MOST, GROWS * largest):
         return [_one(each, around | visible(together)) for each in group]
     return [_one(together, around)]
@@ -94,6 +94,7 @@ def _one(op: Op, around: frozenset[Var]) -> Op:
 
 
 def _merged(operands: list[Op]) -> list[Op]:
-    """The operands, their triple patterns as one basic graph pattern."""
-    patterns = tuple(pattern for each in operands if isinstance(each, Bgp) for pattern in each.patterns)
-    return [*([Bgp(patterns)] if patterns else []), *(each for each in operands if not isinstance(each, Bgp))]
+    """The operands; triple patterns that share variables are one basic graph pattern."""
+    single = [(visible(each), list(each.patterns)) for each in operands if isinstance(each, Bgp)]
+    found = (Bgp(tuple(patterns)) for patterns in connected(single))
+    return [*found, *(each for each in operands if not isinstance(each, Bgp))]

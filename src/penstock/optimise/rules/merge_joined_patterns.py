@@ -5,13 +5,17 @@ from __future__ import annotations
 from functools import reduce
 
 from penstock.algebra import make
-from penstock.algebra.ops import Bgp, Graph, InWindow, Join, Op, Overridden
+from penstock.algebra.ops import Bgp, Graph, InWindow, Join, Op, Overridden, TriplePattern
+from penstock.algebra.scope import visible
+from penstock.optimise.statics import connected
 
 __all__ = ["merge_joined_patterns"]
 
+Patterns = tuple[TriplePattern, ...]
+
 
 def merge_joined_patterns(op: Op) -> Op:
-    """Join(Bgp(a), Bgp(b)) → Bgp(a b), also where other operands stand between them.
+    """Join(Bgp(a), Bgp(b)) → Bgp(a b), also where other operands stand between them, if a and b share variables.
 
     Join(Graph(g, P), Graph(g, Q)) → Graph(g, Join(P, Q)): both read the same graph, the one that ?g names if it is a
     variable. So do both that read the same window. A pattern inside GRAPH or a window never meets one outside, as they
@@ -23,7 +27,7 @@ def merge_joined_patterns(op: Op) -> Op:
     merged: list[Op] = []
     for operand in operands:
         _add(merged, operand)
-    return op if len(merged) == len(operands) else reduce(make.join, merged)
+    return op if merged == operands else reduce(make.join, merged)
 
 
 def _operands(op: Op) -> list[Op]:
@@ -31,17 +35,28 @@ def _operands(op: Op) -> list[Op]:
 
 
 def _add(merged: list[Op], operand: Op) -> None:
-    """Into the first that it can become one with, else at the end."""
+    """Into the first that it can become one with, else at the end. Triple patterns that share no variable with those of
+    an earlier one stay behind what stands between, which may connect them: together they would be a product."""
     for i, earlier in enumerate(merged):
         match earlier, operand:
             case (Bgp(first), Bgp(second)):
-                merged[i] = Bgp(first + second)
-                return
+                near = second if i == len(merged) - 1 else _near(first, second)
+                merged[i] = Bgp(first + near)
+                operand = Bgp(tuple(pattern for pattern in second if pattern not in near))
+                if not operand.patterns:
+                    return
             case (Graph() | InWindow() | Overridden(), Op()) if _reads(earlier) == _reads(operand):
                 inside = make.join(*earlier.children, *operand.children)
                 merged[i] = earlier.with_children((merge_joined_patterns(inside),))
                 return
     merged.append(operand)
+
+
+def _near(first: Patterns, second: Patterns) -> Patterns:
+    """Those of the second that share variables with the first, directly or through others."""
+    groups = connected((visible(Bgp((pattern,))), [pattern]) for pattern in (*first, *second))
+    own = {pattern for group in groups if not set(group).isdisjoint(first) for pattern in group}
+    return tuple(pattern for pattern in second if pattern in own)
 
 
 def _reads(op: Op) -> tuple[type[Op], object]:
