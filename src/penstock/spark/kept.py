@@ -21,6 +21,7 @@ from penstock.spark.relation import Relation, items_or_one
 __all__ = ["compile_kept"]
 
 _MANY = 5_000  # rows of a part: those of fewer need not be looked up
+_SHARE = 0.5  # of its rows: where more are asked for, it is read as it is
 
 
 def compile_kept(op: ops.Kept, context: Context, known: Known) -> Relation:
@@ -61,7 +62,7 @@ def _sought(part: Part, op: ops.Kept, known: Known, context: Context) -> tuple[R
     if packed is None:
         return part.relation, part.rows
     table = lookup.with_terms(packed, wanted)
-    if table.num_rows > min(part.rows // 2, joins.FEW):
+    if table.num_rows > min(part.rows * _SHARE, joins.FEW):
         return part.relation, part.rows
     text = f"SELECT {items_or_one(map(sql.name, part.relation.vars))} FROM {context.plan.sent(table)}"
     return replace(part.relation, sql=text), table.num_rows

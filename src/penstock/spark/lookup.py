@@ -51,6 +51,9 @@ def terms(op: Op, var: Var, context: Context) -> Terms | None:
             found = [_of_pattern(pattern, var, context) for pattern in patterns]
         case ops.Join(left, right):
             found = [terms(left, var, context), terms(right, var, context)]
+        case ops.Union(left, right):
+            one, other = terms(left, var, context), terms(right, var, context)
+            found = [None if one is None or other is None else one | other]
         case ops.LeftJoin() | ops.Minus():
             found = [terms(op.left, var, context)]
         case ops.Filter(_, pattern) | ops.Reduced(pattern) | ops.Distinct(pattern):
