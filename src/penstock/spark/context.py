@@ -283,7 +283,7 @@ def _expand(relation: Relation, universe: Universe, wanted: tuple[str, ...]) -> 
     columns = (sql.column("u" if c in wanted else "l", c) for c in vars + relation.hidden)
     on = sql.all_of(_agrees(k, relation) for k in wanted if k in relation.vars)
     source = f"SELECT {universe.hint}{items_or_one(columns)} FROM ({relation.sql}) l JOIN ({domain}) u ON {on}"
-    return replace(relation, sql=source, vars=vars, certain=relation.certain | set(wanted))
+    return replace(relation, sql=source, vars=vars, certain=relation.certain | set(wanted), most=None)
 
 
 def _agrees(key: str, relation: Relation) -> str:

@@ -30,7 +30,7 @@ from penstock.spark.emitted import Emitted
 from penstock.spark.evaluated import Evaluated
 from penstock.spark.jobs import Jobs
 from penstock.spark.lets import naming
-from penstock.spark.live_statistics import LiveStatistics, Seen, changes, held
+from penstock.spark.live_statistics import LiveStatistics, Seen, changes, held, most
 from penstock.spark.members import Members
 from penstock.spark.opened import Before, opened
 from penstock.spark.operators import compile_op
@@ -260,6 +260,7 @@ class ContinuousQuery:
             stored=stored,
             lasts=None if isinstance(window, CountWindow) else window.range,
             counts=partial(self._background.counts, stream),
+            most=partial(most, stream.segments),
             elements=partial(self._background.scans.table, stream, times or near),
         )
 

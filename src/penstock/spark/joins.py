@@ -17,6 +17,7 @@ from penstock.spark.relation import ENDS, FROM, INSTANT, STARTS, TO, Relation, i
 from penstock.spark.timeline import Span
 
 HASHED = "/*+ SHUFFLE_HASH(r) */ "
+SURELY_FEW = 10_000  # elements that are sent to all others
 FEW = 100_000  # rows of a part that was answered before and that Spark broadcasts by itself
 
 
@@ -25,14 +26,24 @@ def way(left: Relation, right: Relation, many: bool) -> str:
 
     Of many elements it would guess from the size of compressed files, and broadcast what is many times as large: a hash
     join of shuffled rows needs no sorting, and the partitions are cut so that they fit (`Jobs.partition`). Beside a
-    large part that was answered before, a few elements are broadcast, so that the part stays where it lies.
+    large part that was answered before, a few elements are broadcast, so that the part stays where it lies. Elements
+    that are known to be few are always: no other side then goes from core to core.
     """
+    if shared(left, right) and (fewer := _fewer(left, right)) is not None:
+        return f"/*+ BROADCAST({fewer}) */ "
     kept = [(side.kept or 0) > FEW for side in (left, right)]
     if not shared(left, right) or all(kept) or (any((left.kept, right.kept)) and not any(kept)):
         return ""
     if not many:
         return f"/*+ BROADCAST({'r' if kept[0] else 'l'}) */ " if any(kept) else ""
     return "/*+ SHUFFLE_HASH(l) */ " if any(kept) and _rows(left) < _rows(right) else HASHED
+
+
+def _fewer(left: Relation, right: Relation) -> str | None:
+    """The side that surely has few rows."""
+    counted = [(side.most, name) for side, name in ((left, "l"), (right, "r")) if side.most is not None]
+    most, name = min(counted, default=(SURELY_FEW + 1, ""))
+    return name if most <= SURELY_FEW else None
 
 
 def _rows(relation: Relation) -> float:

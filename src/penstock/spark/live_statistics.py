@@ -21,7 +21,7 @@ from penstock.optimise.statistics import Position, Still
 from penstock.spark import encoding, sketch
 from penstock.spark.timeline import Span
 
-__all__ = ["LiveStatistics", "Measured", "Seen", "changes", "held"]
+__all__ = ["LiveStatistics", "Measured", "Seen", "changes", "held", "most"]
 
 
 class Measured(Protocol):
@@ -103,6 +103,11 @@ def held(window: Window, segments: Sequence[Measured], span: Span, sampled: Call
         return _counted(visible)
     rows = sum(segment.rows for segment in segments)
     return Share(sampled(), sum(segment.rows * share for segment, share in visible) / rows if rows else 1.0)
+
+
+def most(segments: Sequence[Measured], predicate: str) -> int | None:
+    """How many elements have the predicate, by exact numbers; None: nobody has counted."""
+    return sum(segment.predicates.get(predicate, 0) for segment in segments) if segments else None
 
 
 def changes(window: Window, segments: Sequence[Measured], span: Span) -> float:

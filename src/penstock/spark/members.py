@@ -90,4 +90,5 @@ def attached(relation: Relation, context: Context) -> Relation:
     items = ", ".join(sql.column("u" if v in universe.keys else "l", v) for v in vars)
     on = sql.all_of(f"{sql.column('l', v)} = {sql.column('u', v)}" for v in sorted(names))
     text = f"SELECT {universe.hint}{items} FROM ({relation.sql}) l JOIN ({universe.sql}) u ON {on}"
-    return replace(relation, sql=text, vars=vars, certain=relation.certain - names | set(universe.keys), size=None)
+    certain = relation.certain - names | set(universe.keys)
+    return replace(relation, sql=text, vars=vars, certain=certain, size=None, most=None)

@@ -126,7 +126,15 @@ def _in_window(pattern: ops.TriplePattern, content: Content, context: Context) -
     known = context.many and not context.equated and family is None
     size = Size(partial(_counted, pattern, content), content.lasts) if known else None
     certain = frozenset((*columns, *content.when, *_occurred(context)))
-    return Relation(text, (*columns, *times), certain, size=size)
+    return Relation(text, (*columns, *times), certain, size=size, most=_most(pattern, content, context))
+
+
+def _most(pattern: ops.TriplePattern, content: Content, context: Context) -> int | None:
+    """What follows from elements is more than there are, and so are copies for the members of a family."""
+    streaming = context.plan.streaming
+    if not isinstance(pattern.predicate, NamedNode) or streaming is None or streaming.entailed or context.plan.members:
+        return None
+    return content.most(encoding.encode(pattern.predicate))
 
 
 def _counted(pattern: ops.TriplePattern, content: Content) -> Estimate:

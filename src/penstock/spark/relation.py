@@ -50,6 +50,7 @@ class Relation:
     order: tuple[Ordering, ...] = ()
     row: str | None = None  # a column that is unique to the row, for BNODE(…)
     size: Size | None = field(default=None, compare=False)  # at most about so many rows, where that is known
+    most: int | None = field(default=None, compare=False)  # there are not more, where somebody has counted
     kept: int | None = field(default=None, compare=False)  # how many, where they are those of a part that was answered
 
     @property

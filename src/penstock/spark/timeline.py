@@ -56,7 +56,7 @@ class Lattice:
         items = [*map(sql.name, [*kept, *relation.hidden]), sql.alias(self._exploded(), INSTANT)]
         text = f"SELECT {', '.join(items)} FROM ({relation.sql}) t"
         certain = relation.certain - {FROM, TO} | {INSTANT}
-        return replace(relation, sql=text, vars=(*kept, INSTANT), certain=certain)
+        return replace(relation, sql=text, vars=(*kept, INSTANT), certain=certain, most=None)
 
     def _exploded(self) -> str:
         return f"explode({self.instants(FROM, TO)})"
@@ -112,7 +112,7 @@ class Changes:
         items = [*(f"n.{c}" for c in columns), f"i.t AS `{INSTANT}`"]
         text = f"SELECT {', '.join(items)} FROM ({numbered}) n JOIN {self.view} i ON n.`.n` = i.k AND i.due"
         certain = relation.certain - {FROM, TO} | {INSTANT}
-        return replace(relation, sql=text, vars=(*kept, INSTANT), certain=certain)
+        return replace(relation, sql=text, vars=(*kept, INSTANT), certain=certain, most=None)
 
     def rounded(self, time: str) -> str:
         """The first instant that is not before a time: here a row's bounds are instants themselves."""
