@@ -192,4 +192,4 @@ def section(spark: SparkSession, effort: Effort, console: Console) -> Section:
     replayed = (f"{value:,.0f}" for value in rates.values())
     rows.append((f"{things:,} replayed, triples a second", *replayed, f"{rates[without] / rates[with_it]:.2f}"))
     title = f"{TITLE}, median of {ANSWERS} batches and of {runs} runs"
-    return Section(title, ("triples", *found, "top to no reasoning"), rows, picture=PICTURE)
+    return Section(title, ("triples", *found, "top to no reasoning"), rows, pictures=(PICTURE,))

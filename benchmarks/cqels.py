@@ -17,7 +17,8 @@ from pyspark.sql import SparkSession
 from rich.console import Console
 
 from benchmarks import dblp
-from benchmarks.common import DATA, Effort, seconds
+from benchmarks.common import DATA, DOCS, Effort, seconds
+from benchmarks.plot import columns
 from benchmarks.report import Bar, Section
 from penstock.algebra.build import translate
 from penstock.optimise import ALL_RULES
@@ -26,8 +27,9 @@ from penstock.spark.store import SparkStore
 from penstock.stream import due
 from penstock.stream.log import StreamLog
 
+PICTURE = "cqels-figure-5.svg"
 RATE = 1_000  # elements a second
-KEPT, ASKED = (6, 4), (1, 1)  # seconds that are timed, and before those; fewer where the background is asked each time
+KEPT, ASKED = (6, 4), (2, 2)  # seconds that are timed, and before those; fewer where the background is asked each time
 MOST = sum(KEPT)
 WINDOW = 30  # seconds that are there before
 GAINS = {"Q1": 3.0, "Q2": 8.0, "Q3": 8.0, "Q4": 8.0}  # by answering the background beforehand, as in the paper
@@ -52,18 +54,21 @@ def section(spark: SparkSession, effort: Effort, console: Console) -> Section:
     """A row a query: seconds to answer a second of the stream."""
     with tempfile.TemporaryDirectory(prefix="penstock-") as folder:
         world, triples = prepared(spark, effort, Path(folder))
-        rows, bars = [], []
+        rows, bars, figure = [], [], {}
         for name, text in dblp.queries().items():
             found = {mode: answered(text, mode, world, effort, console, name) for mode in MODES}
             _check_equal([rows for _, rows in found.values()])
-            took = {mode: median for mode, (median, _) in found.items()}
+            took = figure[name] = {mode: median for mode, (median, _) in found.items()}
             gain, further = took["neither"] / took["kept"], took["kept"] / took["both"]
             rows.append([name, *(f"{took[mode]:.2f}" for mode in MODES), f"{gain:.1f}", f"{further:.1f}"])
             what = f"{name}: answering the background beforehand gains {gain:.1f}, bar {GAINS[name]:g}"
             bars.append(Bar(what, gain >= GAINS[name]))
     title = f"CQELS, Figure 5: seconds to answer one second ({RATE:,} elements, windows of 30 s), {triples:,} triples"
     heads = ["query", "neither", "order alone", "kept alone", "both", "gain by keeping", "then by order"]
-    return Section(title, heads, rows, bars)
+    if effort.scale == 1:
+        picture = columns(figure, "The background answered beforehand", "seconds to answer one second")
+        (DOCS / PICTURE).write_text(picture, "utf-8")
+    return Section(title, heads, rows, bars, (PICTURE,))
 
 
 def prepared(spark: SparkSession, effort: Effort, folder: Path) -> tuple[World, int]:

@@ -29,7 +29,7 @@ from penstock.spark.continuous import Background, ContinuousQuery
 from penstock.spark.timeline import Span
 from penstock.stream.segment import Segment, segment_of, write_part
 
-ROUNDS, PLACES, FREQUENT, RARE, STEP = 6, 300, 200, 20, 10 * SECOND  # frequent: so many times a place
+ROUNDS, PLACES, FREQUENT, RARE, STEP = 6, 300, 300, 20, 10 * SECOND  # frequent: so many times a place
 KINDS = ("alarms", "counts", "visits")
 ORDERS = {"alarms first": (0, 1, 2), "visits first": (2, 1, 0)}
 FIXED = [rule.name for rule in ALL_RULES if rule.name != "order_joins"]

@@ -152,7 +152,7 @@ def section(spark: SparkSession, effort: Effort, console: Console) -> Section:
         (DOCS / PICTURE).write_text(svg(lines, TITLE, "posts so far", "milliseconds an answer"), "utf-8")
     rows = [(f"{size:,}", *(_cell(row, name) for name in found[0])) for size, row in zip(sizes, found, strict=True)]
     headings = ("posts so far", *(f"{name}, ms" for name in found[0]))
-    return Section(f"{TITLE}, median of {ANSWERS}", headings, rows, picture=PICTURE)
+    return Section(f"{TITLE}, median of {ANSWERS}", headings, rows, pictures=(PICTURE,))
 
 
 def _cell(row: dict[str, float], name: str) -> str:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
@@ -19,9 +20,11 @@ from rich.console import Console
 
 import penstock
 from benchmarks import dblp
-from benchmarks.common import DATA, Effort, seconds
+from benchmarks.common import DATA, DOCS, Effort, seconds
+from benchmarks.plot import Line, svg
 from benchmarks.report import Bar, Section, at_most
 
+PICTURE = "many.svg"
 COUNTS = (10, 100, 1_000, 5_000)
 RATE, ROUNDS, WARM_UP, BEFORE = 1_000, 8, 4, 30  # elements a second; seconds that are timed, not timed, and not there
 TIMES, OUTSIDE = 5.0, 0.5
@@ -53,16 +56,24 @@ class Taken:
 def section(spark: SparkSession, effort: Effort, console: Console) -> Section:
     known = dblp.dblp(effort.of(dblp.PAPERS))
     path = DATA / f"dblp-{known.papers}.parquet"
-    triples = None if path.exists() else dblp.background(known, path)
-    rows, bars = [], []
+    if not path.exists():
+        dblp.background(known, path)
+    rows, bars, lines = [], [], []
     for name, text in QUERIES.items():
+        measured(spark, text, COUNTS[0], known, path, console)  # Java compiles while it warms up
         taken = {count: measured(spark, text, count, known, path, console) for count in COUNTS}
         rows += [_row(name, count, each) for count, each in taken.items()]
         bars += _bars(name, taken)
-    title = f"CQELS, tables 2 and 3: rounds of one second ({RATE:,} elements), {triples or 'the same'} triples behind"
+        lines.append(Line(name, [(count, statistics.median(each.rounds)) for count, each in taken.items()]))
+    if effort.scale == 1:
+        picture = svg(lines, "Thousands of queries", "instances of a query", "seconds of a round")
+        (DOCS / PICTURE).write_text(picture, "utf-8")
+    title = (
+        f"CQELS, tables 2 and 3: rounds of one second ({RATE:,} elements), on the background of the experiment above"
+    )
     per_query = ["register ms", "one more ms", "one less ms"]
     heads = ["query", "instances", "round s", "outside Spark's jobs s", *per_query, "answers"]
-    return Section(title, heads, rows, bars)
+    return Section(title, heads, rows, bars, (PICTURE,))
 
 
 def _row(name: str, count: int, taken: Taken) -> list[str]:
@@ -105,20 +116,25 @@ def measured(spark: SparkSession, text: str, count: int, known: dblp.Dblp, path:
 
 
 def _timing(engine: penstock.Engine, spark: SparkSession, taken: Taken) -> Callable[[bool], None]:
-    """Times every round that answers something, while it is switched on."""
-    rounds, on = engine._runtime._rounds, [False]
-    live = rounds.live
+    """Times every round that evaluates something, while it is switched on."""
+    rounds, on, evaluated = engine._runtime._rounds, [False], list[bool]()
+    live, answer = rounds.live, rounds._answering.answer
+
+    def noted(*given: Any) -> bool:
+        evaluated.append(True)
+        return answer(*given)
 
     def timed() -> bool:
+        evaluated.clear()
         began, first = time.time(), time.perf_counter()
         busy = live()
         took = time.perf_counter() - first
-        if busy and on[0]:
+        if evaluated and on[0]:
             taken.rounds.append(took)
             taken.outside.append(took - _in_jobs(spark, began, began + took))
         return busy
 
-    rounds.live = timed  # type: ignore[method-assign]
+    rounds.live, rounds._answering.answer = timed, noted  # type: ignore[method-assign]
 
     def switch(value: bool) -> None:
         on[0] = value

@@ -137,7 +137,7 @@ def section(spark: SparkSession, effort: Effort, console: Console) -> Section:
         (DOCS / PICTURE).write_text(picture(found), "utf-8")
     title = f"{TITLE}, {minutes} minutes of {events:,} events, {answers:,} rows, MB"
     headings = ("what", "first third", "second", "last", "last to first")
-    return Section(title, headings, rows, [grown(NAMES[what], means[what]) for what in BOUNDED], PICTURE)
+    return Section(title, headings, rows, [grown(NAMES[what], means[what]) for what in BOUNDED], (PICTURE,))
 
 
 def grown(name: str, means: Sequence[float]) -> Bar:

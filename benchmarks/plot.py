@@ -1,9 +1,10 @@
-"""Lines on two axes, both logarithmic or both linear, as SVG: enough for some figures, and nothing to install."""
+"""Lines on two axes, both logarithmic or both linear, and groups of columns, as SVG: enough for some figures, and
+nothing to install."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from xml.sax.saxutils import escape
@@ -75,14 +76,33 @@ def svg(lines: Sequence[Line], title: str, across: str, up: str, axis: type[Axis
     """The whole picture, readable on light and dark pages."""
     x = axis.over((p[0] for line in lines for p in line.points), LEFT, WIDTH - RIGHT)
     y = axis.over((p[1] for line in lines for p in line.points), HEIGHT - BOTTOM, TOP)
+    return _picture(title, [*_across(x, y, across), *_up(x, y, up), *_drawn(lines, x, y)])
+
+
+def columns(groups: Mapping[str, Mapping[str, float]], title: str, up: str) -> str:
+    """For each name of a group a column for each of its values, by a logarithmic axis."""
+    y = Axis.over((value for group in groups.values() for value in group.values()), HEIGHT - BOTTOM, TOP)
+    x = Linear(0, len(groups), LEFT, WIDTH - RIGHT)
+    found = _up(x, y, up)
+    for at, (name, group) in enumerate(groups.items()):
+        found.append(_text(x.place(at + 0.5), y.start + 20, name, "middle"))
+        wide = (x.place(1) - x.place(0)) * 0.8 / len(group)
+        for number, (value, colour) in enumerate(zip(group.values(), COLOURS, strict=False)):
+            left, level = x.place(at + 0.1) + number * wide, y.place(value)
+            box = f"x='{left:.1f}' y='{level:.1f}' width='{wide - 2:.1f}' height='{y.start - level:.1f}'"
+            found.append(f"<rect {box} fill='{colour}'/>")
+    for number, (name, colour) in enumerate(zip(next(iter(groups.values())), COLOURS, strict=False)):
+        found.append(_text(WIDTH - RIGHT + 16, TOP + 20 + 22 * number, name, "start", f"fill='{colour}'"))
+    return _picture(title, found)
+
+
+def _picture(title: str, drawn: Iterable[str]) -> str:
     parts = [
         f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {WIDTH} {HEIGHT}' role='img' {FONT}>",
         f"<title>{escape(title)}</title>",
         f"<rect width='{WIDTH}' height='{HEIGHT}' fill='#fff'/>",
         _text(LEFT, 24, title, "start", "font-weight='600'"),
-        *_across(x, y, across),
-        *_up(x, y, up),
-        *_drawn(lines, x, y),
+        *drawn,
         "</svg>",
     ]
     return "\n".join(parts) + "\n"

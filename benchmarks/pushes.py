@@ -7,7 +7,6 @@ streaming data come from: as in the paper the static part is a relation that is 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -60,7 +59,7 @@ def section(spark: SparkSession, effort: Effort, console: Console) -> Section:
     if effort.scale == 1:
         _draw(taken)
     title = "C-SPARQL, Figure 7: seconds to answer one window, with filters pushed to their sources or not"
-    return Section(title, ["window and background", *MODES], rows, (), "pushes.svg")
+    return Section(title, ["window and background", *MODES], rows, (), ("pushes.svg", "pushes-background.svg"))
 
 
 def measured(
@@ -123,8 +122,10 @@ def _iris(kind: str, numbers: np.ndarray) -> pa.Array:
 
 
 def _draw(taken: dict[tuple[int, int], dict[str, float]]) -> None:
-    """By the size of the window, as the figure's left half."""
-    sizes: Sequence[tuple[int, int]] = [size for size in taken if size[1] == BROKERS[1]]
-    lines = [Line(mode, [(float(w), taken[w, b][mode]) for w, b in sizes]) for mode in MODES]
-    picture = svg(lines, "Filters pushed to their sources", "transactions in the window", "seconds")
-    (DOCS / "pushes.svg").write_text(picture, encoding="utf-8")
+    """By the size of the window, and by that of the background, as the two halves of the figure."""
+    for name, half, across in (("pushes", 0, "transactions in the window"), ("pushes-background", 1, "brokers")):
+        others = (WINDOWS, BROKERS)[1 - half][1]
+        sizes = sorted(size for size in taken if size[1 - half] == others)
+        lines = [Line(mode, [(float(size[half]), taken[size][mode]) for size in sizes]) for mode in MODES]
+        picture = svg(lines, "Filters pushed to their sources", across, "seconds")
+        (DOCS / f"{name}.svg").write_text(picture, encoding="utf-8")

@@ -44,7 +44,7 @@ class Section:
     headings: Sequence[str]
     rows: Sequence[Sequence[str]]
     bars: Sequence[Bar] = ()
-    picture: str | None = None  # a file beside the document
+    pictures: Sequence[str] = ()  # files beside the document
 
     def show(self, console: Console) -> None:
         first, *others = self.headings
@@ -62,7 +62,7 @@ class Section:
         lines += [f"| {' | '.join(self.headings)} |", f"| --- {'| ---: ' * (len(self.headings) - 1)}|"]
         lines += [f"| {' | '.join(row)} |" for row in self.rows]
         lines += ["", *(f"- {bar.verdict}: {bar.text}" for bar in self.bars)] if self.bars else []
-        lines += ["", f"![{self.title}]({self.picture})"] if self.picture else []
+        lines += [line for picture in self.pictures for line in ("", f"![{self.title}]({picture})")]
         return "\n".join(lines)
 
 
