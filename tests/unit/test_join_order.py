@@ -27,9 +27,8 @@ def operands(chance: random.Random, count: int) -> list[Operand]:
         vars = {Var(f"v{chance.randrange(i + 1)}"), Var(f"v{i + 1}")} if i else {Var("v0"), Var("v1")}
         rows = 10 ** chance.uniform(0, 6)
         distinct = {var: 10 ** chance.uniform(0, 5) for var in vars}
-        found.append(
-            Operand(frozenset(vars), Estimate(rows, distinct), chance.choice((0.0, 1e5)), chance.random() < 0.2)
-        )
+        estimate = Estimate(rows, distinct, chance.choice((0.0, 0.0, 2.0, 1e4)))
+        found.append(Operand(frozenset(vars), estimate, chance.choice((0.0, 1e5)), chance.random() < 0.2))
     return found
 
 
@@ -52,10 +51,10 @@ def weighed(shape: Shape, given: list[Operand]) -> tuple[Estimate, float, bool]:
         return given[shape].estimate, given[shape].cost, False
     (left, one, crosses), (right, other, too) = (weighed(side, given) for side in shape)
     sides = zip(shape, (left, right), strict=True)
-    brought = sum(MODEL.brought(each.rows, isinstance(side, int) and given[side].kept) for side, each in sides)
+    brought = sum(MODEL.brought(each.in_all, isinstance(side, int) and given[side].kept) for side, each in sides)
     both = joined(left, right)
     product = not left.distinct.keys() & right.distinct.keys()
-    return both, one + other + brought + MODEL.made(both.rows), crosses or too or product
+    return both, one + other + brought + MODEL.made(both.in_all), crosses or too or product
 
 
 @pytest.mark.parametrize("seed", range(30))

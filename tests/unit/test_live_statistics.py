@@ -11,11 +11,12 @@ import pytest
 from pyoxigraph import NamedNode
 
 from penstock.algebra.expressions import Var
-from penstock.algebra.ops import Bgp, Graph, InWindow, Op, StreamWindow, TriplePattern
+from penstock.algebra.ops import Bgp, Graph, InWindow, Join, Op, StreamWindow, TriplePattern
 from penstock.algebra.windows import CountWindow, SlideWindow, TimeWindow, Window
 from penstock.optimise import PredicateCounts, Statistics, Uniform
+from penstock.optimise.cost import ROWS_MADE, cost, estimate
 from penstock.spark import sketch
-from penstock.spark.live_statistics import LiveStatistics, Seen, held
+from penstock.spark.live_statistics import LiveStatistics, Seen, changes, held, most
 from penstock.spark.sketch import Sketches
 from penstock.spark.timeline import Span
 from penstock.stream.log import StreamLog
@@ -199,3 +200,48 @@ def test_a_predicate_that_no_window_has_is_static() -> None:
     assert live(UNNAMED, None).streams(Q)
     assert found.count(TriplePattern(S, Q, Var("o"))) == 2.0
     assert found.distinct(Q, "subject") == 2.0
+
+
+# Over a span
+
+
+@pytest.mark.parametrize(
+    ("window", "span", "times"),
+    [
+        (SlideWindow(1), Span(0, 1_001), 1_000),  # NOW
+        (SlideWindow(100), Span(0, 1_001), 10),
+        (SlideWindow(None), Span(0, 1_001), 0),
+        (TimeWindow(100, 100), Span(0, 100), 0),  # one instant
+        (TimeWindow(100, 100), Span(0, 500), 4),
+        (TimeWindow(100, 10), Span(0, 10), 0),
+        (CountWindow(50), Span(0, 10), 20),
+    ],
+)
+def test_how_often_a_window_holds_other_elements(window: Window, span: Span, times: float) -> None:
+    assert changes(window, [known(1_000, 10, 0)], span) == times
+
+
+def test_what_a_join_of_windows_makes_in_all() -> None:
+    """A thousand elements a second, now and in the last ten seconds, of a hundred subjects: each of the thousand of a
+    second meets a hundred."""
+    second = 1_000_000
+    segments = [Known(1_000, i * second, (i + 1) * second - 1, SKETCHED) for i in range(12)]
+    span = Span(11 * second - 1, 12 * second - 1)
+    windows = [StreamWindow(NamedNode("a:s"), window, name=NamedNode(f"a:{window.range}")) for window in (
+        SlideWindow(1), SlideWindow(10 * second))]  # fmt: skip
+    seen = [Seen(w, None, lambda w=w: held(w.window, segments, span, Uniform), changes(w.window, segments, span))  # type: ignore[misc]
+            for w in windows]  # fmt: skip
+    statistics = LiveStatistics(PredicateCounts(0.0, {}), tuple(seen))
+    first, second_ = (InWindow(w.name, Bgp((TriplePattern(S, P, Var(v)),))) for w, v in zip(windows, "xy", strict=True))  # type: ignore[arg-type]
+    assert estimate(first, statistics).in_all == pytest.approx(1_000, rel=0.01)
+    assert estimate(second_, statistics).in_all == pytest.approx(11_000, rel=0.01)
+    assert cost(Join(first, second_), statistics, ROWS_MADE) == pytest.approx(100_000, rel=0.3)
+
+
+SKETCHED = sketch.sketches(elements(1_000, 100))
+
+
+def test_exact_counts_of_a_predicate() -> None:
+    assert most([known(10, 1, 0), known(20, 1, 10)], "<a:p>") == 30
+    assert most([known(10, 1, 0)], "<a:q>") == 0
+    assert most([], "<a:p>") is None
