@@ -108,7 +108,7 @@ class Settled:
             self._jobs.compute(self._partitioned(made, rows, relation, wanted.keys), name)
             table = None
         else:
-            table = table or self._jobs.session.table(made).toArrow()
+            table = self._jobs.session.table(made).toArrow() if table is None else table
             self._jobs.send(name, table)
         self._jobs.drop([made])
         return rows, table
