@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from penstock.algebra.build import translate
 from penstock.algebra.windows import SlideWindow
-from penstock.spark import contents, jobs, kept, lookup
+from penstock.spark import contents, jobs, kept, lookup, notes
 from penstock.spark.continuous import Background, ContinuousQuery, Span, Stream
 from penstock.spark.session import private
 from penstock.spark.store import SparkStore
@@ -96,6 +97,20 @@ def test_the_same_answers(name: str, background: Background, streams: dict[str, 
     assert answers(QUERIES[name], background, streams) == plain
     assert bool(asked) is (name != "unbound beside")
     assert all(rows <= 80 for rows in asked)
+
+
+class Looking:
+    """A probe that sees nothing."""
+
+    def begin(self, query: Any, contents: Any) -> None: ...
+    def seen(self, op: Any, relation: Any) -> None: ...
+
+
+@pytest.mark.usefixtures("asked")
+def test_explain_says_so(background: Background, streams: dict[str, Stream]) -> None:
+    with notes.recording(notes.Recorder(Looking())) as recorder:
+        answers(QUERIES["by both keys"], background, streams)
+    assert any(re.fullmatch(r"\d+ of 80 rows looked up by \?x \?y", text) for _, text in recorder.notes)
 
 
 @pytest.mark.usefixtures("asked")

@@ -11,7 +11,7 @@ from penstock.algebra.scope import mentioned
 from penstock.optimise.cost import Estimate, estimate
 from penstock.optimise.statics import is_join, is_key, predicates
 from penstock.optimise.walk import nodes
-from penstock.spark import joins, lookup, members, sql
+from penstock.spark import joins, lookup, members, notes, sql
 from penstock.spark.buckets import Size
 from penstock.spark.context import Context
 from penstock.spark.lookup import Known
@@ -64,6 +64,7 @@ def _sought(part: Part, op: ops.Kept, known: Known, context: Context) -> tuple[R
     table = lookup.with_terms(packed, wanted)
     if table.num_rows > min(part.rows * _SHARE, joins.FEW):
         return part.relation, part.rows
+    notes.note(f"{table.num_rows:,} of {part.rows:,} rows looked up by {' '.join(f'?{key}' for key in wanted)}")
     text = f"SELECT {items_or_one(map(sql.name, part.relation.vars))} FROM {context.plan.sent(table)}"
     return replace(part.relation, sql=text), table.num_rows
 
