@@ -13,7 +13,7 @@ from penstock.optimise import Statistics, Uniform
 from penstock.spark import sql
 from penstock.spark.live_statistics import Measured
 from penstock.spark.relation import ALWAYS, FROM, INSTANT, TO, Relation
-from penstock.spark.timeline import Lattice, Span, Timeline, down, up
+from penstock.spark.timeline import Lattice, Span, Timeline, down, up, within
 
 ELEMENT = "s, p, o, g, ts, start"  # the columns of an element; g is the graph that it came in, start when it began
 _BUCKET = 10_000_000  # microseconds of a stream that are numbered together, by one task
@@ -83,18 +83,13 @@ def reach(window: Window, span: Span) -> Span | None:
     return None
 
 
-def _within(span: Span) -> str:
-    """Also for Parquet's own statistics."""
-    return f"ts > {span.after}L AND ts <= {span.through}L"
-
-
 def in_time(view: str, window: TimeWindow, span: Span) -> str:
-    """Elements that are visible at some instant of the span."""
+    """Elements that are visible at some instant of the span; the bounds on ts are for Parquet's own statistics."""
     near = reach(window, span)
     assert near is not None
     enters = up(f"ts + {window.delay}L" if window.delay else "ts", window.step)
     leaves = up(f"ts + {window.delay + window.range}L", window.step)
-    return f"SELECT {ELEMENT}, {enters} AS `{FROM}`, {leaves} AS `{TO}` FROM {view} WHERE {_within(near)}"
+    return f"SELECT {ELEMENT}, {enters} AS `{FROM}`, {leaves} AS `{TO}` FROM {view} WHERE {within('ts', near)}"
 
 
 def in_slides(view: str, window: SlideWindow, span: Span) -> str:
@@ -103,15 +98,14 @@ def in_slides(view: str, window: SlideWindow, span: Span) -> str:
     if near is None:
         return f"SELECT {ELEMENT}, ts AS `{FROM}`, {ALWAYS}L AS `{TO}` FROM {view} WHERE ts <= {span.through}L"
     leaves = f"{down('ts', window.slide) if window.slide > 1 else 'ts'} + {window.range}L"
-    recent = f"{_within(near)} AND {leaves} > {span.after}L"
+    recent = f"{within('ts', near)} AND {leaves} > {span.after}L"
     return f"SELECT {ELEMENT}, ts AS `{FROM}`, {leaves} AS `{TO}` FROM {view} WHERE {recent}"
 
 
 def bounds(window: SlideWindow, stamps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """When elements with these timestamps become visible, and when they cease to be."""
-    if window.range is None:
-        return stamps, np.full(len(stamps), ALWAYS)
-    return stamps, stamps - stamps % window.slide + window.range
+    starts, ends = window.visible(stamps)  # type: ignore[arg-type]  # the arithmetic of one is that of all
+    return np.asarray(starts), np.full(len(stamps), ALWAYS) if ends is None else np.asarray(ends)
 
 
 def is_seen_once(window: Window, lattice: Lattice) -> bool:

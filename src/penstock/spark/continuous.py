@@ -261,7 +261,7 @@ class ContinuousQuery:
             lasts=None if isinstance(window, CountWindow) else window.range,
             counts=partial(self._background.counts, stream),
             most=partial(most, stream.segments),
-            elements=partial(self._background.scans.table, stream, times or near),
+            elements=cache(partial(self._background.scans.table, stream, times or near)),
         )
 
     def _shared(self, query: ops.Query, streams: Mapping[str, Stream], span: Span) -> Shared | None:
@@ -307,17 +307,12 @@ class ContinuousQuery:
 
     def _bounds(self, found: list[Content]) -> list[tuple[np.ndarray, np.ndarray]] | None:
         """When elements come and leave, where all of them are here and no window has steps."""
-        windows = [source.window for source in self._query.streams]
-        if self._steps or not all(isinstance(window, SlideWindow) for window in windows):
-            return None
-        tables = [content.elements() for content in found]
-        if any(table is None for table in tables):
-            return None
-        return [
-            contents.bounds(window, table.column("ts").to_numpy())
-            for window, table in zip(windows, tables, strict=True)
-            if isinstance(window, SlideWindow) and table is not None
+        bounds = [
+            contents.bounds(source.window, table.column("ts").to_numpy())
+            for source, content in zip(self._query.streams, found, strict=True)
+            if isinstance(source.window, SlideWindow) and (table := content.elements()) is not None
         ]
+        return bounds if len(bounds) == len(found) and not self._steps else None
 
     def _event(self, content: Content) -> Content:
         """What is in no window: all there is, and mostly only its own time matters."""

@@ -23,7 +23,7 @@ from penstock.spark.contents import Content
 from penstock.spark.context import Context
 from penstock.spark.patterns import can_match, streams_of
 
-__all__ = ["Known", "beside", "only", "packed", "terms", "unknown", "with_terms"]
+__all__ = ["Known", "beside", "brought", "only", "packed", "terms", "unknown", "with_terms"]
 
 Terms: TypeAlias = frozenset[str]
 Known: TypeAlias = Callable[[Var], Terms | None]

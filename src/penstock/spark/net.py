@@ -17,7 +17,7 @@ from penstock.optimise.walk import nodes
 from penstock.spark import sql
 from penstock.spark.expressions import asks_now
 from penstock.spark.relation import FROM, TO, Relation, nothing
-from penstock.spark.timeline import Lattice, Span
+from penstock.spark.timeline import Lattice, Span, within
 
 __all__ = ["applies", "changes", "of_one_element", "times"]
 
@@ -85,15 +85,11 @@ def changes(emit: str, relation: Relation, columns: Sequence[str], lattice: Latt
         return f"SELECT {', '.join(['0L AS time', *(sql.alias(nothing(c), c) for c in columns)])} WHERE false"
     begins, ends = (lattice.rounded(sql.name(bound)) for bound in (FROM, TO))
     held = f"SELECT {', '.join([*names, f'{begins} AS `.b`', f'{ends} AS `.e`'])} FROM ({relation.sql})"
-    either = f"`.b` < `.e` AND ({_within('`.b`', lattice.span)} OR {_within('`.e`', lattice.span)})"
+    either = f"`.b` < `.e` AND ({within('`.b`', lattice.span)} OR {within('`.e`', lattice.span)})"
     both = "inline(array(struct(`.b` AS `.t`, 1L AS `.d`), struct(`.e` AS `.t`, -1L AS `.d`)))"
     events = f"SELECT {', '.join([*names, both])} FROM ({held}) t WHERE {either}"
     by = ", ".join(["`.t`", *names])
     number = f"{_SIGNS[emit]}sum(`.d`) AS `.n`"
-    summed = f"SELECT {by}, {number} FROM ({events}) t WHERE {_within('`.t`', lattice.span)} GROUP BY {by}"
+    summed = f"SELECT {by}, {number} FROM ({events}) t WHERE {within('`.t`', lattice.span)} GROUP BY {by}"
     copies = f"SELECT *, explode(sequence(1L, `.n`)) AS `.c` FROM ({summed}) t WHERE `.n` > 0"
     return f"SELECT {', '.join(['`.t` AS time', *names])} FROM ({copies})"
-
-
-def _within(time: str, span: Span) -> str:
-    return f"({time} > {span.after}L AND {time} <= {span.through}L)"

@@ -27,6 +27,11 @@ class Span:
     through: int
 
 
+def within(time: str, span: Span) -> str:
+    """Whether a time lies in the span, as SQL."""
+    return f"({time} > {span.after}L AND {time} <= {span.through}L)"
+
+
 @dataclass(frozen=True, slots=True)
 class Lattice:
     """The multiples of any of the steps, within a span."""
