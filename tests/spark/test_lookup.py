@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from penstock.algebra.build import translate
 from penstock.algebra.windows import SlideWindow
-from penstock.spark import contents, jobs, kept, lookup, notes
+from penstock.spark import contents, jobs, kept, known, lookup, notes
 from penstock.spark.continuous import Background, ContinuousQuery, Span, Stream
 from penstock.spark.session import private
 from penstock.spark.store import SparkStore
@@ -37,6 +37,14 @@ QUERIES = {
     "what is taken away": f"SELECT ?x ?n {FROM} {{ {NOW} MINUS {{ ?x :knows ?y . ?y :name ?n }} ?x :name ?n }}",
     "either window": f"SELECT ?x ?n {FROM} {{ {{ {NOW} }} UNION {{ GRAPH ?last {{ ?x :at ?q }} }} ?x :name ?n }}",
     "counted": f"SELECT ?x (COUNT(?y) AS ?n) {FROM} {{ {NOW} {LAST} ?x :knows ?y }} GROUP BY ?x",
+    "by what a look-up found": f"SELECT ?x ?y {FROM} {{ {{ {NOW} {LAST} }} ?x :knows ?y }}",
+    "by what a join found": f"SELECT ?x ?y {FROM} {{ {{ {NOW} ?x :knows ?y }} GRAPH ?last {{ ?y :at ?q }} }}",
+    "found, and hidden": f"SELECT ?x ?y {FROM} {{ {{ SELECT ?x {{ {NOW} ?x :knows ?y }} }} {LAST} }}",
+    "found, hidden, and bound anew":
+        f"SELECT ?x ?y {FROM} {{ {{ SELECT ?x (?r AS ?y) {{ {{ SELECT ?x ?r {{ {NOW} ?x :knows ?y }} }} }} }} "
+        "GRAPH ?last { ?z :at ?y } }",
+    "found in one branch": f"SELECT ?x ?y {FROM} {{ {{ {NOW} ?x :knows ?y }} UNION "
+        "{ GRAPH ?last { ?x :at ?q } GRAPH ?last { ?y :at ?q } ?x :knows ?y } }",
     "in the default graph": f"SELECT ?x ?n {STREAM} {{ ?x :at ?r . ?x :knows ?y . ?y :name ?n }}",
 }  # fmt: skip
 
@@ -76,6 +84,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     monkeypatch.setattr(lookup, "with_terms", noted)
     monkeypatch.setattr(kept, "_MANY", 0)
     monkeypatch.setattr(kept, "_SHARE", 1.0)
+    monkeypatch.setattr(known, "_SHARE", 10.0)  # and windows are narrowed wherever something is known
     return found
 
 
@@ -109,7 +118,9 @@ class Looking:
 def test_explain_says_so(background: Background, streams: dict[str, Stream]) -> None:
     with notes.recording(notes.Recorder(Looking())) as recorder:
         answers(QUERIES["by both keys"], background, streams)
-    assert [text for _, text in recorder.notes] == ["5 of 78 rows looked up by ?x ?y"]
+    said = [text for _, text in recorder.notes]
+    assert said[0] == "5 of 78 rows looked up by ?x ?y"
+    assert "only 5 terms of ?y, which is 35.7% of them" in said
 
 
 @pytest.mark.usefixtures("asked")

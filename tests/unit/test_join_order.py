@@ -12,7 +12,7 @@ from penstock.algebra.expressions import Var
 from penstock.algebra.ops import Bgp, Join, Kept, Op, Query, Select
 from penstock.algebra.sse import read, write
 from penstock.optimise import PredicateCounts, optimise
-from penstock.optimise.cost import MODEL, Estimate, cost, joined
+from penstock.optimise.cost import MODEL, ROWS_MADE, Estimate, cost, joined
 from penstock.optimise.join_order import MOST, Operand, Shape, best
 from penstock.optimise.statics import connected
 
@@ -101,6 +101,15 @@ def test_rows_that_lie_ready_may_be_many() -> None:
     plain, kept = read("(bgp (?x :p ?y))"), Kept((Var("x"),), read("(bgp (?x :q ?z))"))
     assert cost(Join(plain, kept), counts) < cost(Join(plain, kept.pattern), counts)
     assert cost(kept, counts) == 0.0
+
+
+def test_rows_that_are_left_out_are_not_joined() -> None:
+    counts = PredicateCounts(2e6, {f"{NS}p": (1e6, 1e6, 10.0), f"{NS}q": (1e6, 10.0, 1e6)})
+    plain, kept = read("(bgp (?x :p ?y))"), Kept((Var("y"),), read("(bgp (?y :q ?z))"))
+    assert isinstance(plain, Bgp)
+    whole = cost(Join(plain, kept), counts, ROWS_MADE)
+    for left in ({kept: 0.01}, {plain.patterns[0]: 0.01}):
+        assert cost(Join(plain, kept), counts, ROWS_MADE, left) == pytest.approx(whole / 100)
 
 
 @pytest.mark.parametrize("count", [MOST, MOST + 1, 30])

@@ -105,3 +105,24 @@ def compiled(expr: Expr) -> str:
     with naming():
         scope = Scope({f"v{i}": f"`v{i}`" for i in range(20)}, None, "")
         return select([term(value(expr, scope))], "SELECT 1")
+
+
+@pytest.mark.parametrize(
+    ("items", "rest", "kept"),
+    [
+        (["`a`", "`b`"], "", True),
+        (["`a`"], "", False),
+        (["`b`", "`a`"], "", False),
+        (["`a`", "`b`"], "WHERE `a` = 1", False),
+    ],
+)
+def test_what_selects_these_columns_already_is_not_selected_from(items: list[str], rest: str, kept: bool) -> None:
+    source = "SELECT `a`, `b` FROM (x) t"
+    with naming():
+        assert (select(items, source, rest) == source) is kept
+
+
+def test_an_expression_is_computed_again() -> None:
+    with naming():
+        once = select(["f(`a`) AS `a`"], "x")
+        assert select(["f(`a`) AS `a`"], once) != once

@@ -5,10 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from penstock.algebra.expressions import Var
 from penstock.spark import lookup
 
-X, Y = Var("x"), Var("y")
 ROWS = pa.table({"x": ["<a:1>", "<a:2>", "<a:2>", "<a:3>"], "y": ["<b:1>", "<b:1>", "<b:2>", None]})
 
 
@@ -27,6 +25,5 @@ def test_rows_with_terms(wanted: dict[str, frozenset[str]], found: list[int]) ->
     assert lookup.with_terms(lookup.packed(rows), wanted).to_pylist() == [told[i] for i in found]
 
 
-def test_below_a_projection_a_name_may_be_another_variable() -> None:
-    known = lookup.only((X,), lambda var: frozenset((f"<{var.name}>",)))
-    assert (known(X), known(Y)) == (frozenset(("<x>",)), None)
+def test_terms_in_columns() -> None:
+    assert lookup.terms_in(ROWS, ["x"]) == {"x": frozenset(("<a:1>", "<a:2>", "<a:3>"))}

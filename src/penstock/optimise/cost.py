@@ -20,7 +20,9 @@ constants that tell those times best, and says how well they rank them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import TypeAlias
 
 from penstock.algebra import ops
 from penstock.algebra.expressions import Call, Expr, Var
@@ -40,6 +42,9 @@ __all__ = [
     "rows_joined",
     "weigh",
 ]
+
+Shares: TypeAlias = Mapping[Op | TriplePattern, float]
+NOTHING_LEFT_OUT: Shares = MappingProxyType({})
 
 FILTER_KEEPS = 0.3
 EQUALITY_KEEPS = 0.05
@@ -123,21 +128,30 @@ def estimate(op: Op, statistics: Statistics) -> Estimate:
     return weigh(op, statistics)[0]
 
 
-def cost(op: Op, statistics: Statistics, model: Model = MODEL) -> float:
+def cost(op: Op, statistics: Statistics, model: Model = MODEL, left: Shares = NOTHING_LEFT_OUT) -> float:
     """Of all joins of a plan together."""
-    return weigh(op, statistics, model)[1]
+    return weigh(op, statistics, model, left)[1]
 
 
-def weigh(op: Op, statistics: Statistics, model: Model = MODEL) -> tuple[Estimate, float]:
-    """The estimate of a plan, and its cost."""
+def weigh(
+    op: Op, statistics: Statistics, model: Model = MODEL, left: Shares = NOTHING_LEFT_OUT
+) -> tuple[Estimate, float]:
+    """The estimate of a plan, and its cost. `left` is the share of rows of some parts that is asked for."""
     if isinstance(op, ops.Bgp):
-        return _chained([of_pattern(pattern, statistics) for pattern in op.patterns], model)
+        return _chained([_shared(of_pattern(p, statistics), left.get(p)) for p in op.patterns], model)
     inside = statistics.inside(op)
-    below = [weigh(child, inside, model) for child in op.children]
+    below = [weigh(child, inside, model, left) for child in op.children]
     found = _estimated(op, [each for each, _ in below], statistics)
     if isinstance(op, ops.Kept):
-        return found, 0.0
+        return _shared(found, left.get(op)), 0.0
     return found, sum(spent for _, spent in below) + _own(op, [each for each, _ in below], found, model)
+
+
+def _shared(found: Estimate, share: float | None) -> Estimate:
+    if share is None:
+        return found
+    rows = max(FEWEST, found.rows * share)
+    return replace(found, rows=rows, distinct={var: min(count, rows) for var, count in found.distinct.items()})
 
 
 def _chained(patterns: list[Estimate], model: Model) -> tuple[Estimate, float]:

@@ -84,6 +84,7 @@ class Plan:
     counter: count[int] = field(default_factory=count)
     views: list[str] = field(default_factory=list)
     kept: dict[ops.Op, int] = field(default_factory=dict)  # the parts that were answered before, and their rows
+    left: dict[ops.Op | ops.TriplePattern, float] = field(default_factory=dict)  # the share of rows that is asked for
     read: float = 0.0  # about how many triples of the background are read besides, in an evaluation
 
     def fresh(self, prefix: str) -> str:

@@ -222,7 +222,7 @@ class ContinuousQuery:
         finally:
             self._jobs.drop(plan.views)
             read = int(plan.read) + sum(plan.kept.values()) // _KEPT  # as well: so far nothing was run
-            self._size(_rows(streams) + read, cost(query.pattern, statistics, ROWS_MADE))
+            self._size(_rows(streams) + read, cost(query.pattern, statistics, ROWS_MADE, plan.left))
 
     def _statistics(self, found: list[Content], streams: Mapping[str, Stream], span: Span) -> LiveStatistics:
         windows = zip(self._query.streams, found, strict=True)

@@ -12,7 +12,7 @@ from penstock.spark import encoding, iris, sql, stamps
 from penstock.spark.functions import FUNCTIONS, comparison
 from penstock.spark.lets import let
 from penstock.spark.relation import ENDS, INSTANT, STARTS
-from penstock.spark.values import NOTHING, Instant, Length, Node, Text, Truth, Value, of_term, term, text, truth
+from penstock.spark.values import NOTHING, Instant, Length, Node, Text, Truth, Value, count, of_term, term, text, truth
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +24,19 @@ class Scope:
     now: str
     row: str | None = None
     marks: dict[Exists, str] = field(default_factory=dict)
+    counts: frozenset[str] = frozenset()  # the variables that are known to hold what COUNT has written
+
+    def read(self, name: str) -> Value:
+        if name not in self.columns:
+            return NOTHING
+        column = self.columns[name]
+        return count(column) if name in self.counts else Node(column)
 
 
 def value(expr: Expr, scope: Scope) -> Value:
     match expr:
         case Var(name):
-            return Node(scope.columns[name]) if name in scope.columns else NOTHING
+            return scope.read(name)
         case Const(constant):
             return of_term(constant)
         case Exists():

@@ -263,6 +263,8 @@ def _average(argument: Value, aggregate: Aggregate, parts: Parts) -> Number:
 
 def _extreme(function: str) -> Callable[[Value, Aggregate, Parts], Value]:
     def emit(argument: Value, aggregate: Aggregate, parts: Parts) -> Value:
+        if isinstance(argument, Number) and argument.counted:
+            return Number(INTEGER, parts(f"{function[:3]}({argument.exact})", f"{function[:3]}({{}})"), None)
         encoded = term(argument)
         key = let(sql.when(f"{encoded} IS NOT NULL", sort_key(argument)))
         found = parts(f"{function[:3]}({key})", f"{function[:3]}({{}})")

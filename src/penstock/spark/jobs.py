@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -25,6 +26,7 @@ _COMPILED = {  # Java for a plan takes longer to compile than a few rows take wi
     "spark.sql.codegen.factoryMode": ("NO_CODEGEN", "FALLBACK"),
 }
 _IN_PLANS = 5_000  # rows
+_SET: WeakKeyDictionary[SparkSession, dict[str, str]] = WeakKeyDictionary()  # by us, and nobody else sets these
 _CONSTRAINTS = "spark.sql.constraintPropagation.enabled"
 
 
@@ -55,10 +57,17 @@ class Jobs:
         """
         few = rows is not None and rows + made / _MADE < _FEW
         parts = 1 if few else self.parts((rows or 0) if joins else 0)
-        for name, value in zip(_SIZES, (str(joins and not few).lower(), parts, "16" if few else "18"), strict=True):
-            self.session.conf.set(name, str(value))
-        for name, (of_few, of_many) in _COMPILED.items():
-            self.session.conf.set(name, of_few if few else of_many)
+        sizes = (str(joins and not few).lower(), str(parts), "16" if few else "18")
+        compiled = {name: of_few if few else of_many for name, (of_few, of_many) in _COMPILED.items()}
+        self._set({**dict(zip(_SIZES, sizes, strict=True)), **compiled})
+
+    def _set(self, settings: Mapping[str, str]) -> None:
+        """Those that are not so already: each is a call to Java."""
+        known = _SET.setdefault(self.session, {})
+        for name, value in settings.items():
+            if known.get(name) != value:
+                self.session.conf.set(name, value)
+                known[name] = value
 
     def parts(self, rows: int) -> int:
         """Into how many so many rows are cut, at least one a core."""
@@ -67,14 +76,12 @@ class Jobs:
     @contextmanager
     def apart(self, rows: int) -> Iterator[None]:
         """Jobs on so many rows in the midst of planning others, for which everything is as it was afterwards."""
-        names = (*_SIZES, *_COMPILED)
-        before = {name: self.session.conf.get(name) for name in names}
+        before = {name: str(self.session.conf.get(name)) for name in (*_SIZES, *_COMPILED)}
         self.partition(rows)
         try:
             yield
         finally:
-            for name, value in before.items():
-                self.session.conf.set(name, str(value))
+            self._set(before)
 
     def compute(self, text: str, name: str) -> int:
         """Checkpointed rows remember constraints of the plan they came from, on columns that a later UNION of them does

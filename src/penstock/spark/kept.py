@@ -14,7 +14,7 @@ from penstock.optimise.walk import nodes
 from penstock.spark import joins, lookup, members, notes, sql
 from penstock.spark.buckets import Size
 from penstock.spark.context import Context
-from penstock.spark.lookup import Known
+from penstock.spark.known import Known
 from penstock.spark.parts import Part, Wanted
 from penstock.spark.relation import Relation, items_or_one
 
@@ -47,7 +47,7 @@ def compile_kept(op: ops.Kept, context: Context, known: Known) -> Relation:
     if part is None:
         return members.attached(wanted.compile(), context)
     relation, rows = _sought(part, op, known, context) if part.rows >= _MANY else (part.relation, part.rows)
-    context.plan.kept[op] = rows
+    context.plan.kept[op], context.plan.left[op] = rows, rows / expected.rows
     size = Size(lambda: Estimate(float(rows), expected.distinct), None)
     relation = replace(relation, size=size, kept=rows)
     mine = members.attached(relation, context)
@@ -66,7 +66,7 @@ def _sought(part: Part, op: ops.Kept, known: Known, context: Context) -> tuple[R
         return part.relation, part.rows
     notes.note(f"{table.num_rows:,} of {part.rows:,} rows looked up by {' '.join(f'?{key}' for key in wanted)}")
     text = f"SELECT {items_or_one(map(sql.name, part.relation.vars))} FROM {context.plan.sent(table)}"
-    return replace(part.relation, sql=text), table.num_rows
+    return replace(part.relation, sql=text, found=lookup.terms_in(table, [key.name for key in keys])), table.num_rows
 
 
 def _of_members(op: ops.Kept, context: Context) -> Relation | None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from penstock.algebra import ops
 from penstock.algebra.expressions import Aggregate, Call, Const, Expr, Var
+from penstock.algebra.kinds import counts
 from penstock.algebra.scope import conjuncts, references, visible
 from penstock.spark import (
     encoding,
@@ -16,7 +17,6 @@ from penstock.spark import (
     exists,
     grouping,
     joins,
-    lookup,
     modifiers,
     notes,
     ordering,
@@ -29,8 +29,8 @@ from penstock.spark import (
 from penstock.spark.context import Context, Universe
 from penstock.spark.expressions import Scope, asks_now, condition, needs_row, value
 from penstock.spark.kept import compile_kept
+from penstock.spark.known import Known, beside, found_by, only, unknown
 from penstock.spark.lets import inline
-from penstock.spark.lookup import Known
 from penstock.spark.relation import (
     ENDS,
     INSTANT,
@@ -47,19 +47,20 @@ from penstock.spark.relation import (
 from penstock.spark.values import term
 
 
-def compile_op(op: ops.Op, context: Context, known: Known = lookup.unknown) -> Relation:
+def compile_op(op: ops.Op, context: Context, known: Known = unknown) -> Relation:
     """The relation of a pattern. Rows with other terms than those that are known of a variable may be left out: what
     the pattern is joined with has none of them."""
     shared = None if context.plan.shared is None else context.plan.shared(op, context)
-    narrowed = (known,) if isinstance(op, _NARROWED) else ()
-    relation = _OPERATORS[type(op)](op, context, *narrowed) if shared is None else shared
+    narrowed = isinstance(op, _NARROWED)
+    relation = _OPERATORS[type(op)](op, context, *((known,) if narrowed else ())) if shared is None else shared
     notes.compiled(op, relation)
-    return relation
+    counted = frozenset(var.name for var in counts(op)) - relation.keys
+    return replace(relation, counts=counted, found=relation.found if narrowed else {})
 
 
 def scope(relation: Relation, context: Context, marks: dict[Any, str] | None = None) -> Scope:
     columns = {v: sql.name(v) for v in relation.vars}
-    return Scope(columns, context.plan.base, context.plan.now, _row(relation), marks or {})
+    return Scope(columns, context.plan.base, context.plan.now, _row(relation), marks or {}, relation.counts)
 
 
 def _row(relation: Relation) -> str | None:
@@ -93,10 +94,13 @@ def _table(op: ops.Table, context: Context) -> Relation:
 
 
 def _join(op: ops.Join, context: Context, known: Known) -> Relation:
-    left = compile_op(op.left, context, lookup.beside(op.right, context, known))
-    right = compile_op(op.right, context, lookup.beside(op.left, context, known))
-    left, right = together(left, right, context)
-    return joins.join(left, right, joins.way(left, right, context.many), context.span)
+    """What is looked up on one side says what can be of use on the other, so parts that were answered come first."""
+    first, second = (op.right, op.left) if isinstance(op.right, ops.Kept) else (op.left, op.right)
+    one = compile_op(first, context, beside(second, context, known))
+    other = compile_op(second, context, found_by(one, beside(first, context, known)))
+    left, right = together(*((other, one) if first is op.right else (one, other)), context)
+    joined = joins.join(left, right, joins.way(left, right, context.many), context.span)
+    return replace(joined, found={**left.found, **right.found})
 
 
 def together(left: Relation, right: Relation, context: Context) -> tuple[Relation, Relation]:
@@ -251,10 +255,10 @@ def _graph_names(key: str, context: Context) -> str:
     return f"SELECT DISTINCT * FROM ({' UNION ALL '.join(parts)})"
 
 
-def _in_window(op: ops.InWindow, context: Context) -> Relation:
+def _in_window(op: ops.InWindow, context: Context, known: Known) -> Relation:
     """With a variable: each named window in turn."""
     if not isinstance(op.name, Var):
-        return compile_op(op.pattern, context.in_window(encoding.encode(op.name)))
+        return compile_op(op.pattern, context.in_window(encoding.encode(op.name)), known)
     streaming = context.plan.streaming
     names = [] if streaming is None else [c.name for c in streaming.contents if c.name is not None]
     parts = [_named_window(op.pattern, name, op.name.name, context) for name in names]
@@ -267,8 +271,8 @@ def _named_window(pattern: ops.Op, name: str, var: str, context: Context) -> Rel
     return joins.join(relation, table((var,), [(name,)]))
 
 
-def _overridden(op: ops.Overridden, context: Context) -> Relation:
-    return compile_op(op.pattern, context.overridden(op.tag))
+def _overridden(op: ops.Overridden, context: Context, known: Known) -> Relation:
+    return compile_op(op.pattern, context.overridden(op.tag), known)
 
 
 def _name_graph(relation: Relation, key: str, var: str) -> Relation:
@@ -282,12 +286,13 @@ def _name_graph(relation: Relation, key: str, var: str) -> Relation:
 
 def _project(op: ops.Project, context: Context, known: Known) -> Relation:
     vars = tuple(v.name for v in op.vars if not v.parameter)
-    inside = compile_op(op.pattern, context, lookup.only(op.vars, known))
+    inside = compile_op(op.pattern, context, only(op.vars, known))
     relation = context.expand(inside, frozenset(filter(is_key, vars)))
     vars += tuple(sorted(relation.keys - set(vars))) + tuple(filter(_kept_time(op, context), relation.vars))
     items = [sql.name(v) if v in relation.vars else sql.alias(sql.NULL, v) for v in vars]
     source = select([*items, *map(sql.name, relation.hidden)], relation.sql)
-    return replace(relation, sql=source, vars=vars, certain=relation.certain & set(vars))
+    found = {name: terms for name, terms in relation.found.items() if name in vars}
+    return replace(relation, sql=source, vars=vars, certain=relation.certain & set(vars), found=found)
 
 
 def _kept_time(op: ops.Project, context: Context) -> Callable[[str], bool]:
@@ -347,7 +352,14 @@ def _path(op: ops.Path, context: Context) -> Relation:
     return paths.compile_path(op, context)
 
 
-_NARROWED = (ops.Join, ops.Kept, ops.Project)  # these pass on what is known, or use it
+_NARROWED = (
+    ops.Bgp,
+    ops.InWindow,
+    ops.Join,
+    ops.Kept,
+    ops.Overridden,
+    ops.Project,
+)  # these pass on what is known, or use it
 _OPERATORS: dict[type[ops.Op], Callable[..., Relation]] = {
     ops.Annotate: _annotate,
     ops.Bgp: patterns.compile_bgp,

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from penstock.spark import encoding, sql
 from penstock.spark.functions.moments import moment
-from penstock.spark.values import EXACT, Node, Value, boolean, number, term
+from penstock.spark.values import EXACT, Node, Number, Value, boolean, number, term
 
 
 def sort_key(value: Value) -> str:
-    """A struct that Spark compares field by field; NULL fields come first."""
+    """A struct that Spark compares field by field; NULL fields come first. Integers alone need none."""
+    if isinstance(value, Number) and value.counted:
+        return str(value.exact)
     encoded = term(value)
     n, m = number(Node(encoded)), moment(encoded)
     fields = (

@@ -19,7 +19,7 @@ from penstock.algebra.expressions import PatternTerm, Var
 from penstock.spark import encoding, joins, sql
 from penstock.spark.closure import closed
 from penstock.spark.context import Context
-from penstock.spark.patterns import can_match
+from penstock.spark.known import can_match
 from penstock.spark.relation import INSTANT, Relation, items_or_one, select, table
 
 FEW_EDGES = 20_000  # up to here it takes less time to fetch them than to plan the jobs

@@ -13,17 +13,18 @@ from functools import partial, reduce
 from pyoxigraph import NamedNode
 
 from penstock.algebra import ops
-from penstock.algebra.expressions import PatternTerm, Var
+from penstock.algebra.expressions import Var
 from penstock.optimise.cost import Estimate, of_pattern
 from penstock.optimise.statics import connected
-from penstock.spark import encoding, joins, members, sql, stamps
+from penstock.spark import encoding, joins, members, notes, sql, stamps
 from penstock.spark.buckets import Size
 from penstock.spark.contents import Content
 from penstock.spark.context import Context, Universe
+from penstock.spark.known import Known, can_match, fewer, streams_of, unknown
 from penstock.spark.relation import ENDS, STARTS, Relation, items_or_one, unit
 
 
-def compile_bgp(op: ops.Bgp, context: Context) -> Relation:
+def compile_bgp(op: ops.Bgp, context: Context, known: Known = unknown) -> Relation:
     if not op.patterns:
         return unit()
     if not context.contents():
@@ -35,7 +36,9 @@ def compile_bgp(op: ops.Bgp, context: Context) -> Relation:
         group[0]: _static(group, context)
         for group in connected((frozenset(ops.variables_of(*p.terms)), [p]) for p in still)
     }
-    parts = [groups[p] if p in still else _leaf(p, context) for p in op.patterns if p in groups or p not in still]
+    parts = [
+        groups[p] if p in still else _leaf(p, context, known) for p in op.patterns if p in groups or p not in still
+    ]
     return _joined(parts, list(groups.values()), context)
 
 
@@ -94,39 +97,40 @@ def _match(pattern: ops.TriplePattern, table: str, key: str | None, columns: dic
     return sql.all_of(conditions)
 
 
-def streams_of(pattern: ops.TriplePattern, context: Context) -> list[Content]:
-    """The windows in which the pattern can match at all."""
-    return [c for c in context.contents() if can_match(pattern.predicate, c.predicates)]
-
-
-def can_match(predicate: PatternTerm, known: frozenset[str] | None) -> bool:
-    return known is None or not isinstance(predicate, NamedNode) or encoding.encode(predicate) in known
-
-
-def _leaf(pattern: ops.TriplePattern, context: Context) -> Relation:
+def _leaf(pattern: ops.TriplePattern, context: Context, known: Known) -> Relation:
     """The matches of one pattern, in the windows and, unless that cannot be, in the background."""
-    found = [_in_window(pattern, content, context) for content in streams_of(pattern, context)]
+    found = [_in_window(pattern, content, context, known) for content in streams_of(pattern, context)]
     if can_match(pattern.predicate, context.background()):
         found.append(_static((pattern,), context))
     keys = frozenset().union(*(part.keys for part in found))
     return reduce(joins.union, (context.expand(part, keys) for part in found))
 
 
-def _in_window(pattern: ops.TriplePattern, content: Content, context: Context) -> Relation:
+def _in_window(pattern: ops.TriplePattern, content: Content, context: Context, known: Known) -> Relation:
     family = members.around((pattern,), context)
     columns = _told(family)
     _, key = context.source()
-    match = _match(pattern, "t", key, columns)
+    match = sql.all_of([_match(pattern, "t", key, columns), *_narrowed(pattern, content, context, known)])
     columns = _kept(columns, family)
     times = {c: f"t.{sql.name(c)}" for c in content.when} | _occurred(context) | _stamps(pattern, content, context)
     items = items_or_one(sql.alias(column, name) for name, column in {**columns, **times}.items())
     elements = context.elements(content, pattern.predicate, pattern.object)
     others = "" if family is None else f" JOIN ({family.sql}) u"
     text = f"SELECT {_hint(family)}{items} FROM ({elements}) t{others} WHERE {match}"
-    known = context.many and not context.equated and family is None
-    size = Size(partial(_counted, pattern, content), content.lasts) if known else None
+    sized = context.many and not context.equated and family is None
+    size = Size(partial(_counted, pattern, content), content.lasts) if sized else None
     certain = frozenset((*columns, *content.when, *_occurred(context)))
     return Relation(text, (*columns, *times), certain, size=size, most=_most(pattern, content, context))
+
+
+def _narrowed(pattern: ops.TriplePattern, content: Content, context: Context, known: Known) -> list[str]:
+    """Conditions that leave out most of the elements, none of which would find a partner."""
+    found = fewer(pattern, content, known) if context.plan.members is None else []
+    for each in found:
+        notes.note(f"only {len(each.terms):,} terms of ?{each.var.name}, which is {each.share:.1%} of them")
+    share = min((each.share for each in found), default=1.0)
+    context.plan.left[pattern] = max(share, context.plan.left.get(pattern, 0.0))
+    return [f"t.{each.column} IN ({sql.texts(sorted(each.terms))})" if each.terms else "false" for each in found]
 
 
 def _most(pattern: ops.TriplePattern, content: Content, context: Context) -> int | None:

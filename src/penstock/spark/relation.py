@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from penstock.algebra.expressions import PARAMETER
 from penstock.spark import sql
@@ -20,6 +21,8 @@ FROM, TO = ".from", ".to"  # when a row holds: at the instants t with from <= t 
 STARTS, ENDS = ".starts", ".ends"  # when what a row is made of occurred: from the first start to the last end
 STAMP = ".ts:"  # with a variable's name: the latest timestamp among the triples that bound it
 ALWAYS = 2**62  # bounds of what holds always: no instant is beyond
+
+Terms: TypeAlias = frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,10 @@ class Relation:
     size: Size | None = field(default=None, compare=False)  # at most about so many rows, where that is known
     most: int | None = field(default=None, compare=False)  # there are not more, where somebody has counted
     kept: int | None = field(default=None, compare=False)  # how many, where they are those of a part that was answered
+    counts: frozenset[str] = field(default=frozenset(), compare=False)  # the variables that COUNT has written
+    found: Mapping[str, Terms] = field(
+        default_factory=dict, compare=False
+    )  # all terms of a variable, where rows were looked up
 
     @property
     def keys(self) -> frozenset[str]:
@@ -112,12 +119,18 @@ def nothing(name: str) -> str:
 
 
 def select(items: Iterable[str], source: str, rest: str = "") -> str:
-    """SELECT items FROM (source), with columns in the source for what the items and the rest name.
+    """SELECT items FROM (source), with columns in the source for what the items and the rest name; or the source, where
+    that selects just these columns.
 
     The source has an alias, lest Spark take `WHERE (false)` for one: a table called WHERE with a column called false.
     """
     source, (*items, rest) = lower(source, [*items, rest])
-    return f"SELECT {items_or_one(items)} FROM ({source}) t {rest}".rstrip()
+    chosen = f"SELECT {items_or_one(items)} FROM ("
+    same = not rest and source.startswith(chosen) and all(map(_COLUMN.fullmatch, items))
+    return source if same else f"{chosen}{source}) t {rest}".rstrip()
+
+
+_COLUMN = re.compile("`[^`]*`")
 
 
 def items_or_one(items: Iterable[str]) -> str:

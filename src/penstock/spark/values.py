@@ -76,6 +76,11 @@ class Number:
         known = (self.exact is None) != (self.real is None)
         return known and self.term is not None and self.term.startswith("'")
 
+    @property
+    def counted(self) -> bool:
+        """Whether equal numbers are equal terms: integers of every row, as they are written here."""
+        return self.kind == INTEGER and self.real is None and not self.constant
+
     def as_real(self) -> str:
         """The value as a double, promoted if it has to be."""
         promoted = f"CAST({self.exact} AS DOUBLE)"
@@ -180,6 +185,12 @@ def _read_number(term: str) -> Number:
         (float_, single(_found(term, _term_form(FLOAT)))),
     )
     return Number(let(_kind(term)), let(exact), let(real), term)
+
+
+def count(term: str) -> Number:
+    """What COUNT has written, which need not be looked at to know how it is read."""
+    digits = f"substring({term}, 2, length({term}) - {len(_TYPE_ENDS[INTEGER]) + 2})"
+    return Number(INTEGER, let(f"CAST({digits} AS {EXACT})"), None, term)
 
 
 def single(real: str) -> str:
