@@ -54,8 +54,8 @@ def test_every_output_says_the_same(
 
 
 def every_output_says_the_same(streamed: Streamed, generated: Generated, session: Any, folder: Path) -> None:
-    planned = translate(generated.text)
-    said = {emit: rows_of(streamed, planned, emit, session, folder / emit) for emit in REPORTS}
+    planned, background = translate(generated.text), background_of(streamed, session)
+    said = {emit: rows_of(streamed, planned, emit, background, folder / emit) for emit in REPORTS}
     held: Counter[tuple[Any, ...]] = Counter()
     for moment in streamed.moments():
         held += said["istream"].get(moment, Counter())
@@ -76,12 +76,16 @@ def makes_names(query: Query) -> bool:
     return internal or any(word in text for word in ("'BNODE'", "'UUID'", "'STRUUID'", "'RAND'", "'NOW'"))
 
 
-def rows_of(streamed: Streamed, planned: Query, emit: str, session: Any, folder: Path) -> Rows:
-    """What is reported at each instant; of intervals the rows begin with their bounds, under the instant 0."""
-    query = replace(planned, streams=streamed.windows, registration=Registration("q", streamed.every))
+def background_of(streamed: Streamed, session: Any) -> Background:
     store = OxigraphStore()
     store.load(streamed.background)
-    continuous = ContinuousQuery(query, Background(session, store), duplicates=streamed.duplicates, emit=emit)
+    return Background(session, store)
+
+
+def rows_of(streamed: Streamed, planned: Query, emit: str, background: Background, folder: Path) -> Rows:
+    """What is reported at each instant; of intervals the rows begin with their bounds, under the instant 0."""
+    query = replace(planned, streams=streamed.windows, registration=Registration("q", streamed.every))
+    continuous = ContinuousQuery(query, background, duplicates=streamed.duplicates, emit=emit)
     folder.mkdir()
     streams = {iri.value: written(e, folder / iri.value[-1], streamed) for iri, e in streamed.elements.items()}
     found: Rows = {}
@@ -95,7 +99,7 @@ def rows_of(streamed: Streamed, planned: Query, emit: str, session: Any, folder:
             evaluated.write_open(before)
         take(found, evaluated.toArrow().to_pylist())
     if before is not None and emit == "intervals":
-        take(found, [{"time": None, **row} for row in opened(session, before)])
+        take(found, [{"time": None, **row} for row in opened(background.session, before)])
     continuous.close()
     return found
 

@@ -20,6 +20,7 @@ _SIZES = (
     "spark.sql.adaptive.enabled",
     "spark.sql.shuffle.partitions",
     "spark.sql.codegen.aggregate.fastHashMap.capacityBit",  # groups beyond 2^n take a slower way
+    "spark.sql.leafNodeDefaultParallelism",  # parts of a table that is sent along
 )
 _COMPILED = {  # Java for a plan takes longer to compile than a few rows take without
     "spark.sql.codegen.wholeStage": ("false", "true"),
@@ -57,7 +58,7 @@ class Jobs:
         """
         few = rows is not None and rows + made / _MADE < _FEW
         parts = 1 if few else self.parts((rows or 0) if joins else 0)
-        sizes = (str(joins and not few).lower(), str(parts), "16" if few else "18")
+        sizes = (str(joins and not few).lower(), str(parts), "16" if few else "18", "1" if few else str(self.cores))
         compiled = {name: of_few if few else of_many for name, (of_few, of_many) in _COMPILED.items()}
         self._set({**dict(zip(_SIZES, sizes, strict=True)), **compiled})
 
