@@ -77,14 +77,14 @@ def streams(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Stream]:
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many rows were looked up each time, of parts of any size."""
     found: list[int] = []
-    with_terms = lookup.with_terms
+    with_terms = lookup.Packed.with_terms
 
     def noted(*args: Any) -> pa.Table:
         table = with_terms(*args)
         found.append(table.num_rows)
         return table
 
-    monkeypatch.setattr(lookup, "with_terms", noted)
+    monkeypatch.setattr(lookup.Packed, "with_terms", noted)
     monkeypatch.setattr(kept, "_MANY", 0)
     monkeypatch.setattr(kept, "_SHARE", 1.0)
     monkeypatch.setattr(known, "_SHARE", 10.0)  # and windows are narrowed wherever something is known
@@ -140,7 +140,7 @@ def test_through_a_file(spark: Any) -> None:
     table = pa.table({"a b": ["<x:1>", "<x:2>", "<x:1>"], "c.d": ['"one"', None, '"ü\n"@de']})
     found = lookup.brought(spark.createDataFrame(table), 3)
     assert found is not None
-    assert found.cast(table.schema).sort_by("a b").to_pylist() == table.sort_by("a b").to_pylist()
+    assert found.table.cast(table.schema).sort_by("a b").to_pylist() == table.sort_by("a b").to_pylist()
     assert lookup.brought(spark.createDataFrame(table), 4) is None  # some are elsewhere
 
 

@@ -61,7 +61,7 @@ def _sought(part: Part, op: ops.Kept, known: Known, context: Context) -> tuple[R
     packed = part.packed() if wanted else None
     if packed is None:
         return part.relation, part.rows
-    table = lookup.with_terms(packed, wanted)
+    table = packed.with_terms(wanted)
     if table.num_rows > min(part.rows * _SHARE, joins.FEW):
         return part.relation, part.rows
     notes.note(f"{table.num_rows:,} of {part.rows:,} rows looked up by {' '.join(f'?{key}' for key in wanted)}")

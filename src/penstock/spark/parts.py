@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 
-import pyarrow as pa
-
+from penstock.spark.lookup import Packed
 from penstock.spark.relation import Relation
 
 __all__ = ["Part", "Wanted"]
@@ -34,5 +33,5 @@ class Part:
     view: str
     rows: int
     reads: frozenset[str] | None
-    packed: Callable[[], pa.Table | None]
+    packed: Callable[[], Packed | None]
     users: set[object] = field(default_factory=set)

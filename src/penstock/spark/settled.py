@@ -113,15 +113,15 @@ class Settled:
         self._jobs.drop([made])
         return rows, table
 
-    def _brought(self, name: str, rows: int) -> pa.Table | None:
+    def _brought(self, name: str, rows: int) -> lookup.Packed | None:
         """The rows of a view, to be here as well; None: they would be too many."""
         if rows > _MANY:
             return None
         with self._jobs.apart(rows):
             packed = lookup.brought(self._jobs.session.table(name), rows)
-        if packed is None or sum(self._bytes.values()) + packed.nbytes > _BYTES:
+        if packed is None or sum(self._bytes.values()) + packed.table.nbytes > _BYTES:
             return None
-        self._bytes[name] = packed.nbytes
+        self._bytes[name] = packed.table.nbytes
         return packed
 
     def _partitioned(self, made: str, rows: int, relation: Relation, keys: tuple[str, ...]) -> str:
