@@ -1,6 +1,6 @@
 """`python -m benchmarks.run cqels`: the experiment of the CQELS paper, Figure 5, in the shape of its data.
 
-Each query answers one second of the location stream after the other, on background knowledge of five million triples,
+Each query answers one second of the location stream after the other, on background knowledge of 7.6 million triples,
 with what reads the background alone answered beforehand or not, and with joins in the order of live numbers or in that
 of the text. Only evaluation is timed, from the segments of the log to the rows of the answers.
 """

@@ -77,7 +77,8 @@ class Jobs:
     @contextmanager
     def apart(self, rows: int) -> Iterator[None]:
         """Jobs on so many rows in the midst of planning others, for which everything is as it was afterwards."""
-        before = {name: str(self.session.conf.get(name)) for name in (*_SIZES, *_COMPILED)}
+        found = {name: self.session.conf.get(name, None) for name in (*_SIZES, *_COMPILED)}
+        before = {name: value for name, value in found.items() if value is not None}
         self.partition(rows)
         try:
             yield

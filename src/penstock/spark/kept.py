@@ -66,7 +66,8 @@ def _sought(part: Part, op: ops.Kept, known: Known, context: Context) -> tuple[R
         return part.relation, part.rows
     notes.note(f"{table.num_rows:,} of {part.rows:,} rows looked up by {' '.join(f'?{key}' for key in wanted)}")
     text = f"SELECT {items_or_one(map(sql.name, part.relation.vars))} FROM {context.plan.sent(table)}"
-    return replace(part.relation, sql=text, found=lookup.terms_in(table, [key.name for key in keys])), table.num_rows
+    found = lookup.terms_in(table, [key.name for key in keys])
+    return replace(part.relation, sql=text, found=found), table.num_rows
 
 
 def _of_members(op: ops.Kept, context: Context) -> Relation | None:

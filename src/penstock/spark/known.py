@@ -18,7 +18,7 @@ from penstock.spark.contents import Content
 from penstock.spark.context import Context
 from penstock.spark.relation import Relation, Terms
 
-__all__ = ["Known", "beside", "can_match", "fewer", "found_by", "only", "streams_of", "terms", "unknown"]
+__all__ = ["Fewer", "Known", "beside", "can_match", "fewer", "found_by", "only", "streams_of", "terms", "unknown"]
 
 _LISTED = 1_000  # terms that a condition can have
 _SHARE = 0.2  # of the terms that there are: where more are asked for, all are read

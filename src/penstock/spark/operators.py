@@ -352,14 +352,8 @@ def _path(op: ops.Path, context: Context) -> Relation:
     return paths.compile_path(op, context)
 
 
-_NARROWED = (
-    ops.Bgp,
-    ops.InWindow,
-    ops.Join,
-    ops.Kept,
-    ops.Overridden,
-    ops.Project,
-)  # these pass on what is known, or use it
+# These use what is known, or pass it on.
+_NARROWED = (ops.Bgp, ops.InWindow, ops.Join, ops.Kept, ops.Overridden, ops.Project)
 _OPERATORS: dict[type[ops.Op], Callable[..., Relation]] = {
     ops.Annotate: _annotate,
     ops.Bgp: patterns.compile_bgp,
