@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import reduce
 from typing import TypeVar
 
 from penstock.algebra import ops
@@ -11,8 +12,12 @@ from penstock.algebra.occurrence import everywhere
 from penstock.algebra.ops import Op
 from penstock.algebra.scope import Vars, exists_in, expressions_of, free, mentioned, visible
 from penstock.optimise.statistics import Statistics
+from penstock.optimise.walk import map_children
 
-__all__ = ["VOLATILE", "calls", "chained", "connected", "is_join", "is_key", "is_static", "is_steady", "predicates"]
+__all__ = [
+    "VOLATILE", "calls", "chained", "connected", "is_join", "is_key", "is_static", "is_steady", "predicates",
+    "unordered",
+]  # fmt: skip
 
 VOLATILE = frozenset(("BNODE", "RAND", "STRUUID", "UUID"))  # each call has a value of its own
 UNSTEADY = VOLATILE | {"NOW", "TIMESTAMP"}  # another value at another time; TIMESTAMP asks for triples of streams
@@ -99,6 +104,22 @@ def chained(operands: Iterable[Op]) -> list[Op]:
         found.append(following)
         bound |= visible(following)
     return found
+
+
+def unordered(op: Op) -> Op:
+    """The same operator for all orders of its joins."""
+    op = map_children(op, unordered)
+    if not isinstance(op, ops.Join | ops.Bgp):
+        return op
+    operands = _operands(op)
+    patterns = [pattern for each in operands if isinstance(each, ops.Bgp) for pattern in each.patterns]
+    others = sorted((each for each in operands if not isinstance(each, ops.Bgp)), key=str)
+    together = [ops.Bgp(tuple(sorted(patterns, key=str)))] if patterns or not others else []
+    return reduce(ops.Join, [*together, *others])
+
+
+def _operands(op: Op) -> list[Op]:
+    return [*_operands(op.left), *_operands(op.right)] if isinstance(op, ops.Join) else [op]
 
 
 def connected(given: Iterable[tuple[Vars, list[Member]]]) -> list[list[Member]]:

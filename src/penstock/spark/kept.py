@@ -9,7 +9,7 @@ from penstock.algebra.expressions import Var
 from penstock.algebra.ops import Bgp, Op, Project
 from penstock.algebra.scope import mentioned
 from penstock.optimise.cost import Estimate, estimate
-from penstock.optimise.statics import is_join, is_key, predicates
+from penstock.optimise.statics import is_join, is_key, predicates, unordered
 from penstock.optimise.walk import nodes
 from penstock.spark import joins, lookup, members, notes, sql
 from penstock.spark.buckets import Size
@@ -36,7 +36,7 @@ def compile_kept(op: ops.Kept, context: Context, known: Known) -> Relation:
     inside = context.made_steady()
     expected = estimate(op.pattern, streaming.statistics)
     wanted = Wanted(
-        _asked(op.pattern, inside),
+        _asked(unordered(op.pattern), inside),
         predicates(op.pattern),
         tuple(var.name for var in op.keys),
         expected.rows,
