@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import TypeVar
 
 from penstock.algebra import ops
@@ -15,8 +15,8 @@ from penstock.optimise.statistics import Statistics
 from penstock.optimise.walk import map_children
 
 __all__ = [
-    "VOLATILE", "calls", "chained", "connected", "is_join", "is_key", "is_static", "is_steady", "predicates",
-    "unordered",
+    "VOLATILE", "calls", "chained", "connected", "is_join", "is_key", "is_static", "is_steady", "operands",
+    "predicates", "unordered",
 ]  # fmt: skip
 
 VOLATILE = frozenset(("BNODE", "RAND", "STRUUID", "UUID"))  # each call has a value of its own
@@ -106,20 +106,19 @@ def chained(operands: Iterable[Op]) -> list[Op]:
     return found
 
 
+def operands(op: Op) -> list[Op]:
+    """What is joined, triple patterns one by one."""
+    if isinstance(op, ops.Join):
+        return operands(op.left) + operands(op.right)
+    return [ops.Bgp((pattern,)) for pattern in op.patterns] if isinstance(op, ops.Bgp) else [op]
+
+
+@lru_cache(maxsize=8192)
 def unordered(op: Op) -> Op:
     """The same operator for all orders of its joins."""
     op = map_children(op, unordered)
-    if not isinstance(op, ops.Join | ops.Bgp):
-        return op
-    operands = _operands(op)
-    patterns = [pattern for each in operands if isinstance(each, ops.Bgp) for pattern in each.patterns]
-    others = sorted((each for each in operands if not isinstance(each, ops.Bgp)), key=str)
-    together = [ops.Bgp(tuple(sorted(patterns, key=str)))] if patterns or not others else []
-    return reduce(ops.Join, [*together, *others])
-
-
-def _operands(op: Op) -> list[Op]:
-    return [*_operands(op.left), *_operands(op.right)] if isinstance(op, ops.Join) else [op]
+    joined = sorted(operands(op), key=str) if isinstance(op, ops.Join | ops.Bgp) else []
+    return reduce(ops.Join, joined) if joined else op
 
 
 def connected(given: Iterable[tuple[Vars, list[Member]]]) -> list[list[Member]]:

@@ -89,12 +89,16 @@ def _of_pattern(pattern: ops.TriplePattern, var: Var, context: Context) -> Terms
 
 
 def _in_content(pattern: ops.TriplePattern, column: str, content: Content) -> Terms | None:
+    table = _elements(pattern, content)
+    return None if table is None else frozenset(map(str, pc.unique(table.column(column)).to_pylist()))
+
+
+def _elements(pattern: ops.TriplePattern, content: Content) -> pa.Table | None:
+    """Those that have its predicate, where they are here."""
     table = content.elements()
-    if table is None:
-        return None
-    if isinstance(pattern.predicate, NamedNode):
-        table = table.filter(pc.equal(table.column("p"), pa.scalar(encoding.encode(pattern.predicate))))
-    return frozenset(str(term) for term in pc.unique(table.column(column)).to_pylist())
+    if table is None or not isinstance(pattern.predicate, NamedNode):
+        return table
+    return table.filter(pc.equal(table.column("p"), pa.scalar(encoding.encode(pattern.predicate))))
 
 
 class Fewer(NamedTuple):
@@ -116,8 +120,9 @@ def fewer(pattern: ops.TriplePattern, content: Content, known: Known) -> list[Fe
 
 
 def _share(wanted: Terms, pattern: ops.TriplePattern, column: str, content: Content) -> float:
-    there = _in_content(pattern, column, content)
-    return len(wanted) / len(there) if there else 1.0
+    table = _elements(pattern, content)
+    there = 0 if table is None else pc.count_distinct(table.column(column)).as_py()
+    return len(wanted) / there if there else 1.0
 
 
 def streams_of(pattern: ops.TriplePattern, context: Context) -> list[Content]:

@@ -20,11 +20,11 @@ from penstock.spark import encoding, joins, members, notes, sql, stamps
 from penstock.spark.buckets import Size
 from penstock.spark.contents import Content
 from penstock.spark.context import Context, Universe
-from penstock.spark.known import Known, can_match, fewer, streams_of, unknown
+from penstock.spark.known import Known, can_match, fewer, streams_of
 from penstock.spark.relation import ENDS, STARTS, Relation, items_or_one, unit
 
 
-def compile_bgp(op: ops.Bgp, context: Context, known: Known = unknown) -> Relation:
+def compile_bgp(op: ops.Bgp, context: Context, known: Known) -> Relation:
     if not op.patterns:
         return unit()
     if not context.contents():

@@ -56,9 +56,7 @@ class Relation:
     most: int | None = field(default=None, compare=False)  # there are not more, where somebody has counted
     kept: int | None = field(default=None, compare=False)  # how many, where they are those of a part that was answered
     counts: frozenset[str] = field(default=frozenset(), compare=False)  # the variables that COUNT has written
-    found: Mapping[str, Terms] = field(
-        default_factory=dict, compare=False
-    )  # all terms of a variable, where rows were looked up
+    found: Mapping[str, Terms] = field(default_factory=dict, compare=False)  # all terms, where rows were looked up
 
     @property
     def keys(self) -> frozenset[str]:

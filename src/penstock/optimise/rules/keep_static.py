@@ -11,7 +11,7 @@ from penstock.algebra.expressions import Var
 from penstock.algebra.ops import Bgp, InWindow, Join, Kept, Op
 from penstock.algebra.scope import visible
 from penstock.optimise.cost import estimate
-from penstock.optimise.statics import chained, connected, is_join, is_static
+from penstock.optimise.statics import chained, connected, is_join, is_static, operands
 from penstock.optimise.statistics import Statistics
 from penstock.optimise.walk import map_children, map_exists, nodes
 
@@ -54,30 +54,23 @@ def _is_worth_keeping(op: Op) -> bool:
 
 
 def _of_join(op: Join | Bgp, statistics: Statistics, static: Static) -> Op:
-    operands = _operands(op)
-    still = [each for each in operands if not isinstance(each, Kept) and static(each, statistics)]
+    sides = operands(op)
+    still = [each for each in sides if not isinstance(each, Kept) and static(each, statistics)]
     if not any(map(_is_worth_keeping, still)):
         return map_children(op, lambda child: _keeping(child, statistics, static))
-    moving = [each for each in operands if each not in still]
+    moving = [each for each in sides if each not in still]
     around = frozenset[Var]().union(*map(visible, moving))
     groups = connected((visible(each), [each]) for each in still)
     parts = [(group, _kept(group, around, statistics)) for group in groups]
     parts += [([each], [_keeping(each, statistics, static)]) for each in _merged(moving)]
-    parts.sort(key=lambda part: min(map(partial(_place, operands), part[0])))  # as they stand in the text
+    parts.sort(key=lambda part: min(map(partial(_place, sides), part[0])))  # as they stand in the text
     return reduce(make.join, [each for _, some in parts for each in some])
 
 
-def _place(operands: list[Op], op: Op) -> int:
+def _place(sides: list[Op], op: Op) -> int:
     """Where an operand stands, or the first of its triple patterns."""
     found = Bgp(op.patterns[:1]) if isinstance(op, Bgp) else op
-    return operands.index(found)
-
-
-def _operands(op: Op) -> list[Op]:
-    """Triple patterns one by one: some may be static, and others not."""
-    if isinstance(op, Join):
-        return _operands(op.left) + _operands(op.right)
-    return [Bgp((pattern,)) for pattern in op.patterns] if isinstance(op, Bgp) else [op]
+    return sides.index(found)
 
 
 def _kept(group: list[Op], around: frozenset[Var], statistics: Statistics) -> list[Op]:
