@@ -160,7 +160,12 @@ def _bgp(op: ops.Bgp, world: World) -> list[Row]:
 
 
 def _path(op: ops.Path, world: World) -> list[Row]:
-    """Paths lead through the background alone."""
+    """One link, in either direction, is a triple pattern; longer paths lead through the background alone."""
+    match op.path:
+        case ops.Link(predicate):
+            return _bgp(ops.Bgp((ops.TriplePattern(op.subject, predicate, op.object),)), world)
+        case ops.Inverse(inner):
+            return _path(ops.Path(op.object, inner, op.subject), world)
     plain = reference.World(world.background, dict(world.named), world.around())
     return [Row(solution) for solution in reference.solve(op, plain)]
 
