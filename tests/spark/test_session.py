@@ -55,6 +55,12 @@ def test_a_running_session_is_shared_and_survives(spark: SparkSession) -> None:
     assert spark.range(5).count() == 5
 
 
+def test_small_tables_take_little_memory(spark: SparkSession) -> None:
+    """A table that is sent to a join reads the settings that the JVM was started with, not those of the context."""
+    said = spark._jvm.org.apache.spark.SparkConf().get("spark.buffer.pageSize")  # type: ignore[union-attr]
+    assert said == spark.sparkContext.getConf().get("spark.buffer.pageSize") == "4m"
+
+
 def test_workers_run_this_python(spark: SparkSession) -> None:
     def executable(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
         list(batches)

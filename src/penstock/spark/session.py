@@ -40,6 +40,8 @@ _EMBEDDED: dict[str, str] = {
     "spark.ui.retainedJobs": "100",
     "spark.ui.retainedStages": "100",
     "spark.sql.maxPlanStringLength": "100000",
+    # Else each table that is sent to a join takes 64 MB, however small, for as long as Java keeps it.
+    "spark.buffer.pageSize": "4m",
     "spark.sql.catalogImplementation": "in-memory",  # no Hive
     # Spark may make this directory though we keep no tables, by default wherever the user happens to be.
     "spark.sql.warehouse.dir": str(Path(tempfile.gettempdir(), "penstock-warehouse")),
@@ -68,6 +70,7 @@ _PRIVATE: dict[str, str] = {
 # with stays for each later context in it.
 _AT_LAUNCH = (
     "spark.archives",
+    "spark.buffer.pageSize",
     "spark.driver.defaultJavaOptions",
     "spark.driver.extra",
     "spark.driver.memory",
