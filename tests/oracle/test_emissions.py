@@ -43,7 +43,7 @@ def test_windows_of_other_languages(
 
 
 @given(case=streamed_cases(*WINDOWS))
-@thorough(25)
+@thorough(12)
 def test_every_output_says_the_same(
     case: tuple[Streamed, Generated], session: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
