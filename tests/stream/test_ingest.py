@@ -125,6 +125,27 @@ def test_a_crash_repeats_a_batch_and_no_element(open_ingest: Opener, place: str)
     assert second.log.counts(STREAM) == Counts(4, late=1, malformed=0)
 
 
+def test_a_crash_while_spark_wrote_its_first_account(open_ingest: Opener, drops: Path, tmp_path: Path) -> None:
+    """Such a file gets its name when it is whole; by itself, Spark would not start where one without a name lies."""
+    (drops / "1.nq").write_bytes(text([1]))
+    accounts = tmp_path / "checkpoint" / "ingest"
+    first = open_ingest(drops)
+    first.start()
+    first.close()
+    for checkpoint in accounts.iterdir():
+        offsets = checkpoint / "offsets"
+        for account in [*offsets.iterdir(), *(checkpoint / "commits").iterdir()]:
+            account.unlink()
+        for torn in (".0.9168adfc.tmp", "..0.9168adfc.tmp.crc"):
+            (offsets / torn).touch()
+    second = open_ingest(drops)
+    second.start()
+    second.push(STREAM, text([2]))
+    second.drain()
+    assert len(list(accounts.glob("*/offsets/0"))) == 2
+    assert sorted(times(second.log)) == [1, 2]
+
+
 def test_an_error_is_one_sentence(open_ingest: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
     ingest = open_ingest()
     ingest.start()

@@ -54,6 +54,7 @@ class Feeding:
         self._ended = ended
         self._stopping = False
         self._working = Lock()
+        _sweep(checkpoint)
         writer = frame.writeStream.foreachBatch(self._batch).option("checkpointLocation", str(checkpoint))
         self._query: StreamingQuery = (writer.trigger(processingTime=every) if every else writer).start()
         self._watcher = Thread(target=self._watch, name="penstock-feeding", daemon=True)
@@ -96,3 +97,12 @@ class Feeding:
         if self.error is None and not self._stopping:
             reason = str(error) if isinstance(error, PenstockError) else running.reason(str(error))
             self.error = f"Ingest from {self._what} has stopped: {reason}"
+
+
+def _sweep(checkpoint: Path) -> None:
+    """Remove what is left of a process that was killed while Spark wrote an account: it gets its name when it is whole.
+
+    By itself, Spark would not start where the first one was never finished.
+    """
+    for torn in checkpoint.glob("*/.*.tmp*"):
+        torn.unlink()
