@@ -30,7 +30,9 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what may start a JVM, by folder, and keep the quick folders quick."""
+    """Mark what may start a JVM, by folder, and keep the quick folders quick. Tests that take minutes begin first, so
+    that at the end nobody waits for one of them."""
+    items.sort(key=lambda item: item.path.parent.name != "recovery")
     for item in items:
         quick = any(folder in item.path.parents for folder in WITHOUT_JVM)
         if quick and "spark" in getattr(item, "fixturenames", ()):
