@@ -28,7 +28,13 @@ _MANY = 30  # rounds after which an instant is taken for one without an answer
 
 
 def rule(name: str, template: Sequence[TriplePattern], pattern: Op) -> Rule:
-    return Rule(name, ops.Query(ops.Construct(tuple(template)), pattern, emit="events"))
+    return Rule(name, ops.Query(ops.Construct(tuple(template)), _sayable(pattern), emit="events"))
+
+
+def _sayable(op: Op) -> Op:
+    """Without BIND of what the group has bound before: no text says that, but patterns with other variables might."""
+    op = map_exists(map_children(op, _sayable), _sayable)
+    return op.pattern if isinstance(op, ops.Extend) and op.var in visible(op.pattern) else op
 
 
 # The definition
