@@ -133,11 +133,11 @@ def test_a_crash_while_spark_wrote_its_first_account(open_ingest: Opener, drops:
     first.start()
     first.close()
     for checkpoint in accounts.iterdir():
-        offsets = checkpoint / "offsets"
-        for account in [*offsets.iterdir(), *(checkpoint / "commits").iterdir()]:
+        for account in [*checkpoint.glob("offsets/*"), *checkpoint.glob("commits/*")]:
             account.unlink()
+        (checkpoint / "offsets").mkdir(exist_ok=True)
         for torn in (".0.9168adfc.tmp", "..0.9168adfc.tmp.crc"):
-            (offsets / torn).touch()
+            (checkpoint / "offsets" / torn).touch()
     second = open_ingest(drops)
     second.start()
     second.push(STREAM, text([2]))
