@@ -17,10 +17,10 @@ from benchmarks.common import DATA, Effort, seconds
 from benchmarks.replay import comparable, ours
 from benchmarks.report import Bar, Section, at_most
 from benchmarks.streams import SECOND, STREAM, Case, T, crossings_of, stream
-from penstock.spark import buckets
-from penstock.spark.buckets import Buckets
-from penstock.spark.relation import Relation
-from penstock.spark.timeline import Span
+from penstock.compile.operators.physical import time_buckets
+from penstock.compile.operators.physical.time_buckets import Buckets
+from penstock.compile.relation import Relation
+from penstock.model.span import Span
 
 ELEMENTS, LEAST, RUNS = 400_000, 250_000, 3  # of fewer elements nothing is asked
 FORCED = 4_000_000  # microseconds: the width where buckets are not chosen
@@ -75,11 +75,11 @@ def compared(spark: SparkSession, name: str, elements: int, runs: int, console: 
     return Compared(name, len(chosen), plain, cut, None if found[-1] is None else found[-1].width)
 
 
-_choose: Choice = buckets.choose
+_choose: Choice = time_buckets.choose
 
 
 def _answers(spark: SparkSession, case: Case, path: Path, way: Choice) -> pa.Table:
-    with patch.object(buckets, "choose", way):
+    with patch.object(time_buckets, "choose", way):
         return ours(spark, case, path)
 
 

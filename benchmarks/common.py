@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from penstock.spark import session
+from penstock.spark.session import session
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

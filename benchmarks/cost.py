@@ -18,8 +18,8 @@ from rich.console import Console
 from benchmarks.common import Effort, seconds
 from benchmarks.report import Bar, Section
 from penstock.optimise.cost import MODEL, Model
-from penstock.spark import session
-from penstock.spark.jobs import Jobs
+from penstock.spark.session import session
+from penstock.spark.session.jobs import Jobs
 
 RUNS, RANK = 3, 0.8
 LEAST = 0.001  # seconds: what is less is chance

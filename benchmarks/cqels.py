@@ -22,11 +22,13 @@ from benchmarks.common import DATA, DOCS, Effort, seconds
 from benchmarks.plot import columns
 from benchmarks.report import Bar, Section
 from penstock.algebra.build import translate
+from penstock.model.span import Span
 from penstock.optimise import ALL_RULES
-from penstock.spark.continuous import Background, ContinuousQuery, Span
-from penstock.spark.store import SparkStore
-from penstock.stream import due
-from penstock.stream.log import StreamLog
+from penstock.spark.query.continuous_query import ContinuousQuery
+from penstock.spark.store.store import SparkStore
+from penstock.spark.views.background_tables import BackgroundTables
+from penstock.stream.log.stream_log import StreamLog
+from penstock.stream.registry import schedule
 
 PICTURE = "cqels-figure-5.svg"
 RATE = 1_000  # elements a second
@@ -47,7 +49,7 @@ MODES = {
 class World:
     """The background, the log of the stream, and who is there."""
 
-    background: Background
+    background: BackgroundTables
     log: StreamLog
 
 
@@ -81,7 +83,7 @@ def prepared(spark: SparkSession, effort: Effort, folder: Path) -> tuple[World, 
     log, present = StreamLog(folder), dblp.guests(known)
     for second in range(WINDOW + MOST + 2 * TIMED):
         log.append(dblp.STREAM, "bench", second, dblp.seen(second, RATE, present))
-    return World(Background(store._ours, store), log), triples
+    return World(BackgroundTables(store._ours, store), log), triples
 
 
 def answered(text: str, world: World, effort: Effort, console: Console, name: str) -> dict[str, list[float]]:
@@ -137,7 +139,7 @@ class Mode:
     def _answered(self) -> pa.Table:
         begins = dblp.START + self.second * dblp.SECOND
         span = Span(begins - 1, begins + dblp.SECOND - 1)
-        streams = due.view(self.plan, span, {dblp.STREAM: self.log.segments(dblp.STREAM)}, lambda _: 0)
+        streams = schedule.visible_segments(self.plan, span, {dblp.STREAM: self.log.segments(dblp.STREAM)}, lambda _: 0)
         before = self._left_open(self.second - 1)
         made = self.plan.evaluate(streams, span, str(before) if before.exists() else None)
         answers = made.toArrow()

@@ -21,13 +21,15 @@ from benchmarks.common import Effort, seconds
 from benchmarks.report import Bar, Section, at_most
 from benchmarks.streams import SECOND, START, STREAM, T
 from penstock.algebra.build import translate
+from penstock.compile.expressions import iri
 from penstock.knowledge.oxigraph import OxigraphStore
+from penstock.model.span import Span
+from penstock.model.stream_files import StreamFiles
 from penstock.optimise import ALL_RULES
-from penstock.spark import iris, session
-from penstock.spark.contents import Stream
-from penstock.spark.continuous import Background, ContinuousQuery
-from penstock.spark.timeline import Span
-from penstock.stream.segment import Segment, segment_of, write_part
+from penstock.spark.query.continuous_query import ContinuousQuery
+from penstock.spark.session import session
+from penstock.spark.views.background_tables import BackgroundTables
+from penstock.stream.log.segment import Segment, segment_of, write_part
 
 ROUNDS, PLACES, FREQUENT, RARE, STEP = 6, 300, 300, 20, 10 * SECOND  # frequent: so many times a place
 KINDS = ("alarms", "counts", "visits")
@@ -49,9 +51,9 @@ class Round:
     segment: Segment
 
     @property
-    def streams(self) -> dict[str, Stream]:
+    def streams(self) -> dict[str, StreamFiles]:
         known = frozenset(self.segment.predicates)
-        return {STREAM: Stream(self.segment.paths, known, 0, self.segment.rows, (self.segment,))}
+        return {STREAM: StreamFiles(self.segment.paths, known, 0, self.segment.rows, (self.segment,))}
 
 
 def rounds(count: int, places: int, folder: Path) -> list[Round]:
@@ -78,7 +80,7 @@ def _elements(kind: str, count: int, places: int, start: int, rng: np.random.Gen
 class Way:
     """One way to order the joins, round after round."""
 
-    def __init__(self, background: Background, order: Sequence[int], rules: Sequence[str] | None) -> None:
+    def __init__(self, background: BackgroundTables, order: Sequence[int], rules: Sequence[str] | None) -> None:
         self.plan = ContinuousQuery(translate(query(order)), background, rules=rules)
         self.times: list[float] = []
         self.rows: list[list[tuple[object, ...]]] = []
@@ -94,8 +96,8 @@ class Way:
 def section(spark: SparkSession, effort: Effort, console: Console) -> Section:
     count, places = max(4, effort.of(ROUNDS)), effort.of(PLACES, 20)
     ours = session.private(spark)
-    iris.register(ours)
-    background = Background(ours, OxigraphStore())
+    iri.register(ours)
+    background = BackgroundTables(ours, OxigraphStore())
     with TemporaryDirectory() as folder:
         due = rounds(count, places, Path(folder))
         ways = {name: Way(background, order, FIXED) for name, order in ORDERS.items()}

@@ -26,8 +26,8 @@ import penstock
 from benchmarks.common import Effort
 from benchmarks.report import Section, at_most
 from penstock.answer import Answer
-from penstock.stream import durable
-from penstock.stream.feeding import streaming_session
+from penstock.stream.base import durable_files
+from penstock.stream.ingest.streaming_query import streaming_session
 
 RATIO = 1.5
 BLOCKS, TIMED, WARM_UP, ELEMENTS = 3, 20, 15, 200
@@ -119,7 +119,7 @@ class Native:
         self._number = len(list(self._drop.iterdir()))
 
     def push(self, data: bytes) -> None:
-        durable.replace(self._drop / f"{self._number:06}.nq", data)
+        durable_files.replace(self._drop / f"{self._number:06}.nq", data)
         self._number += 1
 
     def _take(self, frame: DataFrame, _number: int) -> None:

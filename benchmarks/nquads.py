@@ -19,9 +19,10 @@ from benchmarks.common import DATA, Effort, seconds
 from benchmarks.report import Section, at_least
 from penstock.io.columns import ELEMENTS
 from penstock.io.splits import Split, chunks, splits
-from penstock.spark import replay
-from penstock.spark.encoding import encode
-from penstock.spark.replay_part import portions
+from penstock.model.term_encoding import encode
+from penstock.spark.session import tasks
+from penstock.stream.ingest import parallel_load
+from penstock.stream.ingest.load_task import portions
 
 STREAM = "http://example.org/city"
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -60,7 +61,7 @@ def counted(spark: SparkSession, pieces: list[Split], read: Callable[[Split], It
     def count(_number: int, piece: Split) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_pydict({"rows": [sum(table.num_rows for table in read(piece))]})
 
-    return sum(row.rows for row in replay.job(spark, pieces, count, "rows bigint").collect())
+    return sum(row.rows for row in tasks.run(spark, pieces, count, "rows bigint", parallel_load.modules()).collect())
 
 
 def by_penstock(piece: Split) -> Iterator[pa.Table]:
@@ -98,10 +99,10 @@ def measure(spark: SparkSession, path: Path, runs: int) -> dict[str, float]:
     pieces, log = splits(path), path.with_suffix(".log")
     works: dict[str, Callable[[], object]] = {
         "parsed": lambda: counted(spark, pieces, by_penstock),
-        "into the log": lambda: replay.write(spark, pieces, STREAM, log),
+        "into the log": lambda: parallel_load.write(spark, pieces, STREAM, log),
         "pyoxigraph, line by line": lambda: counted(spark, pieces, by_pyoxigraph),
     }
-    elements = sum(part.rows for part in replay.write(spark, pieces, STREAM, log))
+    elements = sum(part.rows for part in parallel_load.write(spark, pieces, STREAM, log))
     times = [{name: seconds(work) for name, work in works.items()} for _ in range(runs + 1)][1:]
     shutil.rmtree(log)
     return {name: elements / statistics.median(run[name] for run in times) for name in works}

@@ -24,7 +24,7 @@ from benchmarks.common import DATA, Effort, seconds, start
 from benchmarks.report import Bar, Section, at_most
 from benchmarks.streams import SECOND, START, T
 from penstock.io.sinks.sink import Batch, Position
-from penstock.spark import session
+from penstock.spark.session import session
 
 ELEMENTS, RATE = 1_000_000, 100  # a second
 CARS, GATES, SHARE, DELAY = 500_000, 200, 0.7, 90 * SECOND  # who leaves again, and after how long on average

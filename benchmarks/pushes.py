@@ -20,11 +20,13 @@ from benchmarks.common import DOCS, Effort, seconds
 from benchmarks.plot import Line, svg
 from benchmarks.report import Section
 from penstock.algebra.build import translate
+from penstock.model.span import Span
 from penstock.optimise import ALL_RULES
-from penstock.spark.continuous import Background, ContinuousQuery, Span
-from penstock.spark.store import SparkStore
-from penstock.stream import due
-from penstock.stream.log import StreamLog
+from penstock.spark.query.continuous_query import ContinuousQuery
+from penstock.spark.store.store import SparkStore
+from penstock.spark.views.background_tables import BackgroundTables
+from penstock.stream.log.stream_log import StreamLog
+from penstock.stream.registry import schedule
 
 B, X, MARKET = (
     "http://brokerscentral.org/accounts#",
@@ -69,13 +71,13 @@ def measured(
     store, log = SparkStore(spark=spark), StreamLog(folder / f"log-{transactions}-{brokers}")
     store.load(str(_brokers(brokers, folder)))
     log.append(MARKET, "bench", 0, _market(transactions, brokers))
-    background, span = Background(store._ours, store), Span(0, DAY)
+    background, span = BackgroundTables(store._ours, store), Span(0, DAY)
     plans = {mode: ContinuousQuery(translate(_query(mode)), background, rules=RULES) for mode in MODES}
     times: dict[str, list[float]] = {mode: [] for mode in MODES}
     rows = set()
     for _ in range(1 + effort.runs(RUNS)):  # the first makes the static relation
         for mode, plan in plans.items():
-            streams = due.view(plan, span, {MARKET: log.segments(MARKET)}, lambda _: 0)
+            streams = schedule.visible_segments(plan, span, {MARKET: log.segments(MARKET)}, lambda _: 0)
             times[mode].append(seconds(lambda plan=plan, streams=streams: rows.add(_answer(plan, streams, span))))  # type: ignore[misc]
     assert len(rows) == 1, "the answers differ"
     found = {mode: statistics.median(each[1:]) for mode, each in times.items()}

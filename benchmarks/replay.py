@@ -17,7 +17,7 @@ from benchmarks.measure import Measured
 from benchmarks.report import HEADINGS, Section, at_most, cells
 from benchmarks.streams import CASES, STREAM, Case, counted, passages, stream
 from penstock.io.sinks.sink import Batch, Position
-from penstock.spark import session
+from penstock.spark.session import session
 
 RATIO, RUNS = 1.5, 3
 OVERLAP = Case("overlap", 10_000_000, "", passages, lambda: "", lambda spark, elements: elements)

@@ -25,7 +25,7 @@ from benchmarks.common import DATA, Effort, seconds
 from benchmarks.report import Section
 from benchmarks.streams import SECOND, START
 from penstock.io.sinks.sink import Batch, Position
-from penstock.spark.encoding import decode, encode
+from penstock.model.term_encoding import decode, encode
 
 PRICES, MORE, COMPANIES, RUNS = 8_000, 25, 16, 2  # one query reads so many times as many prices as well
 WINDOWS = (3, 10)  # prices of a company in a window, and seconds

@@ -29,7 +29,7 @@ from benchmarks import (
 )
 from benchmarks.common import DOCS, Effort, seconds, start
 from benchmarks.report import Section, describe_machine, write_into
-from penstock.spark import session
+from penstock.spark.session import session
 
 PARTS: dict[str, Callable[[SparkSession, Effort, Console], Section]] = {
     "live": live.section,  # first, in a JVM that nothing else has filled

@@ -19,7 +19,7 @@ from benchmarks.common import DATA, Effort, seconds
 from benchmarks.outputs import Counted
 from benchmarks.report import Section, at_most
 from benchmarks.streams import SECOND, START, T
-from penstock.spark.encoding import encode
+from penstock.model.term_encoding import encode
 
 EVENTS, RATE, KEYS, RUNS = 2_000_000, 1_000, 500, 5
 STEPS = ("heats", "shakes", "stops")

@@ -57,7 +57,7 @@ def pytest_runtest_teardown(item: pytest.Item) -> None:
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """The session that all tests share. Start-up dominates small tests, so nobody starts another without a reason."""
-    from penstock.spark import session
+    from penstock.spark.session import session
 
     running = session.start("local[2]", **{"spark.driver.memory": "3g"})
     yield running

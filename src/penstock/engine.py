@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from penstock.io.sinks import SinkSpec
-    from penstock.stream.clock import Clock
-    from penstock.stream.declared import SourceSpec
-    from penstock.stream.elements import Elements, When
-    from penstock.stream.moments import Duration, Moment
-    from penstock.stream.progress import EngineStatus, Progress
-    from penstock.stream.runtime import Runtime
+    from penstock.stream.base.clock import Clock
+    from penstock.stream.base.time_values import Duration, Moment
+    from penstock.stream.ingest.elements import Elements, When
+    from penstock.stream.ingest.stream_declaration import SourceSpec
+    from penstock.stream.runtime.progress import EngineStatus, Progress
+    from penstock.stream.runtime.runtime import Runtime
 
 __all__ = ["Engine"]
 
@@ -92,7 +92,7 @@ class Engine:
         if own is not None:
             return own  # type: ignore[no-any-return]
         if self._given is None and self._started is None:
-            from penstock.spark import session
+            from penstock.spark.session import session
 
             self._started = session.start(self._master)
         return self._given or self._started  # type: ignore[return-value]
@@ -149,7 +149,7 @@ class Engine:
         stream that is silent for `idle` does not hold up others in a query. With `advance` its time goes on with the
         clock, also without elements. Durations are "10s", "500ms", "2 minutes", timedeltas or microseconds.
         """
-        from penstock.stream.declared import declare
+        from penstock.stream.ingest.stream_declaration import declare
 
         properties = {"time_property": time_property, "start_property": start_property, "end_property": end_property}
         self._runtime.declare(iri, declare(source, lateness, idle, advance, format, **properties))
@@ -213,13 +213,13 @@ class Engine:
         have times: text with `format` "trig" or "jsonld" (or that of the stream), "ndjsonld" for one in each line, or a
         pyoxigraph `Dataset`. Of documents, the number is that of the documents.
         """
-        from penstock.stream.elements import pushed
+        from penstock.stream.ingest.elements import pushed
 
         return self._runtime.push(iri, *pushed(elements, time, self._now(), format))
 
     def advance(self, iri: str, time: Moment) -> None:
         """Say that nothing before `time` will come on the stream any more. What does is late."""
-        from penstock.stream.moments import moment
+        from penstock.stream.base.time_values import moment
 
         self._runtime.advance(iri, moment(time))
 
@@ -236,7 +236,7 @@ class Engine:
 
     def _dataframe(self, text: str, base: str | None = None) -> DataFrame:
         """The DataFrame of a SELECT on the Spark store, unexecuted; for benchmarks."""
-        from penstock.spark.store import SparkStore
+        from penstock.spark.store.store import SparkStore
 
         store = self._open()
         if not isinstance(store, SparkStore):
@@ -255,7 +255,7 @@ class Engine:
 
     def _stop_spark(self) -> None:
         if self._started is not None:
-            from penstock.spark import session
+            from penstock.spark.session import session
 
             session.stop(self._started)
             self._started = None
@@ -265,8 +265,8 @@ class Engine:
         """Made when it is first needed: who only asks SPARQL queries pays nothing for streams."""
         store = self._open()
         if self._made is None:
-            from penstock.stream.clock import SystemClock
-            from penstock.stream.runtime import Runtime
+            from penstock.stream.base.clock import SystemClock
+            from penstock.stream.runtime.runtime import Runtime
 
             clock = self._clock or SystemClock()
             self._made = Runtime(
@@ -275,7 +275,7 @@ class Engine:
         return self._made
 
     def _now(self) -> int:
-        from penstock.stream.clock import SystemClock
+        from penstock.stream.base.clock import SystemClock
 
         return (self._clock or SystemClock()).now()
 
@@ -294,7 +294,7 @@ class Engine:
 
 
 def _microseconds(retention: Duration) -> int:
-    from penstock.stream.moments import microseconds
+    from penstock.stream.base.time_values import microseconds
 
     try:
         return microseconds(retention)

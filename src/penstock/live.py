@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
-    from penstock.stream.progress import Progress
+    from penstock.stream.runtime.progress import Progress
 
 __all__ = ["ProgressLine", "describe", "duration"]
 

@@ -9,9 +9,9 @@ from penstock.answer import Answer
 
 if TYPE_CHECKING:
     from penstock.explain import Explanation
-    from penstock.stream.progress import QueryStatus
-    from penstock.stream.runtime import Runtime
-    from penstock.stream.task import Task
+    from penstock.stream.registry.registered_query import RegisteredQuery
+    from penstock.stream.runtime.progress import QueryStatus
+    from penstock.stream.runtime.runtime import Runtime
 
 __all__ = ["Query"]
 
@@ -19,7 +19,7 @@ __all__ = ["Query"]
 class Query:
     """What `Engine.register` gives: a query that is answered at every instant for as long as the engine runs."""
 
-    def __init__(self, task: Task, runtime: Runtime) -> None:
+    def __init__(self, task: RegisteredQuery, runtime: Runtime) -> None:
         self._task = task
         self._runtime = runtime
 

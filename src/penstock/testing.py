@@ -23,7 +23,7 @@ from pyoxigraph import BlankNode, Triple
 from penstock.answer import Answer, Term
 from penstock.errors import PenstockError
 from penstock.logic.times import when_of, write_when
-from penstock.stream.elements import lines
+from penstock.stream.ingest.elements import lines
 
 __all__ = ["ABORT", "PAUSE", "Aborted", "ManualClock", "TestSource", "line", "snapshots"]
 

@@ -16,8 +16,8 @@ from penstock.algebra.occurrence import is_timed
 from penstock.algebra.ops import Op, Query, Select, StreamWindow
 from penstock.algebra.sse import read, write
 from penstock.algebra.windows import TimeWindow
+from penstock.compile.windows.window_statistics import LiveStatistics, WindowStatistics
 from penstock.optimise import ALL_RULES, PredicateCounts, Statistics, optimise
-from penstock.spark.live_statistics import LiveStatistics, Seen
 from tests.unit.event_plans import world
 from tests.unit.events import World, bag
 from tests.unit.plans import Triples, dataset, from_tape
@@ -35,11 +35,13 @@ COUNTS = PredicateCounts(
 STREAM = StreamWindow(NamedNode(f"{NS}stream"), TimeWindow(10, 5))
 NAMED = StreamWindow(NamedNode(f"{NS}stream"), TimeWindow(10, 5), name=NamedNode(f"{NS}w"))
 LIVE = LiveStatistics(
-    COUNTS, tuple(Seen(w, frozenset((f"<{NS}s>", f"<{NS}t>")), lambda: COUNTS) for w in (STREAM, NAMED))
+    COUNTS, tuple(WindowStatistics(w, frozenset((f"<{NS}s>", f"<{NS}t>")), lambda: COUNTS) for w in (STREAM, NAMED))
 )
 # A stream that has :q beside a background in which :p and :r are large.
 LARGE = PredicateCounts(2e8, {f"{NS}{name}": (1e8, 1e5, 1e6) for name in "pr"})
-BESIDE = LiveStatistics(LARGE, tuple(Seen(w, frozenset((f"<{NS}q>",)), lambda: COUNTS) for w in (STREAM, NAMED)))
+BESIDE = LiveStatistics(
+    LARGE, tuple(WindowStatistics(w, frozenset((f"<{NS}q>",)), lambda: COUNTS) for w in (STREAM, NAMED))
+)
 KNOWN: dict[str, Statistics] = {"keep_static": LIVE, "push_aggregate": BESIDE}
 
 

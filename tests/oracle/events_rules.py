@@ -18,8 +18,8 @@ from penstock.algebra.expressions import Var
 from penstock.algebra.occurrence import is_timed
 from penstock.algebra.ops import RULES, Op, Query, Select
 from penstock.algebra.scope import visible
+from penstock.model.term_encoding import encode
 from penstock.rules.rule import Rule
-from penstock.spark.encoding import encode
 
 from ..unit import event_plans, events, rule_sets
 from ..unit.events import Element, World

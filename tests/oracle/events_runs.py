@@ -16,8 +16,11 @@ from penstock.algebra import ops
 from penstock.algebra.build import translate
 from penstock.algebra.expressions import Var
 from penstock.knowledge.oxigraph import OxigraphStore
-from penstock.spark.continuous import Background, ContinuousQuery, Span, Stream
-from penstock.spark.encoding import decode, encode
+from penstock.model.span import Span
+from penstock.model.stream_files import StreamFiles
+from penstock.model.term_encoding import decode, encode
+from penstock.spark.query.continuous_query import ContinuousQuery
+from penstock.spark.views.background_tables import BackgroundTables
 
 from ..unit.events import Element, World
 from . import events_texts as texts
@@ -37,7 +40,7 @@ def query(case: Case) -> ops.Query:
 def asked(case: Case, session: Any) -> ContinuousQuery:
     store = OxigraphStore()
     store.load([Quad(*triple) for triple in case.world.background])
-    known = Background(session, store)
+    known = BackgroundTables(session, store)
     return ContinuousQuery(query(case), known, duplicates=case.duplicates, rules=case.cut.rules)
 
 
@@ -83,7 +86,7 @@ def spans(last: int, count: int) -> Iterator[Span]:
     return (Span(after, through) for after, through in pairwise(cuts) if after < through)
 
 
-def written(world: World, name: NamedNode, cut: Cut, folder: Path) -> Stream:
+def written(world: World, name: NamedNode, cut: Cut, folder: Path) -> StreamFiles:
     elements = world.of(name)
     size = max(1, -(-len(elements) // cut.files))
     parts = [elements[i : i + size] for i in range(0, len(elements), size)]
@@ -91,7 +94,7 @@ def written(world: World, name: NamedNode, cut: Cut, folder: Path) -> Stream:
     for path, part in zip(paths, parts, strict=True):
         pq.write_table(_table(part, cut.points), path)
     predicates = frozenset(encode(e.triple[1]) for e in elements) if cut.known else None
-    return Stream(paths, predicates, rows=cut.rows or len(elements))
+    return StreamFiles(paths, predicates, rows=cut.rows or len(elements))
 
 
 def _table(elements: tuple[Element, ...], points: bool) -> pa.Table:

@@ -16,7 +16,7 @@ from pyoxigraph import Triple
 
 from penstock.algebra.build import translate
 from penstock.answer import Answer
-from penstock.spark.session import private
+from penstock.spark.session.session import private
 from tests.unit import reference
 
 from ..compare import cell

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from penstock.spark import buckets
-from penstock.spark.buckets import Buckets
-from penstock.spark.relation import Relation
-from penstock.spark.session import private
-from penstock.spark.timeline import Span
+from penstock.compile.operators.physical import time_buckets
+from penstock.compile.operators.physical.time_buckets import Buckets
+from penstock.compile.relation import Relation
+from penstock.model.span import Span
+from penstock.spark.session.session import private
 
 from .streams import WINDOWS, streamed_cases
 from .test_oracle import thorough
@@ -38,7 +38,7 @@ def test_answers_stay_the_same(
         made += 1
         return Buckets(NARROW, span)
 
-    monkeypatch.setattr(buckets, "choose", always)
+    monkeypatch.setattr(time_buckets, "choose", always)
 
     @given(case=streamed_cases(*kinds))
     @thorough(12)

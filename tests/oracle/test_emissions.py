@@ -18,8 +18,9 @@ from hypothesis import assume, given
 from penstock.algebra.build import translate
 from penstock.algebra.ops import REPORTS, Construct, Query, Registration
 from penstock.knowledge.oxigraph import OxigraphStore
-from penstock.spark.continuous import Background, ContinuousQuery
-from penstock.spark.session import private
+from penstock.spark.query.continuous_query import ContinuousQuery
+from penstock.spark.session.session import private
+from penstock.spark.views.background_tables import BackgroundTables
 
 from .strategies import Generated
 from .streams import WINDOWS, Streamed, streamed_cases
@@ -76,13 +77,13 @@ def makes_names(query: Query) -> bool:
     return internal or any(word in text for word in ("'BNODE'", "'UUID'", "'STRUUID'", "'RAND'", "'NOW'"))
 
 
-def background_of(streamed: Streamed, session: Any) -> Background:
+def background_of(streamed: Streamed, session: Any) -> BackgroundTables:
     store = OxigraphStore()
     store.load(streamed.background)
-    return Background(session, store)
+    return BackgroundTables(session, store)
 
 
-def rows_of(streamed: Streamed, planned: Query, emit: str, background: Background, folder: Path) -> Rows:
+def rows_of(streamed: Streamed, planned: Query, emit: str, background: BackgroundTables, folder: Path) -> Rows:
     """What is reported at each instant; of intervals the rows begin with their bounds, under the instant 0."""
     query = replace(planned, streams=streamed.windows, registration=Registration("q", streamed.every))
     continuous = ContinuousQuery(query, background, duplicates=streamed.duplicates, emit=emit)

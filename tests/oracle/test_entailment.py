@@ -21,9 +21,9 @@ from penstock.algebra.ops import Bgp, TriplePattern
 from penstock.knowledge.entailment import EntailedStore
 from penstock.knowledge.oxigraph import OxigraphStore
 from penstock.optimise.walk import nodes
-from penstock.spark.continuous import Background
-from penstock.spark.session import private
-from penstock.spark.store import SparkStore
+from penstock.spark.session.session import private
+from penstock.spark.store.store import SparkStore
+from penstock.spark.views.background_tables import BackgroundTables
 
 from ..compare import solutions
 from .compare import bag_difference, difference
@@ -34,7 +34,7 @@ from .tape import Tape
 from .test_oracle import thorough
 from .test_snapshots import evaluated_on, explained, snapshot
 
-Known = Callable[[list[Quad]], Background]
+Known = Callable[[list[Quad]], BackgroundTables]
 Case = tuple[Streamed, Generated]
 Row = dict[str, Any]
 
@@ -53,10 +53,10 @@ def copied(spark: Any) -> Known:
     """The closed background, copied from a store of its own."""
     session = private(spark)
 
-    def known(quads: list[Quad]) -> Background:
+    def known(quads: list[Quad]) -> BackgroundTables:
         store = EntailedStore(OxigraphStore())
         store.load(quads)
-        return Background(session, store)
+        return BackgroundTables(session, store)
 
     return known
 
@@ -65,11 +65,11 @@ def copied(spark: Any) -> Known:
 def in_spark(spark: Any) -> Known:
     """The background in Spark, and never copied."""
 
-    def known(quads: list[Quad]) -> Background:
+    def known(quads: list[Quad]) -> BackgroundTables:
         store = SparkStore(spark=spark)
         store.entail("rdfs")
         store.load(quads)
-        return Background(store._ours, store)
+        return BackgroundTables(store._ours, store)
 
     return known
 

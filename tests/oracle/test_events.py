@@ -22,8 +22,8 @@ from hypothesis import strategies as st
 from penstock.algebra.occurrence import is_timed
 from penstock.algebra.ops import Query, Select
 from penstock.algebra.sse import write
-from penstock.spark.events import complete
-from penstock.spark.session import private
+from penstock.compile.operators.events.complex_events import complete
+from penstock.spark.session.session import private
 
 from ..unit import events
 from .events_cases import EVERYTHING, Case, chain_case, events_case, first, leaves, telling, windowed_case

@@ -24,9 +24,10 @@ from penstock.algebra.template import Constants, filled, template
 from penstock.knowledge.oxigraph import OxigraphStore
 from penstock.optimise import ALL_RULES
 from penstock.optimise.walk import nodes
-from penstock.spark import iris
-from penstock.spark.continuous import Background, ContinuousQuery
-from penstock.spark.session import private
+from penstock.spark.query.continuous_query import ContinuousQuery
+from penstock.spark.session import arrow_functions
+from penstock.spark.session.session import private
+from penstock.spark.views.background_tables import BackgroundTables
 
 from ..spark.families import Setting
 from . import events_runs
@@ -49,7 +50,7 @@ Folder = Callable[[], Path]
 def session(spark: Any) -> Any:
     """With the functions for patterns that are no constants of the plan."""
     ours = private(spark)
-    iris.register(ours)
+    arrow_functions.register(ours)
     return ours
 
 
@@ -106,7 +107,7 @@ def check_streamed(
 ) -> None:
     store = OxigraphStore()
     store.load(streamed.background)
-    known = Background(session, store)
+    known = BackgroundTables(session, store)
     streams = {iri.value: written(e, folder / iri.value[-1], streamed) for iri, e in streamed.elements.items()}
     rules = {rule.name for rule in ALL_RULES} - {ALL_RULES[streamed.last % len(ALL_RULES)].name}
     options = {"duplicates": streamed.duplicates, "emit": emit, "rules": rules}
@@ -133,7 +134,7 @@ def test_queries_of_events(case: Case, tape: bytes, session: Any, folder: Folder
     here, queries = folder(), members(events_runs.query(case), Tape(tape))
     store = OxigraphStore()
     store.load([Quad(*triple) for triple in case.world.background])
-    known = Background(session, store)
+    known = BackgroundTables(session, store)
     streams = {name.value: events_runs.written(case.world, name, case.cut, here) for name in case.world.streams}
     cut = list(events_runs.spans(max((e.end for e in case.world.elements), default=0), case.cut.spans))
     options = {"duplicates": case.duplicates, "rules": case.cut.rules}

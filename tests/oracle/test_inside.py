@@ -13,7 +13,7 @@ import pytest
 from hypothesis import Phase, assume, given, settings
 
 from penstock.algebra.build import translate
-from penstock.spark.session import private
+from penstock.spark.session.session import private
 
 from .compare import difference_on
 from .inside import Inside, inside_cases

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
 from penstock.algebra.build import translate
-from penstock.spark.session import private
+from penstock.spark.session.session import private
 
 from .compare import answered, same
 from .inside import Inside

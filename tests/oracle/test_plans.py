@@ -19,7 +19,7 @@ from penstock.algebra.expressions import Aggregate, Call, Exists, Expr, Var
 from penstock.algebra.ops import Op
 from penstock.algebra.scope import visible
 from penstock.algebra.sse import write
-from penstock.spark.store import SparkStore
+from penstock.spark.store.store import SparkStore
 
 from ..unit import plans, reference
 from .tape import Tape

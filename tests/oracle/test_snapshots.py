@@ -24,10 +24,13 @@ from penstock.algebra.build import translate
 from penstock.algebra.ops import Ask, Construct, Query, Registration
 from penstock.answer import Answer
 from penstock.knowledge.oxigraph import OxigraphStore
+from penstock.model.span import Span
+from penstock.model.stream_files import StreamFiles
+from penstock.model.term_encoding import decode, encode
 from penstock.optimise import ALL_RULES
-from penstock.spark.continuous import Background, ContinuousQuery, Span, Stream
-from penstock.spark.encoding import decode, encode
-from penstock.spark.session import private
+from penstock.spark.query.continuous_query import ContinuousQuery
+from penstock.spark.session.session import private
+from penstock.spark.views.background_tables import BackgroundTables
 
 from .compare import difference, oracle
 from .strategies import Generated
@@ -93,10 +96,10 @@ def evaluated(streamed: Streamed, query: Generated, session: Any, folder: Path) 
     """The answers at all instants, with a background in a store of its own."""
     store = OxigraphStore()
     store.load(streamed.background)
-    return evaluated_on(Background(session, store), streamed, query, folder)
+    return evaluated_on(BackgroundTables(session, store), streamed, query, folder)
 
 
-def evaluated_on(known: Background, streamed: Streamed, query: Generated, folder: Path) -> dict[int, Answer]:
+def evaluated_on(known: BackgroundTables, streamed: Streamed, query: Generated, folder: Path) -> dict[int, Answer]:
     """The answers at all instants, from as many jobs as the example says."""
     planned = replace(translate(query.text), streams=streamed.windows, registration=Registration("q", streamed.every))
     rules = {rule.name for rule in ALL_RULES} - {ALL_RULES[streamed.last % len(ALL_RULES)].name}
@@ -119,7 +122,7 @@ def spans(streamed: Streamed, last: int) -> Iterator[Span]:
             yield Span(after, through)
 
 
-def written(elements: list[Element], folder: Path, streamed: Streamed) -> Stream:
+def written(elements: list[Element], folder: Path, streamed: Streamed) -> StreamFiles:
     folder.mkdir()
     paths, size = [], -(-len(elements) // streamed.files)
     for i in range(0, len(elements), size):
@@ -129,7 +132,9 @@ def written(elements: list[Element], folder: Path, streamed: Streamed) -> Stream
         paths.append(str(folder / f"{i:06}.parquet"))
         pq.write_table(table, paths[-1])
     predicates = frozenset(encode(e.triple.predicate) for e in elements) if streamed.known else None
-    return Stream(tuple(paths), predicates, rows=streamed.last % 3 * 40_000)  # about how many Spark is told there are
+    return StreamFiles(
+        tuple(paths), predicates, rows=streamed.last % 3 * 40_000
+    )  # about how many Spark is told there are
 
 
 def answered(query: Query, rows: list[dict[str, Any]]) -> Answer:

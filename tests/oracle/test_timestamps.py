@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode
 
 from penstock.answer import Answer
-from penstock.spark.session import private
+from penstock.spark.session.session import private
 
 from .data import PREFIXES
 from .repeated import LINKS, NODES, NUMBER, REPEATED_BYTES, repeated

@@ -18,8 +18,8 @@ from pyspark.sql import SparkSession
 from penstock import Engine
 from penstock.io.sinks import Batch, Position
 from penstock.io.sinks.files import FileSink
-from penstock.stream import failpoints
-from penstock.stream.carried import Carried, Carrying
+from penstock.stream.base import failpoints
+from penstock.stream.evaluation.report_state import Carrying, ReportState
 from tests.stream.feeding import BUSY, COUNT, OTHER, STREAM, lines
 
 STEPS = [(start, start + 77) for start in range(0, 616, 77)]
@@ -60,7 +60,7 @@ def die_at(place: str, number: int) -> None:
 
     failpoints.handler = come_to
     FileSink.deliver = _torn(FileSink.deliver, come_to)  # type: ignore[method-assign]
-    Carried.keep = _half(Carried.keep, come_to)  # type: ignore[method-assign]
+    ReportState.keep = _half(ReportState.keep, come_to)  # type: ignore[method-assign]
 
 
 def _torn(deliver: Callable[[FileSink, Batch], Position], come_to: Callable[[str], None]) -> Callable[..., Position]:
@@ -79,13 +79,13 @@ def _torn(deliver: Callable[[FileSink, Batch], Position], come_to: Callable[[str
     return written
 
 
-Keep = Callable[[Carried, Carrying], tuple[str, int]]
+Keep = Callable[[ReportState, Carrying], tuple[str, int]]
 
 
 def _half(keep: Keep, come_to: Callable[[str], None]) -> Keep:
     """As `keep`, but what lies there when it comes to the place "carrying" is half of the file."""
 
-    def kept(self: Carried, made: Carrying) -> tuple[str, int]:
+    def kept(self: ReportState, made: Carrying) -> tuple[str, int]:
         name, _ = keep(self, made)
         path = self.path(name)
         assert path is not None

@@ -10,8 +10,11 @@ from typing import Any
 
 from penstock.algebra.ops import Query
 from penstock.algebra.template import template
-from penstock.spark.continuous import Background, ContinuousQuery, Span, Stream
-from penstock.spark.members import Members
+from penstock.compile.operators.query_family import ParameterTable
+from penstock.model.span import Span
+from penstock.model.stream_files import StreamFiles
+from penstock.spark.query.continuous_query import ContinuousQuery
+from penstock.spark.views.background_tables import BackgroundTables
 
 Answers = dict[int, Counter[tuple[Any, ...]]]  # the rows of an instant; an empty answer is there, with none
 
@@ -21,8 +24,8 @@ class Setting:
     """What queries are evaluated on, and how. Of rows that ORDER BY leaves equal any may come first: then what is
     `outside` of the comparison are also their places, `.order`."""
 
-    background: Background
-    streams: Mapping[str, Stream]
+    background: BackgroundTables
+    streams: Mapping[str, StreamFiles]
     spans: Sequence[Span]
     folder: Path
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -35,13 +38,13 @@ class Setting:
         assert len({made.query for made in templates}) == 1, "they are one family"
         query, rows = templates[0].specialised([made.constants for made in templates])
         numbers = [7 + 3 * i for i in range(len(rows))]
-        found = self._rows(query, Members(numbers, rows))
+        found = self._rows(query, ParameterTable(numbers, rows))
         return [self._answers([row for row in found if row[".km"] == number]) for number in numbers]
 
     def alone(self, query: Query) -> Answers:
         return self._answers(self._rows(query, None))
 
-    def _rows(self, query: Query, members: Members | None) -> list[dict[str, Any]]:
+    def _rows(self, query: Query, members: ParameterTable | None) -> list[dict[str, Any]]:
         plan = ContinuousQuery(query, self.background, **self.options)
         found: list[dict[str, Any]] = []
         before: Any = None

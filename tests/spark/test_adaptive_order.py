@@ -12,11 +12,14 @@ import pytest
 from penstock.algebra.build import translate
 from penstock.algebra.ops import Bgp
 from penstock.knowledge.oxigraph import OxigraphStore
+from penstock.model.span import Span
+from penstock.model.stream_files import StreamFiles
 from penstock.optimise import ALL_RULES
 from penstock.optimise.walk import nodes
-from penstock.spark.continuous import Background, ContinuousQuery, Span, Stream
-from penstock.spark.session import private
-from penstock.stream.segment import segment_of, write_part
+from penstock.spark.query.continuous_query import ContinuousQuery
+from penstock.spark.session.session import private
+from penstock.spark.views.background_tables import BackgroundTables
+from penstock.stream.log.segment import segment_of, write_part
 
 NS, STREAM, STEP = "http://example.org/", "http://example.org/stream", 1_000_000
 QUERY = f"""PREFIX : <{NS}> SELECT ?k ?m FROM STREAM <{STREAM}> [RANGE 1s TUMBLING]
@@ -26,11 +29,11 @@ KEYS = 20
 
 
 @pytest.fixture(scope="module")
-def background(spark: Any) -> Background:
-    return Background(private(spark), OxigraphStore())
+def background(spark: Any) -> BackgroundTables:
+    return BackgroundTables(private(spark), OxigraphStore())
 
 
-def elements(number: int, a: int, c: int, folder: Path) -> Stream:
+def elements(number: int, a: int, c: int, folder: Path) -> StreamFiles:
     """A second of the stream: so many :a and :c, and a :b between any two keys."""
     rows = [(f"x{i}", "a", f"k{i % KEYS}") for i in range(a)]
     rows += [(f"k{i}", "b", f"m{j}") for i in range(KEYS) for j in range(KEYS)]
@@ -39,10 +42,12 @@ def elements(number: int, a: int, c: int, folder: Path) -> Stream:
     times = [number * STEP + 1 + i for i in range(len(rows))]
     table = pa.table(dict(zip("spo", columns, strict=True)) | {"ts": times})
     segment = segment_of([write_part(table, folder / f"{number}.parquet")], number, {})
-    return Stream(segment.paths, frozenset(segment.predicates), 0, segment.rows, (segment,))
+    return StreamFiles(segment.paths, frozenset(segment.predicates), 0, segment.rows, (segment,))
 
 
-def test_the_order_follows_the_stream(background: Background, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_order_follows_the_stream(
+    background: BackgroundTables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("penstock.optimise.adaptive.GAIN", 0.999)  # so few elements that hardly anything is gained
     adaptive = ContinuousQuery(translate(QUERY), background)
     fixed = ContinuousQuery(translate(QUERY), background, rules=WITHOUT)
@@ -64,7 +69,7 @@ def first(op: Any) -> str:
     return str(bgp.patterns[0].predicate).removesuffix(">")[-1]
 
 
-def test_spark_joins_in_that_order(background: Background, tmp_path: Path) -> None:
+def test_spark_joins_in_that_order(background: BackgroundTables, tmp_path: Path) -> None:
     """From the left, whatever it may think of the sizes: the last join is the first one that its plan names."""
     stream = {STREAM: elements(0, 300, 2, tmp_path)}
     for rules, variables in ((None, ["k", "m"]), (WITHOUT, ["m", "k"])):

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from penstock.spark import buckets, joins
-from penstock.spark.buckets import Buckets
-from penstock.spark.relation import ALWAYS, FROM, TO, Relation
-from penstock.spark.timeline import Span
+from penstock.compile.operators import joins
+from penstock.compile.operators.physical import time_buckets
+from penstock.compile.operators.physical.time_buckets import Buckets
+from penstock.compile.relation import ALWAYS, FROM, TO, Relation
+from penstock.model.span import Span
 
 SPAN = Span(-40, 60)
 
@@ -36,10 +37,10 @@ def rows(spark: Any, joined: Relation) -> Counter[Any]:
 def test_the_same_rows(spark: Any, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
     left, right = relation("x", 1), relation("y", 2)
     plain = joins.join(left, right, span=SPAN)
-    assert buckets.BUCKET not in plain.sql
-    monkeypatch.setattr(buckets, "choose", lambda left, right, span: Buckets(width, span))
+    assert time_buckets.BUCKET not in plain.sql
+    monkeypatch.setattr(time_buckets, "choose", lambda left, right, span: Buckets(width, span))
     cut = joins.join(left, right, span=SPAN)
-    assert buckets.BUCKET in cut.sql
+    assert time_buckets.BUCKET in cut.sql
     assert cut.vars == plain.vars
     found = rows(spark, cut)
     assert found.total() > 1_000

@@ -12,10 +12,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from penstock.algebra.build import translate
+from penstock.compile.operators.events import sequence_tasks
 from penstock.knowledge.oxigraph import OxigraphStore
-from penstock.spark import chains
-from penstock.spark.continuous import Background, ContinuousQuery, Span, Stream
-from penstock.spark.session import private
+from penstock.model.span import Span
+from penstock.model.stream_files import StreamFiles
+from penstock.spark.query.continuous_query import ContinuousQuery
+from penstock.spark.session.session import private
+from penstock.spark.views.background_tables import BackgroundTables
 
 PREFIXES = "PREFIX : <http://example.org/> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> "
 WITHIN = 'FILTER (getDURATION() <= "PT0.00002S"^^xsd:duration)'
@@ -30,14 +33,14 @@ LAST = 600
 
 
 @pytest.fixture(scope="module")
-def stream(tmp_path_factory: pytest.TempPathFactory) -> Stream:
+def stream(tmp_path_factory: pytest.TempPathFactory) -> StreamFiles:
     """Points and intervals of some microseconds, in two files; some elements come twice."""
     chance, folder = random.Random(7), tmp_path_factory.mktemp("chains")
     rows = [_row(chance) for _ in range(300)]
     for number, part in enumerate((rows[:180], [*rows[180:], *rows[:30]])):
         columns = dict(zip(("s", "p", "o", "ts", "start"), map(list, zip(*part, strict=True)), strict=True))
         pq.write_table(pa.table(columns), folder / f"{number}.parquet", row_group_size=40)
-    return Stream(tuple(sorted(str(path) for path in Path(folder).iterdir())), rows=len(rows))
+    return StreamFiles(tuple(sorted(str(path) for path in Path(folder).iterdir())), rows=len(rows))
 
 
 def _row(chance: random.Random) -> tuple[str, str, str, int, int | None]:
@@ -48,7 +51,7 @@ def _row(chance: random.Random) -> tuple[str, str, str, int, int | None]:
 
 
 @pytest.mark.parametrize("text", QUERIES)
-def test_the_same_rows(spark: Any, monkeypatch: pytest.MonkeyPatch, stream: Stream, text: str) -> None:
+def test_the_same_rows(spark: Any, monkeypatch: pytest.MonkeyPatch, stream: StreamFiles, text: str) -> None:
     plain = answers(spark, stream, text)
     made = []
 
@@ -56,22 +59,22 @@ def test_the_same_rows(spark: Any, monkeypatch: pytest.MonkeyPatch, stream: Stre
         made.append(_chained(*given))
         return made[-1]
 
-    monkeypatch.setattr(chains, "MANY", 0)
-    monkeypatch.setattr(chains, "_MARGIN", 1)
-    monkeypatch.setattr(chains, "chained", noted)
+    monkeypatch.setattr(sequence_tasks, "MANY", 0)
+    monkeypatch.setattr(sequence_tasks, "_MARGIN", 1)
+    monkeypatch.setattr(sequence_tasks, "chained", noted)
     assert answers(spark, stream, text) == plain
     assert all(found is not None for found in made)
     assert made
     assert plain.total() > 10
 
 
-_chained = chains.chained
+_chained = sequence_tasks.chained
 
 
-def answers(spark: Any, stream: Stream, text: str) -> Counter[Any]:
+def answers(spark: Any, stream: StreamFiles, text: str) -> Counter[Any]:
     """In two spans, so that what lies before the second matters."""
     query = translate(PREFIXES + text.replace(" {", " FROM STREAM :s {", 1))
-    continuous = ContinuousQuery(query, Background(private(spark), OxigraphStore()))
+    continuous = ContinuousQuery(query, BackgroundTables(private(spark), OxigraphStore()))
     found: Counter[Any] = Counter()
     for span in (Span(0, LAST // 2), Span(LAST // 2, LAST)):
         rows = continuous.evaluate({"http://example.org/s": stream}, span).toArrow().to_pylist()

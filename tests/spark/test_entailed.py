@@ -9,11 +9,11 @@ from pyoxigraph import NamedNode, Triple
 from pyspark.sql import SparkSession
 
 from penstock.algebra.expressions import Term
+from penstock.compile import entailment as module
+from penstock.compile.entailment import EntailmentRewriter
+from penstock.model.term_encoding import encode
 from penstock.reasoning.vocabulary import TYPE
-from penstock.spark import entailed as module
-from penstock.spark.encoding import encode
-from penstock.spark.entailed import Entailed
-from penstock.spark.session import private
+from penstock.spark.session.session import private
 from tests.unit.test_reasoning import CLASSES, NODES, PLAIN, PROPERTIES, STRANGE, TEXTS, ontology_of, read
 
 TERMS, PREDICATES = (*NODES, *CLASSES[:3]), (*PROPERTIES[:3], TYPE)
@@ -38,7 +38,7 @@ def test_every_triple_has_what_follows_once(
         [(i, *texts(t)) for i, t in enumerate(TRIPLES)], "n INT, s STRING, p STRING, o STRING"
     ).createOrReplaceTempView("given")
     ontology = ontology_of(read(axioms))
-    entailed = Entailed(ontology, session)
+    entailed = EntailmentRewriter(ontology, session)
     for w, (predicate, object) in enumerate(WANTED):
         known = frozenset(map(encode, PREDICATES)) if w % 2 else None
         rows = session.sql(entailed.triples("SELECT * FROM given", (predicate, object), known)).collect()

@@ -13,12 +13,19 @@ from hypothesis import strategies as st
 
 from penstock.algebra.build import translate
 from penstock.algebra.windows import SlideWindow
+from penstock.compile import notes
+from penstock.compile.operators.physical import semijoin_reduction, static_view
+from penstock.compile.views import packed_view
+from penstock.compile.windows import stream_to_relation
+from penstock.compile.windows.evaluation_instants import ChangeInstants
+from penstock.model.span import Span
+from penstock.model.stream_files import StreamFiles
 from penstock.optimise import ALL_RULES
-from penstock.spark import contents, jobs, kept, known, lookup, notes
-from penstock.spark.continuous import Background, ContinuousQuery, Span, Stream
-from penstock.spark.session import private
-from penstock.spark.store import SparkStore
-from penstock.spark.timeline import Changes
+from penstock.spark.query.continuous_query import ContinuousQuery
+from penstock.spark.session import jobs
+from penstock.spark.session.session import private
+from penstock.spark.store.store import SparkStore
+from penstock.spark.views.background_tables import BackgroundTables
 
 pytestmark = pytest.mark.filterwarnings("ignore::penstock.errors.PenstockWarning")  # windows that nothing reads
 
@@ -58,40 +65,40 @@ def turtle() -> bytes:
 
 
 @pytest.fixture(scope="module")
-def background(spark: Any) -> Background:
+def background(spark: Any) -> BackgroundTables:
     store = SparkStore(spark=spark)
     store.load(turtle(), format="turtle")
-    return Background(store._ours, store)
+    return BackgroundTables(store._ours, store)
 
 
 @pytest.fixture(scope="module")
-def streams(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Stream]:
+def streams(tmp_path_factory: pytest.TempPathFactory) -> dict[str, StreamFiles]:
     """Two people a second, each in one of three rooms."""
     seen = [(f"<http://e/p{i * 7 % 40}>", "<http://e/at>", f"<http://e/r{i % 3}>", i * SECOND // 2) for i in range(24)]
     path = Path(tmp_path_factory.mktemp("seen")) / "0.parquet"
     pq.write_table(pa.table([list(c) for c in zip(*seen, strict=True)], names=["s", "p", "o", "ts"]), path)
-    return {S: Stream((str(path),), frozenset(("<http://e/at>",)), rows=len(seen))}
+    return {S: StreamFiles((str(path),), frozenset(("<http://e/at>",)), rows=len(seen))}
 
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many rows were looked up each time, of parts of any size."""
     found: list[int] = []
-    with_terms = lookup.Packed.with_terms
+    with_terms = packed_view.DictionaryEncodedRows.with_terms
 
     def noted(*args: Any) -> pa.Table:
         table = with_terms(*args)
         found.append(table.num_rows)
         return table
 
-    monkeypatch.setattr(lookup.Packed, "with_terms", noted)
-    monkeypatch.setattr(kept, "_MANY", 0)
-    monkeypatch.setattr(kept, "_SHARE", 1.0)
-    monkeypatch.setattr(known, "_SHARE", 10.0)  # and windows are narrowed wherever something is known
+    monkeypatch.setattr(packed_view.DictionaryEncodedRows, "with_terms", noted)
+    monkeypatch.setattr(static_view, "_MANY", 0)
+    monkeypatch.setattr(static_view, "_SHARE", 1.0)
+    monkeypatch.setattr(semijoin_reduction, "_SHARE", 10.0)  # and windows are narrowed wherever something is known
     return found
 
 
-def answers(text: str, background: Background, streams: dict[str, Stream], rules: Any = None) -> list[Any]:
+def answers(text: str, background: BackgroundTables, streams: dict[str, StreamFiles], rules: Any = None) -> list[Any]:
     """Of the last of three spans; what Spark has to answer is kept from the second time on."""
     query = ContinuousQuery(translate(f"PREFIX : <http://e/> {text}"), background, rules=rules, emit="rstream")
     for span in (Span(0, 4 * SECOND), Span(4 * SECOND, 8 * SECOND), Span(8 * SECOND, 10 * SECOND)):
@@ -101,7 +108,9 @@ def answers(text: str, background: Background, streams: dict[str, Stream], rules
 
 
 @pytest.mark.parametrize("name", QUERIES)
-def test_the_same_answers(name: str, background: Background, streams: dict[str, Stream], asked: list[int]) -> None:
+def test_the_same_answers(
+    name: str, background: BackgroundTables, streams: dict[str, StreamFiles], asked: list[int]
+) -> None:
     plain = answers(QUERIES[name], background, streams, rules=[])
     assert asked == []
     assert plain
@@ -119,7 +128,7 @@ class Looking:
 
 
 @pytest.mark.usefixtures("asked")
-def test_explain_says_so(background: Background, streams: dict[str, Stream]) -> None:
+def test_explain_says_so(background: BackgroundTables, streams: dict[str, StreamFiles]) -> None:
     with notes.recording(notes.Recorder(Looking())) as recorder:
         answers(QUERIES["by both keys"], background, streams)
     said = [text for _, text in recorder.notes]
@@ -129,19 +138,19 @@ def test_explain_says_so(background: Background, streams: dict[str, Stream]) -> 
 
 @pytest.mark.usefixtures("asked")
 def test_rows_that_many_ask_for_are_not_sent(
-    background: Background, streams: dict[str, Stream], monkeypatch: pytest.MonkeyPatch
+    background: BackgroundTables, streams: dict[str, StreamFiles], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kept, "_SHARE", 0.0)
+    monkeypatch.setattr(static_view, "_SHARE", 0.0)
     plain = answers(QUERIES["by one key"], background, streams, rules=[])
     assert answers(QUERIES["by one key"], background, streams) == plain
 
 
 def test_through_a_file(spark: Any) -> None:
     table = pa.table({"a b": ["<x:1>", "<x:2>", "<x:1>"], "c.d": ['"one"', None, '"ü\n"@de']})
-    found = lookup.brought(spark.createDataFrame(table), 3)
+    found = packed_view.collect_packed(spark.createDataFrame(table), 3)
     assert found is not None
     assert found.table.cast(table.schema).sort_by("a b").to_pylist() == table.sort_by("a b").to_pylist()
-    assert lookup.brought(spark.createDataFrame(table), 4) is None  # some are elsewhere
+    assert packed_view.collect_packed(spark.createDataFrame(table), 4) is None  # some are elsewhere
 
 
 def test_rows_that_a_plan_only_knows_the_number_of(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,8 +171,12 @@ def test_instants_as_spark_finds_them(times: list[int], slide: int, after: int, 
     for column in "spog":
         filled = filled.append_column(column, pa.array(["x"] * len(times)))
     session.createDataFrame(filled).createOrReplaceTempView("elements")
-    text = Changes.numbered([contents.in_slides("elements", window, span) for window in windows], [], [], span)
-    found = Changes.counted([contents.bounds(window, elements.column("ts").to_numpy()) for window in windows], span)
+    text = ChangeInstants.numbered(
+        [stream_to_relation.in_slides("elements", window, span) for window in windows], [], [], span
+    )
+    found = ChangeInstants.counted(
+        [stream_to_relation.bounds(window, elements.column("ts").to_numpy()) for window in windows], span
+    )
     told = {(row["t"], row["due"], row["held"]) for row in session.sql(text).toArrow().to_pylist()}
     counted = {(row["t"], row["due"], row["held"]) for row in found.to_pylist()}
     assert {row for row in counted if row[1]} == {row for row in told if row[1]}

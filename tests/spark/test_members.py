@@ -14,12 +14,15 @@ from pyoxigraph import NamedNode, QueryBoolean, QueryTriples, RdfFormat, Store
 from penstock.algebra.build import translate
 from penstock.algebra.ops import REPORTS
 from penstock.algebra.template import template
+from penstock.compile.operators.query_family import ParameterTable
 from penstock.io.formats import read
 from penstock.knowledge.oxigraph import OxigraphStore
-from penstock.spark.continuous import Background, ContinuousQuery, Span, Stream
-from penstock.spark.encoding import encode
-from penstock.spark.members import Members
-from penstock.spark.session import private
+from penstock.model.span import Span
+from penstock.model.stream_files import StreamFiles
+from penstock.model.term_encoding import encode
+from penstock.spark.query.continuous_query import ContinuousQuery
+from penstock.spark.session.session import private
+from penstock.spark.views.background_tables import BackgroundTables
 
 from .families import Answers, Setting
 from .families_texts import LANGUAGES, QUERIES, STREAM, texts
@@ -38,22 +41,24 @@ SPANS = [Span(0, 6 * SECOND), Span(6 * SECOND, END * SECOND)]
 
 
 @pytest.fixture(scope="module")
-def background(spark: Any) -> Background:
+def background(spark: Any) -> BackgroundTables:
     store = OxigraphStore()
     store.load(read(BACKGROUND.encode(), None, None, "turtle"))
-    return Background(private(spark), store)
+    return BackgroundTables(private(spark), store)
 
 
 @pytest.fixture(scope="module")
-def streams(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Stream]:
+def streams(tmp_path_factory: pytest.TempPathFactory) -> dict[str, StreamFiles]:
     path = tmp_path_factory.mktemp("seen") / "0.parquet"
     rows = [(f"<http://e/{who}>", "<http://e/at>", f"<http://e/{where}>", t * SECOND) for t, who, where in SEEN]
     pq.write_table(pa.table([list(c) for c in zip(*rows, strict=True)], names=["s", "p", "o", "ts"]), path)
-    return {"http://e/s": Stream((str(path),), frozenset(("<http://e/at>",)), rows=len(rows))}
+    return {"http://e/s": StreamFiles((str(path),), frozenset(("<http://e/at>",)), rows=len(rows))}
 
 
 @pytest.mark.parametrize("name", QUERIES)
-def test_whole_answers(name: str, background: Background, streams: dict[str, Stream], tmp_path: Path) -> None:
+def test_whole_answers(
+    name: str, background: BackgroundTables, streams: dict[str, StreamFiles], tmp_path: Path
+) -> None:
     """Against plain SPARQL on what is visible at each instant."""
     queries = texts(QUERIES[name])
     found = Setting(background, streams, [Span(0, END * SECOND)], tmp_path).together(list(map(translate, queries)))
@@ -95,17 +100,19 @@ OTHERS = (
 @pytest.mark.parametrize("emit", [report for report in REPORTS if report != "rstream"])
 @pytest.mark.parametrize("name", OTHERS)
 def test_what_comes_and_goes(
-    name: str, emit: str, background: Background, streams: dict[str, Stream], tmp_path: Path
+    name: str, emit: str, background: BackgroundTables, streams: dict[str, StreamFiles], tmp_path: Path
 ) -> None:
     check(texts(QUERIES[name]), background, streams, tmp_path, emit=emit)
 
 
 @pytest.mark.parametrize("name", LANGUAGES)
-def test_languages(name: str, background: Background, streams: dict[str, Stream], tmp_path: Path) -> None:
+def test_languages(name: str, background: BackgroundTables, streams: dict[str, StreamFiles], tmp_path: Path) -> None:
     check(texts(LANGUAGES[name]), background, streams, tmp_path)
 
 
-def check(queries: list[str], known: Background, streams: dict[str, Stream], folder: Path, **options: Any) -> None:
+def check(
+    queries: list[str], known: BackgroundTables, streams: dict[str, StreamFiles], folder: Path, **options: Any
+) -> None:
     plans, setting = [translate(text) for text in queries], Setting(known, streams, SPANS, folder, options)
     found = setting.together(plans)
     for text, plan, one in zip(queries, plans, found, strict=True):
@@ -122,7 +129,9 @@ ROOMS = "SELECT ?r {S} {{ {0} :at ?r OPTIONAL {{ ?r :floor ?f }} }}"
 
 
 @pytest.fixture
-def going(background: Background, streams: dict[str, Stream], tmp_path: Path) -> tuple[ContinuousQuery, str, str]:
+def going(
+    background: BackgroundTables, streams: dict[str, StreamFiles], tmp_path: Path
+) -> tuple[ContinuousQuery, str, str]:
     """A plan that tells what goes, the file that ann (1) and bob (2) have left open at 0:06 as members of a family, and
     the one that bob has left as a query alone."""
     both, bob = str(tmp_path / "both"), str(tmp_path / "bob")
@@ -130,7 +139,7 @@ def going(background: Background, streams: dict[str, Stream], tmp_path: Path) ->
     made = [found for query in queries if (found := template(query)) is not None]
     query, rows = made[0].specialised([one.constants for one in made])
     plan = ContinuousQuery(query, background, emit="dstream")
-    plan.evaluate(streams, SPANS[0], members=Members([1, 2], rows)).write_open(both)
+    plan.evaluate(streams, SPANS[0], members=ParameterTable([1, 2], rows)).write_open(both)
     ContinuousQuery(queries[1], background, emit="dstream").evaluate(streams, SPANS[0]).write_open(bob)
     return plan, both, bob
 
@@ -138,7 +147,7 @@ def going(background: Background, streams: dict[str, Stream], tmp_path: Path) ->
 ANN, BOB = [(8, 1, "roof"), (10, 1, "hall")], [(10, 2, "hall")]  # when they leave the window
 
 
-def test_members_go_on_where_they_stopped(going: Any, streams: dict[str, Stream]) -> None:
+def test_members_go_on_where_they_stopped(going: Any, streams: dict[str, StreamFiles]) -> None:
     plan, both, bob = going
     cases: list[tuple[dict[int, str], Any, list[Any]]] = [
         ({1: "ann", 2: "bob"}, [(both, None)], ANN + BOB),
@@ -149,7 +158,7 @@ def test_members_go_on_where_they_stopped(going: Any, streams: dict[str, Stream]
         ({1: "ann", 2: "bob"}, None, ANN[1:] + BOB),  # nothing is known but what is visible still
     ]
     for numbers, before, expected in cases:
-        members = Members(list(numbers), [(NamedNode(f"http://e/{who}"),) for who in numbers.values()])
+        members = ParameterTable(list(numbers), [(NamedNode(f"http://e/{who}"),) for who in numbers.values()])
         found = plan.evaluate(streams, SPANS[1], before, members=members).toArrow().to_pylist()
         assert gone(found) == sorted(expected), (numbers, before)
 
@@ -160,7 +169,9 @@ def gone(rows: list[dict[str, Any]]) -> list[tuple[int, int, str]]:
     )
 
 
-def test_what_a_family_has_left_open_serves_a_query_alone(going: Any, background: Background, streams: Any) -> None:
+def test_what_a_family_has_left_open_serves_a_query_alone(
+    going: Any, background: BackgroundTables, streams: Any
+) -> None:
     _, both, _ = going
     alone = ContinuousQuery(translate(*texts((ROOMS, [(":ann",)]))), background, emit="dstream")
     assert gone(alone.evaluate(streams, SPANS[1], [(both, 1)]).toArrow().to_pylist()) == ANN

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import penstock
-from penstock.spark import paths
-from penstock.spark.closure import closed
+from penstock.compile.operators import paths
+from penstock.compile.operators.transitive_closure import closed
 
 from .asking import NS, ask
 

@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from penstock.algebra.build import translate
-from penstock.spark.store import SparkStore
+from penstock.spark.store.store import SparkStore
 from tests.unit.test_push_aggregate import pushed
 
 from .evaluate import XSD, written

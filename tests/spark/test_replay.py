@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from penstock.errors import LoadError
 from penstock.io.splits import splits
-from penstock.spark import replay
+from penstock.stream.ingest import parallel_load
 
 STREAM = "http://stream"
 SIZE = 400
@@ -35,7 +35,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_parts_in_the_order_of_arrival(spark: SparkSession, folder: Path, tmp_path: Path) -> None:
     pieces = splits(folder, SIZE)
-    parts = replay.write(spark, pieces, STREAM, tmp_path / "log")
+    parts = parallel_load.write(spark, pieces, STREAM, tmp_path / "log")
     assert len(parts) == len(pieces) > 5
     assert [part.path for part in parts] == sorted(str(path) for path in (tmp_path / "log").iterdir())
     rows = spark.read.parquet(*(part.path for part in parts)).orderBy("ts").collect()
@@ -52,11 +52,11 @@ def test_parts_in_the_order_of_arrival(spark: SparkSession, folder: Path, tmp_pa
 
 
 def test_no_pieces_no_parts(spark: SparkSession, tmp_path: Path) -> None:
-    assert replay.write(spark, [], STREAM, tmp_path / "log") == []
+    assert parallel_load.write(spark, [], STREAM, tmp_path / "log") == []
 
 
 def test_a_file_that_cannot_be_read(spark: SparkSession, folder: Path, tmp_path: Path) -> None:
     pieces = splits(folder, SIZE)
     (folder / "3.nq").unlink()
     with pytest.raises(LoadError, match=r"^\S*3\.nq: "):
-        replay.write(spark, pieces, STREAM, tmp_path / "log")
+        parallel_load.write(spark, pieces, STREAM, tmp_path / "log")

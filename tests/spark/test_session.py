@@ -14,7 +14,7 @@ import pytest
 from pyspark.errors import NumberFormatException
 from pyspark.sql import SparkSession
 
-from penstock.spark import java, session
+from penstock.spark.session import java, session
 
 NOT_A_NUMBER = "SELECT CAST('x' AS INT) AS n"
 

@@ -13,10 +13,13 @@ import pytest
 from penstock.algebra.build import translate
 from penstock.io.formats import read
 from penstock.knowledge.oxigraph import OxigraphStore
-from penstock.spark.continuous import Background, ContinuousQuery, Span, Stream
-from penstock.spark.session import private
-from penstock.spark.settled import Settled
-from penstock.spark.store import SparkStore
+from penstock.model.span import Span
+from penstock.model.stream_files import StreamFiles
+from penstock.spark.query.continuous_query import ContinuousQuery
+from penstock.spark.session.session import private
+from penstock.spark.store.store import SparkStore
+from penstock.spark.views.background_tables import BackgroundTables
+from penstock.spark.views.static_views import StaticViewCache
 
 S, SECOND = "http://e/s", 1_000_000
 FROM = f"PREFIX : <http://e/> SELECT ?x ?n FROM STREAM <{S}> [RANGE 10s STEP 5s]"
@@ -39,33 +42,33 @@ def load(store: Any, triples: str) -> None:
 
 
 @pytest.fixture
-def background(store: Any, spark: Any) -> Background:
-    return Background(store._ours if isinstance(store, SparkStore) else private(spark), store)
+def background(store: Any, spark: Any) -> BackgroundTables:
+    return BackgroundTables(store._ours if isinstance(store, SparkStore) else private(spark), store)
 
 
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[frozenset[str] | None]]:
     """The predicates of every part that was answered."""
     parts: list[frozenset[str] | None] = []
-    asked = Settled._made
+    asked = StaticViewCache._made
 
-    def noted(self: Settled, wanted: Any) -> Any:
+    def noted(self: StaticViewCache, wanted: Any) -> Any:
         parts.append(wanted.reads and frozenset(iri.removeprefix("http://e/") for iri in wanted.reads))
         return asked(self, wanted)
 
-    monkeypatch.setattr(Settled, "_made", noted)
+    monkeypatch.setattr(StaticViewCache, "_made", noted)
     return parts
 
 
 @pytest.fixture(scope="module")
-def streams(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Stream]:
+def streams(tmp_path_factory: pytest.TempPathFactory) -> dict[str, StreamFiles]:
     path = tmp_path_factory.mktemp("seen") / "0.parquet"
     rows = [("<http://e/ann>", "<http://e/at>", "<http://e/hall>", SECOND)]
     pq.write_table(pa.table([list(c) for c in zip(*rows, strict=True)], names=["s", "p", "o", "ts"]), Path(path))
-    return {S: Stream((str(path),), frozenset(("<http://e/at>",)), rows=1)}
+    return {S: StreamFiles((str(path),), frozenset(("<http://e/at>",)), rows=1)}
 
 
-def answer(query: ContinuousQuery, streams: dict[str, Stream]) -> set[tuple[str, str]]:
+def answer(query: ContinuousQuery, streams: dict[str, StreamFiles]) -> set[tuple[str, str]]:
     """What Spark has to answer is kept when it is asked for the second time."""
     for _ in range(2):
         found = query.evaluate(streams, Span(0, 5 * SECOND)).toArrow()
@@ -73,7 +76,7 @@ def answer(query: ContinuousQuery, streams: dict[str, Stream]) -> set[tuple[str,
 
 
 def test_once_for_all_evaluations_and_queries(
-    background: Background, streams: dict[str, Stream], made: list[Any]
+    background: BackgroundTables, streams: dict[str, StreamFiles], made: list[Any]
 ) -> None:
     one, other = (ContinuousQuery(translate(NAMES), background) for _ in range(2))
     for query in (one, one, other):
@@ -86,14 +89,16 @@ def test_once_for_all_evaluations_and_queries(
     assert len(background.settled) == 0
 
 
-def test_joined_and_filtered_beforehand(background: Background, streams: dict[str, Stream], made: list[Any]) -> None:
+def test_joined_and_filtered_beforehand(
+    background: BackgroundTables, streams: dict[str, StreamFiles], made: list[Any]
+) -> None:
     query = ContinuousQuery(translate(FRIENDS), background)
     assert answer(query, streams) == {("<http://e/ann>", '"Bob"')}
     assert made == [{"knows", "name"}]
 
 
 def test_only_what_a_change_touches_is_asked_again(
-    store: Any, background: Background, streams: dict[str, Stream], made: list[Any]
+    store: Any, background: BackgroundTables, streams: dict[str, StreamFiles], made: list[Any]
 ) -> None:
     names, floors = (ContinuousQuery(translate(text), background) for text in (NAMES, FLOORS))
     for query in (names, floors):
@@ -107,14 +112,16 @@ def test_only_what_a_change_touches_is_asked_again(
 
 
 def test_a_job_for_what_is_asked_once_does_not_pay(
-    store: Any, background: Background, streams: dict[str, Stream], made: list[Any]
+    store: Any, background: BackgroundTables, streams: dict[str, StreamFiles], made: list[Any]
 ) -> None:
     query = ContinuousQuery(translate(FRIENDS), background)
     assert query.evaluate(streams, Span(0, 5 * SECOND)).toArrow().num_rows == 1
     assert made == []
 
 
-def test_nothing_is_kept_without_the_rule(background: Background, streams: dict[str, Stream], made: list[Any]) -> None:
+def test_nothing_is_kept_without_the_rule(
+    background: BackgroundTables, streams: dict[str, StreamFiles], made: list[Any]
+) -> None:
     query = ContinuousQuery(translate(FRIENDS), background, rules=[])
     assert answer(query, streams) == {("<http://e/ann>", '"Bob"')}
     assert made == []

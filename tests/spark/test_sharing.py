@@ -14,9 +14,12 @@ import pytest
 from penstock.algebra.build import translate
 from penstock.io.formats import read
 from penstock.knowledge.oxigraph import OxigraphStore
-from penstock.spark.continuous import Background, ContinuousQuery, Span, Stream
-from penstock.spark.jobs import Jobs
-from penstock.spark.session import private
+from penstock.model.span import Span
+from penstock.model.stream_files import StreamFiles
+from penstock.spark.query.continuous_query import ContinuousQuery
+from penstock.spark.session.jobs import Jobs
+from penstock.spark.session.session import private
+from penstock.spark.views.background_tables import BackgroundTables
 
 S, SECOND = "http://e/s", 1_000_000
 WINDOW = f"PREFIX : <http://e/> SELECT %s FROM STREAM <{S}> [RANGE 6s STEP 2s]"
@@ -34,11 +37,11 @@ FLOORS = "@prefix : <http://e/> . :r0 :floor 0 . :r1 :floor 1 . :r2 :floor 1 ."
 
 
 @pytest.fixture(scope="module")
-def streams(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Stream]:
+def streams(tmp_path_factory: pytest.TempPathFactory) -> dict[str, StreamFiles]:
     chance, path = random.Random(6), tmp_path_factory.mktemp("seen") / "0.parquet"
     rows = [_row(chance) for _ in range(40)]
     pq.write_table(pa.table([list(c) for c in zip(*rows, strict=True)], names=["s", "p", "o", "ts"]), path)
-    return {S: Stream((str(path),), frozenset(("<http://e/at>", "<http://e/sees>")), rows=len(rows))}
+    return {S: StreamFiles((str(path),), frozenset(("<http://e/at>", "<http://e/sees>")), rows=len(rows))}
 
 
 def _row(chance: random.Random) -> tuple[str, str, str, int]:
@@ -46,13 +49,13 @@ def _row(chance: random.Random) -> tuple[str, str, str, int]:
     return who, f"<http://e/{chance.choice(['at', 'sees'])}>", where, chance.randrange(10 * SECOND)
 
 
-def background(spark: Any) -> Background:
+def background(spark: Any) -> BackgroundTables:
     store = OxigraphStore()
     store.load(read(FLOORS.encode(), None, None, "turtle"))
-    return Background(private(spark), store)
+    return BackgroundTables(private(spark), store)
 
 
-def answers(queries: Sequence[ContinuousQuery], streams: dict[str, Stream]) -> list[Counter[tuple[Any, ...]]]:
+def answers(queries: Sequence[ContinuousQuery], streams: dict[str, StreamFiles]) -> list[Counter[tuple[Any, ...]]]:
     """By round, all queries of it one after the other; where a place is told it says nothing to others."""
     found: list[Counter[tuple[Any, ...]]] = [Counter() for _ in queries]
     for span in SPANS:
@@ -65,7 +68,7 @@ def answers(queries: Sequence[ContinuousQuery], streams: dict[str, Stream]) -> l
 
 @pytest.mark.parametrize("texts", [ALIKE, MOVING], ids=["steps", "moving"])
 def test_as_each_alone(
-    spark: Any, streams: dict[str, Stream], texts: list[str], monkeypatch: pytest.MonkeyPatch
+    spark: Any, streams: dict[str, StreamFiles], texts: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alone = [answers([ContinuousQuery(translate(text), background(spark))], streams)[0] for text in texts]
     jobs: list[str] = []
@@ -83,7 +86,7 @@ def test_as_each_alone(
     assert not one.sharing._made
 
 
-def test_few_do_not_pay(spark: Any, streams: dict[str, Stream], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_do_not_pay(spark: Any, streams: dict[str, StreamFiles], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Jobs, "compute", lambda *_: pytest.fail("a job for what two queries share"))
     one = background(spark)
     assert all(answers([ContinuousQuery(translate(text), one) for text in ALIKE[:2]], streams))

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from penstock import Engine
 from penstock.answer import Answer
-from penstock.spark.continuous import ContinuousQuery
+from penstock.spark.query.continuous_query import ContinuousQuery
 from tests.stream.feeding import STREAM, lines
 
 WINDOW = f"FROM STREAM <{STREAM}> [RANGE 2m STEP 1m]"

@@ -15,9 +15,10 @@ from pyspark.sql import SparkSession
 
 from penstock import Answer, Engine
 from penstock.io.graphs import Properties
-from penstock.stream import bounded, failpoints, files
-from penstock.stream.ingest import Ingest, StreamOptions
-from penstock.stream.log import StreamLog
+from penstock.stream.base import failpoints
+from penstock.stream.ingest import bounded_sources, file_batches
+from penstock.stream.ingest.ingest import Ingest, StreamOptions
+from penstock.stream.log.stream_log import StreamLog
 from penstock.testing import ManualClock
 
 STREAM = "http://e/rooms"
@@ -82,7 +83,7 @@ def test_run(
     by_job: bool,
 ) -> None:
     if by_job:
-        monkeypatch.setattr(bounded, "_SMALL", 0)
+        monkeypatch.setattr(bounded_sources, "_SMALL", 0)
     with Engine(spark=spark, checkpoint=tmp_path / "state") as engine:
         engine.stream(STREAM, time_property=AT, **make(tmp_path))  # type: ignore[arg-type]
         query = engine.register(COUNT)
@@ -143,7 +144,7 @@ def test_pushes_before_and_after_a_restart(open_ingest: Opener) -> None:
 
 @pytest.mark.parametrize("small", [0, 1 << 20])
 def test_dropped_files(open_ingest: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small: int) -> None:
-    monkeypatch.setattr(files, "_SMALL", small)
+    monkeypatch.setattr(file_batches, "_SMALL", small)
     folder = tmp_path / "in"
     folder.mkdir()
     ingest = open_ingest(str(folder))

@@ -13,10 +13,10 @@ from pyspark.sql import SparkSession
 
 from penstock.errors import PenstockError
 from penstock.io.splits import Split
-from penstock.spark import replay
-from penstock.stream import failpoints, files, spool, spool_source
-from penstock.stream.ingest import Ingest, StreamOptions
-from penstock.stream.log import Counts
+from penstock.stream.base import failpoints
+from penstock.stream.ingest import file_batches, parallel_load, spool, spool_source
+from penstock.stream.ingest.ingest import Ingest, StreamOptions
+from penstock.stream.log.stream_log import Counts
 from penstock.testing import ManualClock
 from tests.unit.arrivals import SECOND, STREAM, text
 from tests.unit.test_log import times
@@ -236,15 +236,17 @@ def test_every_file_of_a_folder_is_read_once(open_ingest: Opener, drops: Path) -
 
 
 def test_a_large_file_is_a_job(open_ingest: Opener, drops: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "_SMALL", 100)
+    monkeypatch.setattr(file_batches, "_SMALL", 100)
     asked: list[str] = []
-    write = replay.write
+    write = parallel_load.write
 
-    def job(session: SparkSession, pieces: list[Split], stream: str, folder: str, **how: Any) -> list[replay.Part]:
+    def job(
+        session: SparkSession, pieces: list[Split], stream: str, folder: str, **how: Any
+    ) -> list[parallel_load.LoadedFile]:
         asked.append(stream)
         return write(session, pieces, stream, folder, **how)
 
-    monkeypatch.setattr(replay, "write", job)
+    monkeypatch.setattr(parallel_load, "write", job)
     drop(drops, "a.nq", text([*range(10, 500), 3, 500]) + b"bad\n")
     ingest = open_ingest(str(drops))
     ingest.start()

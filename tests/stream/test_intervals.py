@@ -12,10 +12,10 @@ from pyoxigraph import Literal, NamedNode, Quad
 from pyspark.sql import SparkSession
 
 from penstock import Engine
-from penstock.stream import bounded
-from penstock.stream.elements import Element, lines
-from penstock.stream.ingest import Ingest, StreamOptions
-from penstock.stream.log import Counts, StreamLog
+from penstock.stream.ingest import bounded_sources
+from penstock.stream.ingest.elements import Element, lines
+from penstock.stream.ingest.ingest import Ingest, StreamOptions
+from penstock.stream.log.stream_log import Counts, StreamLog
 from penstock.testing import ManualClock, snapshots
 
 STREAM = "http://e/rooms"
@@ -87,7 +87,7 @@ def in_log(log: StreamLog) -> list[tuple[str, int | None, int]]:
 def test_run(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, declare: Callable[[Engine, Path], None]
 ) -> None:
-    monkeypatch.setattr(bounded, "_SMALL", 0)  # documents by Spark's tasks
+    monkeypatch.setattr(bounded_sources, "_SMALL", 0)  # documents by Spark's tasks
     with Engine(spark=spark, checkpoint=tmp_path / "state") as engine:
         declare(engine, tmp_path)
         query = engine.register(QUERY)

@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from penstock import Answer, Engine, PenstockError, QueryError
-from penstock.stream.spool import Spool
+from penstock.stream.ingest.spool import Spool
 from penstock.testing import ManualClock, TestSource
 from tests.stream.feeding import (
     BUSIEST,

@@ -6,9 +6,9 @@ from pyoxigraph import NamedNode, Triple
 from pyspark.sql import SparkSession
 
 from penstock import Answer, Engine
+from penstock.compile.entailment import EntailmentRewriter
 from penstock.reasoning import Ontology
 from penstock.reasoning.vocabulary import SUB_CLASS, TYPE
-from penstock.spark.entailed import Entailed
 
 NS = "http://e/"
 STREAM = f"{NS}seen"
@@ -61,7 +61,7 @@ def test_a_large_ontology_is_broadcast(spark: SparkSession) -> None:
     """Forty thousand classes, eight levels: one join with a table of them, and nothing of that size in the text."""
     classes = [NamedNode(f"{NS}c{i}") for i in range(40_081)]
     above = {SUB_CLASS: {(classes[i], classes[(i - 1) // 4]) for i in range(1, len(classes))}}
-    entailed = Entailed(Ontology(above), spark)
+    entailed = EntailmentRewriter(Ontology(above), spark)
     source = f"SELECT '<{NS}x>' AS s, '{TYPE}' AS p, concat('<{NS}c', id, '>') AS o, id AS n FROM range(40078, 40084)"
     text = entailed.triples(source, (TYPE, classes[0]))
     frame = spark.sql(f"SELECT * FROM ({text}) WHERE o = '{classes[0]}'")
@@ -73,7 +73,7 @@ def test_a_large_ontology_is_broadcast(spark: SparkSession) -> None:
 
 
 def test_few_classes_are_constants(spark: SparkSession) -> None:
-    entailed = Entailed(Ontology({SUB_CLASS: {(WOLF, ANIMAL)}}), spark)
+    entailed = EntailmentRewriter(Ontology({SUB_CLASS: {(WOLF, ANIMAL)}}), spark)
     text = entailed.triples("SELECT s, p, o FROM t", (TYPE, ANIMAL), frozenset((f"{TYPE}",)))
     assert "JOIN" not in text
     assert text.count("FROM t") == 1

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from pyoxigraph import Quad
 
 from penstock import Answer, Engine
-from penstock.spark.encoding import encode
+from penstock.model.term_encoding import encode
 from tests.oracle.data import NS, dataset
 from tests.oracle.strategies import DATA_BYTES
 from tests.oracle.streams import SECOND, STREAM_BYTES, STREAMS, Element, streamed

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pyarrow as pa
 
 from penstock.io.columns import ELEMENTS
-from penstock.stream.dead import line_of
+from penstock.stream.ingest.dead_letters import line_of
 
 STREAM = "http://example.org/stream"
 SECOND = 1_000_000

@@ -17,13 +17,13 @@ import pyarrow as pa
 
 from penstock.algebra import ops
 from penstock.algebra.template import Constants, template
-from penstock.spark.contents import Stream
-from penstock.spark.members import Members
-from penstock.spark.opened import Before
-from penstock.spark.timeline import Span
-from penstock.stream.due import Plan
-from penstock.stream.registry import Entry
-from penstock.stream.task import Task
+from penstock.compile.operators.query_family import ParameterTable
+from penstock.model.span import Span
+from penstock.model.stream_files import StreamFiles
+from penstock.spark.query.open_intervals import OpenIntervalFiles
+from penstock.stream.registry.metadata_store import QueryRecord
+from penstock.stream.registry.registered_query import RegisteredQuery
+from penstock.stream.registry.schedule import CompiledQuery
 from tests.unit.runtime import FakePlan, range_of
 
 S = "http://e/s"
@@ -73,11 +73,11 @@ class Counting(FakePlan):
 
     def evaluate(
         self,
-        streams: Mapping[str, Stream],
+        streams: Mapping[str, StreamFiles],
         span: Span,
-        before: Before = None,
+        before: OpenIntervalFiles = None,
         final: bool = False,
-        members: Members | None = None,
+        members: ParameterTable | None = None,
     ) -> Any:
         self.seen.append((dict(streams), span))
         self.asked.append(None if members is None else members.numbers)
@@ -104,7 +104,7 @@ class Counting(FakePlan):
         return rows
 
 
-def _seen(before: Before, whom: Sequence[int] | None) -> dict[int, int]:
+def _seen(before: OpenIntervalFiles, whom: Sequence[int] | None) -> dict[int, int]:
     """By the numbers of the queries; a file of one query belongs to that one."""
     if before is None:
         return {}
@@ -127,21 +127,21 @@ class Planner:
 
     emit: str = "rstream"
     plans: list[Counting] = field(default_factory=list)
-    released: list[Plan] = field(default_factory=list)
+    released: list[CompiledQuery] = field(default_factory=list)
     tables: int = 0
 
-    def plan(self, task: Task, stretched: int = 1) -> Plan:
+    def plan(self, task: RegisteredQuery, stretched: int = 1) -> CompiledQuery:
         raise AssertionError("all are of a family")
 
-    def compiled(self, query: ops.Query, entry: Entry) -> Plan:
+    def compiled(self, query: ops.Query, entry: QueryRecord) -> CompiledQuery:
         self.plans.append(Counting(emit=self.emit, query=query))
         return self.plans[-1]
 
-    def members(self, numbers: Sequence[int], rows: Sequence[Constants]) -> Members:
+    def members(self, numbers: Sequence[int], rows: Sequence[Constants]) -> ParameterTable:
         self.tables += 1
-        return Members(numbers, rows)
+        return ParameterTable(numbers, rows)
 
-    def release(self, plan: Plan) -> None:
+    def release(self, plan: CompiledQuery) -> None:
         self.released.append(plan)
 
     @property

@@ -11,12 +11,12 @@ from penstock.algebra import ops
 from penstock.algebra.expressions import Call, Const, PatternTerm, Term, Var
 from penstock.algebra.ops import Op, TriplePattern
 from penstock.algebra.scope import visible
+from penstock.model.term_encoding import decode, encode
 from penstock.optimise.walk import map_children, map_exists
 from penstock.rules.background import StoreBackground
 from penstock.rules.following import NOTHING, Following
 from penstock.rules.machine import Element, Limits, Machine
 from penstock.rules.rule import Rule, plans, terms_of
-from penstock.spark.encoding import decode, encode
 from tests.oracle.tape import Tape
 from tests.unit import event_plans, rdfs
 from tests.unit.events import Element as Occurred

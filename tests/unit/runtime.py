@@ -13,18 +13,18 @@ from penstock.algebra import ops
 from penstock.algebra.expressions import Var
 from penstock.algebra.template import Constants
 from penstock.algebra.windows import CountWindow, TimeWindow, ceiling, floor
+from penstock.compile.operators.query_family import ParameterTable
 from penstock.io.sinks import Batch, Position, Sink
-from penstock.spark.contents import Stream
-from penstock.spark.members import Members
-from penstock.spark.opened import Before
-from penstock.spark.timeline import Span
-from penstock.stream.due import Plan
-from penstock.stream.family import Family
-from penstock.stream.log import Segment
-from penstock.stream.registry import Entry, Registry
-from penstock.stream.rounds import Rounds
-from penstock.stream.task import Task
-from penstock.stream.units import Units
+from penstock.model.span import Span
+from penstock.model.stream_files import StreamFiles
+from penstock.spark.query.open_intervals import OpenIntervalFiles
+from penstock.stream.evaluation.rounds import Rounds
+from penstock.stream.log.stream_log import Segment
+from penstock.stream.registry.evaluation_groups import EvaluationGroups
+from penstock.stream.registry.metadata_store import MetadataStore, QueryRecord
+from penstock.stream.registry.query_family import Family
+from penstock.stream.registry.registered_query import RegisteredQuery
+from penstock.stream.registry.schedule import CompiledQuery
 
 ELEMENT = ("<http://e/s>", "<http://e/p>", "<http://e/o>")
 
@@ -52,7 +52,7 @@ class FakePlan:
     graph: bool = False
     fails: bool = False
     emit: str = "rstream"
-    seen: list[tuple[dict[str, Stream], Span]] = field(default_factory=list)
+    seen: list[tuple[dict[str, StreamFiles], Span]] = field(default_factory=list)
 
     @property
     def carries(self) -> bool:
@@ -60,11 +60,11 @@ class FakePlan:
 
     def evaluate(
         self,
-        streams: Mapping[str, Stream],
+        streams: Mapping[str, StreamFiles],
         span: Span,
-        before: Before = None,
+        before: OpenIntervalFiles = None,
         final: bool = False,
-        members: Members | None = None,
+        members: ParameterTable | None = None,
     ) -> Frame:
         self.seen.append((dict(streams), span))
         if self.fails:
@@ -173,11 +173,13 @@ def windowed(*streams: str, output: str | None = None, every: int | None = None,
     return ops.Query(form, ops.Bgp(()), (Var("n"),) if output is None else (), None, None, windows, registration)
 
 
-def task(name: str, *streams: str, output: str | None = None, sink: Sink | None = None, **plan: object) -> Task:
+def task(
+    name: str, *streams: str, output: str | None = None, sink: Sink | None = None, **plan: object
+) -> RegisteredQuery:
     """A query that is answered alone, whatever the others are."""
     counting = bool(plan.get("counting"))
     query = windowed(*streams, output=output, counting=counting)
-    made = Task(Entry(name, "…", position=0), query, sink or ListSink(), Registry(None))
+    made = RegisteredQuery(QueryRecord(name, "…", position=0), query, sink or ListSink(), MetadataStore(None))
     made.plan = FakePlan(graph=output is not None, **plan)  # type: ignore[arg-type]
     return made
 
@@ -185,39 +187,39 @@ def task(name: str, *streams: str, output: str | None = None, sink: Sink | None 
 class NoPlanner:
     """For units whose plans are there."""
 
-    def plan(self, task: Task, stretched: int = 1) -> Plan:
+    def plan(self, task: RegisteredQuery, stretched: int = 1) -> CompiledQuery:
         raise AssertionError(f"{task.name} has no plan")
 
-    def compiled(self, query: ops.Query, entry: Entry) -> Plan:
+    def compiled(self, query: ops.Query, entry: QueryRecord) -> CompiledQuery:
         raise AssertionError(f"{entry.name} is of a family")
 
-    def members(self, numbers: Sequence[int], rows: Sequence[Constants]) -> Members:
+    def members(self, numbers: Sequence[int], rows: Sequence[Constants]) -> ParameterTable:
         raise AssertionError(f"{numbers} are of a family")
 
-    def release(self, plan: Plan) -> None: ...
+    def release(self, plan: CompiledQuery) -> None: ...
 
 
-class Alone(Units):
+class Alone(EvaluationGroups):
     """Units of one query each."""
 
-    def _family(self, task: Task) -> Family | None:
+    def _family(self, task: RegisteredQuery) -> Family | None:
         return None
 
 
-def units(*tasks: Task, progress: int | None = None) -> Units:
+def units(*tasks: RegisteredQuery, progress: int | None = None) -> EvaluationGroups:
     """All of them new, and so far."""
-    made = Alone(registry := Registry(None), NoPlanner())
+    made = Alone(registry := MetadataStore(None), NoPlanner())
     for one in tasks:
         one._registry = registry
         made.begin(one, progress)
     return made
 
 
-def saved(one: Task) -> int | None:
+def saved(one: RegisteredQuery) -> int | None:
     """How far the registry says that it is."""
     return one._registry.load_units()[one.entry.unit].progress
 
 
-def rounds(inputs: FakeInputs, *tasks: Task, **options: Any) -> Rounds:
+def rounds(inputs: FakeInputs, *tasks: RegisteredQuery, **options: Any) -> Rounds:
     """A round for these."""
     return Rounds(inputs, units(*tasks), **options)

@@ -7,11 +7,11 @@ from pyoxigraph import NamedNode
 from penstock.algebra.ops import Kept, Op, Query, Select, StreamWindow
 from penstock.algebra.sse import read, write
 from penstock.algebra.windows import TimeWindow
+from penstock.compile.windows.window_statistics import LiveStatistics, WindowStatistics
 from penstock.optimise import PredicateCounts
 from penstock.optimise.adaptive import NEWEST, Adaptive
 from penstock.optimise.cost import cost
 from penstock.optimise.walk import nodes
-from penstock.spark.live_statistics import LiveStatistics, Seen
 
 NS = "http://example.org/"
 WINDOW = StreamWindow(NamedNode(f"{NS}stream"), TimeWindow(10, 1))
@@ -25,7 +25,7 @@ def known(a: float, c: float, streamed: str = "abc", b: float = 1e6) -> LiveStat
     counts = {name: (n, min(n, 1_000.0), min(n, 1_000.0)) for name, n in (("a", a), ("b", b), ("c", c))}
     here = {f"{NS}{name}": row for name, row in counts.items() if name in streamed}
     there = {f"{NS}{name}": row for name, row in counts.items() if name not in streamed}
-    seen = Seen(WINDOW, frozenset(f"<{iri}>" for iri in here), lambda: PredicateCounts(a + b + c, here))
+    seen = WindowStatistics(WINDOW, frozenset(f"<{iri}>" for iri in here), lambda: PredicateCounts(a + b + c, here))
     return LiveStatistics(PredicateCounts(b, there), (seen,))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.spark.arrival import place
+from penstock.compile.windows.arrival_order import place
 
 
 def in_order(*names: str) -> str:

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from penstock.errors import LoadError, PenstockWarning
-from penstock.stream.bounded import Bounded
-from penstock.stream.dead import DeadLetters
-from penstock.stream.declared import declare
-from penstock.stream.log import StreamLog
+from penstock.stream.ingest.bounded_sources import BoundedSources
+from penstock.stream.ingest.dead_letters import DeadLetters
+from penstock.stream.ingest.stream_declaration import declare
+from penstock.stream.log.stream_log import StreamLog
 from penstock.testing import ManualClock
 from tests.unit.arrivals import STREAM, text
 
@@ -25,7 +25,7 @@ def read(root: Path, source: Path) -> int:
     """Read the source as a new process would; how many elements the log has then."""
     log = StreamLog(root / "log")
     streams = {STREAM: declare(source, None, None, False, None)}
-    Bounded(log, DeadLetters(root / "dead"), ManualClock(), streams).read(STREAM, no_session, in_place=False)
+    BoundedSources(log, DeadLetters(root / "dead"), ManualClock(), streams).read(STREAM, no_session, in_place=False)
     return log.counts(STREAM).elements
 
 

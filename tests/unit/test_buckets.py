@@ -8,16 +8,17 @@ import pytest
 
 from penstock.algebra.build import translate
 from penstock.algebra.expressions import Var
+from penstock.compile.context import Context, Plan, Streaming, Tables
+from penstock.compile.operators.operators import compile_op
+from penstock.compile.operators.physical import time_buckets
+from penstock.compile.operators.physical.time_buckets import Size, best_width
+from penstock.compile.relation import FROM, TO, Relation
+from penstock.compile.sql.common_subexpressions import naming
+from penstock.compile.windows.evaluation_instants import PeriodicInstants
+from penstock.compile.windows.stream_to_relation import WindowRelation
+from penstock.model.span import Span
 from penstock.optimise import PredicateCounts, Uniform
 from penstock.optimise.cost import Estimate
-from penstock.spark import buckets
-from penstock.spark.buckets import Size, best_width
-from penstock.spark.contents import Content
-from penstock.spark.context import Context, Plan, Streaming, Tables
-from penstock.spark.lets import naming
-from penstock.spark.operators import compile_op
-from penstock.spark.relation import FROM, TO, Relation
-from penstock.spark.timeline import Lattice, Span
 
 GATE = Var("gate")
 
@@ -57,7 +58,7 @@ def test_the_width_is_the_cheapest() -> None:
     def cost(width: float) -> float:
         copies = 1e6 * (1 + 10 / width) + 2e6 * (1 + 40 / width)
         met = 1e6 * (1 + 10 / width) * 2e6 * (1 + 40 / width) / 1e3 * width / 2_040
-        return buckets._COPY * copies + met
+        return time_buckets._COPY * copies + met
 
     assert cost(width) < min(cost(width / 2), cost(width * 2))
 
@@ -68,35 +69,35 @@ def timed(size: Size | None) -> Relation:
 
 def test_what_is_not_known_is_not_cut() -> None:
     many, span = timed(size(1e6, 1e3, 10)), Span(0, 2_000)
-    chosen = buckets.choose(many, many, span)
+    chosen = time_buckets.choose(many, many, span)
     assert chosen is not None
     assert chosen.span == span
-    assert buckets.choose(many, timed(None), span) is None
-    assert buckets.choose(many, many, None) is None
+    assert time_buckets.choose(many, timed(None), span) is None
+    assert time_buckets.choose(many, many, None) is None
     always = Relation("SELECT 1", ("gate",), frozenset(("gate",)), size=size(1e6, 1e3, None))
-    assert buckets.choose(many, always, span) is None
+    assert time_buckets.choose(many, always, span) is None
 
 
 def test_the_size_of_a_join() -> None:
     """Of a billion pairs the hundredth that holds at a time; with what holds always, all of them."""
     many, span = size(1e6, 1e3, 10), Span(0, 1_990)
-    found = buckets.both(many, many, span)
+    found = time_buckets.both(many, many, span)
     assert found is not None
     assert found.lasts == 10
     assert found.estimate().rows == pytest.approx(1e7)
-    placed = buckets.both(many, size(100, 100, None), span)
+    placed = time_buckets.both(many, size(100, 100, None), span)
     assert placed is not None
     assert placed.lasts == 10
     assert placed.estimate().rows == pytest.approx(1e5)
-    assert buckets.both(many, None, span) is None
+    assert time_buckets.both(many, None, span) is None
 
 
 def test_the_size_of_a_union() -> None:
-    found = buckets.either(size(1e6, 1e3, 10), size(1e5, 1e4, 30))
+    found = time_buckets.either(size(1e6, 1e3, 10), size(1e5, 1e4, 30))
     assert found is not None
     assert found.lasts == 30
     assert found.estimate() == Estimate(1.1e6, {GATE: 1e4})
-    endless = buckets.either(size(1e6, 1e3, 10), size(1e5, 1e4, None))
+    endless = time_buckets.either(size(1e6, 1e3, 10), size(1e5, 1e4, None))
     assert endless is not None
     assert endless.lasts is None
 
@@ -113,8 +114,10 @@ def compiled(pattern: str, elements: int = 1_000_000, gates: float = 300, lasts:
     each = (elements / 2, gates, elements / 20)
     counts = PredicateCounts(elements, {"a:enters": each, "a:exits": each})
     known = frozenset(("<a:enters>", "<a:exits>"))
-    content = Content("<a:s>", False, "SELECT * FROM s", known, rows=elements, lasts=lasts, counts=lambda: counts)
-    lattice = Lattice((1,), Span(0, 2_000))
+    content = WindowRelation(
+        "<a:s>", False, "SELECT * FROM s", known, rows=elements, lasts=lasts, counts=lambda: counts
+    )
+    lattice = PeriodicInstants((1,), Span(0, 2_000))
     plan = Plan(Tables("default", "named", frozenset()), lambda text, name: 0, None, "")
     plan.streaming = Streaming(lattice, (content,), (content,), frozenset(), {}, 0, _never, _never, Uniform())
     with naming():
@@ -140,8 +143,8 @@ def test_patterns_and_groups_are_joined_in_buckets(pattern: str) -> None:
     ],
 )
 def test_other_joins_are_as_they_were(pattern: str, known: dict[str, Any]) -> None:
-    assert buckets.BUCKET not in compiled(pattern, **known)
+    assert time_buckets.BUCKET not in compiled(pattern, **known)
 
 
 def test_a_filter_that_equates_nothing_changes_nothing() -> None:
-    assert buckets.BUCKET in compiled(f"{ENTERS} {EXITS} FILTER(?car != ?other && ?car = <a:car>)")
+    assert time_buckets.BUCKET in compiled(f"{ENTERS} {EXITS} FILTER(?car != ?other && ?car = <a:car>)")

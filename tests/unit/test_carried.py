@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from penstock.spark.contents import Stream
-from penstock.spark.members import Members
-from penstock.spark.opened import Before
-from penstock.spark.timeline import Span
-from penstock.stream.carried import Carried
+from penstock.compile.operators.query_family import ParameterTable
+from penstock.model.span import Span
+from penstock.model.stream_files import StreamFiles
+from penstock.spark.query.open_intervals import OpenIntervalFiles
+from penstock.stream.evaluation.report_state import ReportState
 from tests.unit.runtime import FakeInputs, FakePlan, Frame, ListSink, range_of, rounds, segment, task
 
 S = "http://e/s"
@@ -34,11 +34,11 @@ class Leaving(FakePlan):
 
     def evaluate(
         self,
-        streams: Mapping[str, Stream],
+        streams: Mapping[str, StreamFiles],
         span: Span,
-        before: Before = None,
+        before: OpenIntervalFiles = None,
         final: bool = False,
-        members: Members | None = None,
+        members: ParameterTable | None = None,
     ) -> Left:
         self.seen.append(({}, span))
         times = list(range_of(span, self.step)) if before is not None else []
@@ -48,7 +48,7 @@ class Leaving(FakePlan):
 
 def test_files_that_nobody_refers_to_are_swept(tmp_path: Path) -> None:
     """By Spark a file may be a folder, and older versions have folders of files."""
-    carried = Carried(tmp_path)
+    carried = ReportState(tmp_path)
     (used, one), (unused, two) = (carried.keep(Left(pa.table({}), count)) for count in (1, 2))
     for name in ("half.parquet/_temporary", "q-1234/3.parquet", "q-1234/4.parquet/_temporary"):
         (tmp_path / name).mkdir(parents=True)
@@ -65,7 +65,7 @@ def test_only_the_file_in_use_is_kept(tmp_path: Path) -> None:
     q = task("q", S)
     q.plan = Leaving(emit="dstream")
     inputs = FakeInputs({S: [segment(3, 25)]}, {S: 12})
-    round = rounds(inputs, q, carried=Carried(tmp_path))
+    round = rounds(inputs, q, carried=ReportState(tmp_path))
     for end in (12, 22, 32):
         inputs.ends[S] = end
         round.live()
@@ -78,7 +78,7 @@ def test_an_end_that_could_not_be_delivered_is_not_forgotten(tmp_path: Path) -> 
     q = task("q", S, sink=sink)
     q.plan = Leaving(emit="dstream")
     inputs = FakeInputs({S: [segment(3, 5)]}, {S: 12})
-    round = rounds(inputs, q, carried=Carried(tmp_path))
+    round = rounds(inputs, q, carried=ReportState(tmp_path))
     round.live()
     assert (q.unit.reached.open, q.entry.batches, sink.times) == (1, 0, [])
     inputs.ends[S], sink.fails = 22, True

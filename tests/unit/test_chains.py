@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from penstock.spark import chain_part
-from penstock.spark.chain_part import Chain, Piece, Step, sequences
-from penstock.spark.chains import pieces
-from penstock.spark.timeline import Span
+from penstock.compile.operators.events import sequence_kernel
+from penstock.compile.operators.events.sequence_kernel import Chain, Piece, Step, sequences
+from penstock.compile.operators.events.sequence_tasks import pieces
+from penstock.model.span import Span
 from tests.oracle.tape import Tape
 
 TERMS = ("<a>", "<b>", '"1"')
@@ -98,7 +98,7 @@ def test_portions_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     chain = Chain(steps, 20, written(found, tmp_path, 1))
     whole = answers(chain, Piece(None, 60))
     for limit in ("_PAIRS", "_LARGEST"):  # few pairs at once; no room for distances
-        monkeypatch.setattr(chain_part, limit, 7)
+        monkeypatch.setattr(sequence_kernel, limit, 7)
         assert answers(chain, Piece(None, 60)) == whole
     assert whole.total() == 60 * 6 - 3 * (1 + 2 + 3 + 4 + 5 + 6)
 

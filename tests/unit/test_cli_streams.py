@@ -22,7 +22,7 @@ from penstock.answer import Answer
 from penstock.cli import engines, streaming, testing
 from penstock.cli.inputs import StreamSpec, stream_spec
 from penstock.errors import PenstockError, PenstockWarning, QueryError
-from penstock.stream.progress import Progress
+from penstock.stream.runtime.progress import Progress
 
 GATES = "http://streams.org/gates"
 SELECT = f"SELECT ?n FROM STREAM <{GATES}> [RANGE 1m TUMBLING] WHERE {{ ?s ?p ?n }}"

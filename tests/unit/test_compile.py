@@ -7,10 +7,10 @@ import re
 import pytest
 
 from penstock.algebra.build import translate
+from penstock.compile.context import Context, Plan, Tables
+from penstock.compile.operators import query_forms
+from penstock.compile.sql.common_subexpressions import naming
 from penstock.optimise import Uniform, optimise
-from penstock.spark import forms
-from penstock.spark.context import Context, Plan, Tables
-from penstock.spark.lets import naming
 
 PREFIXES = "PREFIX : <http://example.org/> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>\n"
 GRAPHS = frozenset({"<http://example.org/g1>", "<http://example.org/g2>"})
@@ -24,7 +24,7 @@ def compiled(query: str, rules: set[str] | None = None) -> str:
     planned = optimise(translate(PREFIXES + query), Uniform(), rules).query
     with naming():
         plan = Plan(Tables("triples", "quads", GRAPHS), never, planned.base, "")
-        return forms.select_rows(planned, Context(plan))
+        return query_forms.select_rows(planned, Context(plan))
 
 
 def count(word: str, text: str) -> int:

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from penstock.algebra.windows import CountWindow, SlideWindow, TimeWindow, Window
-from penstock.spark import contents, net
-from penstock.spark.relation import ALWAYS
-from penstock.spark.timeline import Changes, Span
+from penstock.compile.relation import ALWAYS
+from penstock.compile.reports import deltas
+from penstock.compile.windows import stream_to_relation
+from penstock.compile.windows.evaluation_instants import ChangeInstants
+from penstock.model.span import Span
 
 WINDOWS: list[TimeWindow | SlideWindow] = [
     TimeWindow(10, 5), TimeWindow(7, 5), TimeWindow(5, 5), TimeWindow(12, 3, 4),
@@ -25,7 +27,7 @@ def instants(span: Span) -> range:
 @pytest.mark.parametrize("window", WINDOWS)
 @pytest.mark.parametrize("span", SPANS)
 def test_nothing_that_is_visible_is_out_of_reach(window: TimeWindow | SlideWindow, span: Span) -> None:
-    near = contents.reach(window, span)
+    near = stream_to_relation.reach(window, span)
     assert near is not None
     for time in TIMES:
         start, end = window.visible(time)
@@ -36,14 +38,14 @@ def test_nothing_that_is_visible_is_out_of_reach(window: TimeWindow | SlideWindo
 
 @pytest.mark.parametrize("window", [CountWindow(5), SlideWindow(None)])
 def test_anything_may_matter(window: Window) -> None:
-    assert contents.reach(window, Span(0, 10)) is None
-    assert net.times(window, Span(0, 10)) is None
+    assert stream_to_relation.reach(window, Span(0, 10)) is None
+    assert deltas.delta_times(window, Span(0, 10)) is None
 
 
 @pytest.mark.parametrize("window", WINDOWS)
 @pytest.mark.parametrize("span", SPANS)
 def test_whatever_comes_or_goes_is_among_those_times(window: TimeWindow | SlideWindow, span: Span) -> None:
-    times = net.times(window, span)
+    times = deltas.delta_times(window, span)
     assert times is not None
     for time in TIMES:
         changes = any(bound in instants(span) for bound in window.visible(time))
@@ -52,7 +54,7 @@ def test_whatever_comes_or_goes_is_among_those_times(window: TimeWindow | SlideW
 
 @pytest.mark.parametrize("window", [SlideWindow(10), SlideWindow(10, 4), SlideWindow(1), SlideWindow(None)])
 def test_bounds_are_those_of_the_window(window: SlideWindow) -> None:
-    starts, ends = contents.bounds(window, np.array(TIMES))
+    starts, ends = stream_to_relation.bounds(window, np.array(TIMES))
     told = [(start, ALWAYS if end is None else end) for start, end in map(window.visible, TIMES)]
     assert list(zip(starts.tolist(), ends.tolist(), strict=True)) == told
 
@@ -60,7 +62,7 @@ def test_bounds_are_those_of_the_window(window: SlideWindow) -> None:
 def test_instants_are_where_something_comes_or_leaves() -> None:
     """In the span (10, 20]: a row from 5 to 12, one from 12 to 15, two from 18 on, one that has left before."""
     bounds = [(np.array([5, 12, 1]), np.array([12, 15, 4])), (np.array([18, 18]), np.array([30, ALWAYS]))]
-    rows = Changes.counted(bounds, Span(10, 20)).to_pylist()
+    rows = ChangeInstants.counted(bounds, Span(10, 20)).to_pylist()
     assert [tuple(row.values()) for row in rows] == [
         (1, 10, False, 1), (2, 12, True, 1), (3, 15, True, 0), (4, 18, True, 2), (5, 21, False, 0),
     ]  # fmt: skip

@@ -7,8 +7,8 @@ import pytest
 
 from penstock import doctor
 from penstock.errors import SetupError
-from penstock.spark import machine
-from penstock.spark.java import Java
+from penstock.spark.session import memory
+from penstock.spark.session.java import Java
 
 JAVA_17 = Java(Path("/opt/java"), 17, "PATH")
 JAVA_11 = Java(Path("/opt/old"), 11, "JAVA_HOME")
@@ -38,7 +38,7 @@ def test_packages() -> None:
     assert doctor._package("no-such-package").remedy == "pip install no-such-package"
 
 
-@pytest.mark.parametrize(("size", "status"), [(machine.GIB, "optional"), (16 * machine.GIB, "OK"), (None, "OK")])
+@pytest.mark.parametrize(("size", "status"), [(memory.GIB, "optional"), (16 * memory.GIB, "OK"), (None, "OK")])
 def test_memory(size: int | None, status: str) -> None:
     assert doctor._memory(size).status == status
 
@@ -68,16 +68,16 @@ def test_spark_that_does_not_start_is_a_finding() -> None:
 
 def test_no_jvm_unless_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "_count", lambda: 1000)
-    monkeypatch.setitem(sys.modules, "penstock.spark.session", None)  # importing it would be an error
+    monkeypatch.setitem(sys.modules, "penstock.spark.session.session", None)  # importing it would be an error
     assert "Spark" not in [check.name for check in doctor.checks()]
     assert "Spark" in [check.name for check in doctor.checks(full=True)]
 
 
 def test_the_smaller_of_machine_and_container_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     limit = tmp_path / "memory.max"
-    monkeypatch.setattr(machine, "_CONTAINER_LIMITS", (limit, tmp_path / "absent"))
-    monkeypatch.setattr(machine, "_physical", lambda: 64 * machine.GIB)
+    monkeypatch.setattr(memory, "_CONTAINER_LIMITS", (limit, tmp_path / "absent"))
+    monkeypatch.setattr(memory, "_physical", lambda: 64 * memory.GIB)
     limit.write_text("max\n")
-    assert (machine.memory(), machine.heap_gib()) == (64 * machine.GIB, 8)
-    limit.write_text(f"{3 * machine.GIB}\n")
-    assert (machine.memory(), machine.heap_gib()) == (3 * machine.GIB, 1)
+    assert (memory.memory(), memory.heap_gib()) == (64 * memory.GIB, 8)
+    limit.write_text(f"{3 * memory.GIB}\n")
+    assert (memory.memory(), memory.heap_gib()) == (3 * memory.GIB, 1)

@@ -11,9 +11,9 @@ from pyoxigraph import NamedNode
 
 from penstock.algebra import ops
 from penstock.algebra.windows import TimeWindow
-from penstock.spark.timeline import Span
-from penstock.stream.due import chunks, keep, next_instant, span, view
-from penstock.stream.log import Segment
+from penstock.model.span import Span
+from penstock.stream.log.stream_log import Segment
+from penstock.stream.registry.schedule import chunks, next_instant, retention_bound, span, visible_segments
 from tests.unit.runtime import FakePlan, segment, windowed
 
 S = "http://e/s"
@@ -38,9 +38,9 @@ def test_span(progress: int | None, through: int | None, first: int | None, expe
 
 def test_a_segment_of_unknown_predicates_makes_the_stream_unknown() -> None:
     held = {S: [segment(1, 5), Segment(("x",), 1, 6, 7, {})]}
-    assert view(FakePlan(), Span(0, 10), held, lambda _: 4)[S].predicates is None
-    assert view(FakePlan(), Span(0, 10), {S: []}, lambda _: 4)[S].predicates == frozenset()
-    assert view(FakePlan(), Span(0, 10), held, lambda _: 4)[S].dropped == 4
+    assert visible_segments(FakePlan(), Span(0, 10), held, lambda _: 4)[S].predicates is None
+    assert visible_segments(FakePlan(), Span(0, 10), {S: []}, lambda _: 4)[S].predicates == frozenset()
+    assert visible_segments(FakePlan(), Span(0, 10), held, lambda _: 4)[S].dropped == 4
 
 
 @given(st.integers(-(10**15), 10**15), st.integers(1, 10**13), st.integers(0, 10**9), st.sampled_from([1, 10, 10**9]))
@@ -63,11 +63,11 @@ def test_one_chunk_unless_both_instants_and_elements_are_many() -> None:
 
 
 def test_nothing_may_go_before_every_reader_has_begun() -> None:
-    assert keep([(FakePlan(), 40), (FakePlan(), None)], S, 45) is None
-    assert keep([(FakePlan(), 40)], S, None) is None
-    assert keep([(FakePlan(), 40), (FakePlan(range=30), 30)], S, 45) == (10, 0)
-    assert keep([(FakePlan(), 40), (FakePlan(counting=True), 30)], S, 45) == (30, 3)
-    assert keep([], S, 45) == (45, 0)
+    assert retention_bound([(FakePlan(), 40), (FakePlan(), None)], S, 45) is None
+    assert retention_bound([(FakePlan(), 40)], S, None) is None
+    assert retention_bound([(FakePlan(), 40), (FakePlan(range=30), 30)], S, 45) == (10, 0)
+    assert retention_bound([(FakePlan(), 40), (FakePlan(counting=True), 30)], S, 45) == (30, 3)
+    assert retention_bound([], S, 45) == (45, 0)
 
 
 @given(st.integers(-(10**15), 10**15), st.integers(1, 10**12))

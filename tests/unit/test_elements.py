@@ -9,7 +9,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from penstock.errors import LoadError
 from penstock.io.nquads import parse, scope
-from penstock.stream.elements import Elements, lines
+from penstock.stream.ingest.elements import Elements, lines
 
 A, P = NamedNode("http://e/a"), NamedNode("http://e/p")
 ONE, TWO = Triple(A, P, A), Triple(BlankNode("b"), P, Literal('x\n"\u2028', language="en"))

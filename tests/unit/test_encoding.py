@@ -7,7 +7,7 @@ from hypothesis import given
 from pyoxigraph import BlankNode, Literal, NamedNode
 
 from penstock.answer import Term
-from penstock.spark.encoding import decode, encode
+from penstock.model.term_encoding import decode, encode
 
 from .terms import XSD, terms, unhurried
 

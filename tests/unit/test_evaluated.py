@@ -6,8 +6,8 @@ from typing import Any, cast
 
 import pyarrow as pa
 
-from penstock.spark.evaluated import Evaluated
-from penstock.spark.timeline import Span
+from penstock.model.span import Span
+from penstock.spark.query.snapshot_result import SnapshotResult
 from tests.unit.runtime import Frame
 
 
@@ -28,7 +28,7 @@ def evaluated(rows: list[tuple[int, int, str]], asked: Asked, members: list[int]
     columns = list(zip(*rows, strict=True)) or [(), (), ()]
     types = (pa.int64(), pa.int64(), pa.string())
     table = pa.table([pa.array(c, t) for c, t in zip(columns, types, strict=True)], names=["time", ".km", "x"])
-    found = Evaluated(cast(Any, Frame(table)), [2, 4, 6, 8], cast(Any, asked), members).toArrow()
+    found = SnapshotResult(cast(Any, Frame(table)), [2, 4, 6, 8], cast(Any, asked), members).toArrow()
     assert found.column_names == ["time", ".km", "x", ".row"]
     return cast("list[dict[str, Any]]", found.to_pylist())
 

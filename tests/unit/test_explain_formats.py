@@ -22,7 +22,7 @@ from penstock.explain.layout import layered, nested
 from penstock.explain.measured import of_registered
 from penstock.explain.names import written_window
 from penstock.optimise import Uniform, optimise
-from penstock.spark.profile import Counted, Examined, Held
+from penstock.spark.query.profile import Counted, Examined, Held
 from tests.unit.explaining import BROKERS_AND_MARKET, MARKET, SELLER_MARKET, TOTAL_AMOUNT
 
 SECOND = 1_000_000

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from penstock.algebra.build import translate
 from penstock.io.sinks import Batch, Position
-from penstock.stream import failpoints
-from penstock.stream.carried import Carried
-from penstock.stream.catalogue import Catalogue, entry_of
-from penstock.stream.registry import Registry
-from penstock.stream.rounds import Rounds
-from penstock.stream.task import Task
+from penstock.stream.base import failpoints
+from penstock.stream.evaluation.report_state import ReportState
+from penstock.stream.evaluation.rounds import Rounds
+from penstock.stream.registry.catalogue import Catalogue, entry_of
+from penstock.stream.registry.metadata_store import MetadataStore
+from penstock.stream.registry.registered_query import RegisteredQuery
 from tests.oracle.tape import Tape
 from tests.unit.families import Planner, S, text, told
 from tests.unit.runtime import FakeInputs, segment
@@ -72,22 +72,22 @@ class Engine:
 
     def open(self) -> None:
         self.planner = Planner(self.emit)
-        self.registry = Registry(None if self.root is None else self.root / "registry")
+        self.registry = MetadataStore(None if self.root is None else self.root / "registry")
         self.catalogue = Catalogue(self.registry, self.planner)
         self.units = self.catalogue.units
         self.inputs = FakeInputs({S: [segment(0, 10**9)]}, {S: self.now})
-        carried = None if self.root is None else Carried(self.root / "carried")
+        carried = None if self.root is None else ReportState(self.root / "carried")
         if carried is not None:
             carried.sweep(self.units.files())
         self.rounds = Rounds(self.inputs, self.units, carried=carried)
         for name in self.texts:
             self._register(name)
 
-    def register(self, name: str, k: int, other: str = "p") -> Task:
+    def register(self, name: str, k: int, other: str = "p") -> RegisteredQuery:
         self.sinks[name], self.texts[name], self.begun[name] = Sink(), text(k, other), self.now
         return self._register(name)
 
-    def _register(self, name: str) -> Task:
+    def _register(self, name: str) -> RegisteredQuery:
         query, sink = translate(self.texts[name]), self.sinks[name]
         entry = entry_of(name, self.texts[name], None, "keep", None, sink)
         return self.catalogue.register(entry, query, sink, [S], lambda _: self.begun[name])
@@ -212,7 +212,7 @@ def test_an_evaluation_that_fails_is_everybodys_failure(tmp_path: Path) -> None:
 class Pausing(Sink):
     """Pauses a query when it is told something, and perhaps lets it go on at once."""
 
-    def __init__(self, whom: list[Task], resumes: bool) -> None:
+    def __init__(self, whom: list[RegisteredQuery], resumes: bool) -> None:
         super().__init__()
         self._whom, self._resumes = whom, resumes
 
@@ -228,7 +228,7 @@ class Pausing(Sink):
 @pytest.mark.parametrize("who", ["a", "b", "c"])
 def test_a_sink_may_pause_any_of_them(who: str, resumes: bool, tmp_path: Path) -> None:
     """Itself, one that was delivered to before, and one that will be."""
-    engine, whom = Engine(tmp_path), list[Task]()
+    engine, whom = Engine(tmp_path), list[RegisteredQuery]()
     for name in ("a", "b", "c"):
         engine.register(name, 1)
         if name == "b":
@@ -255,14 +255,14 @@ def test_a_round_writes_down_those_who_were_told_something_and_one_row_for_all(
         engine.register(f"q{n}", 2 if n < 3 else 1000)
     engine.go(15)
     written: list[tuple[int, int]] = []
-    save_all = Registry.save_all
+    save_all = MetadataStore.save_all
 
-    def counted(self: Registry, entries: list, units: dict, gone: object = ()) -> None:  # type: ignore[type-arg]
+    def counted(self: MetadataStore, entries: list, units: dict, gone: object = ()) -> None:  # type: ignore[type-arg]
         rows = list(entries)
         written.append((len(rows), len(units)))
         save_all(self, rows, units, gone)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Registry, "save_all", counted)
+    monkeypatch.setattr(MetadataStore, "save_all", counted)
     engine.go(25)
     engine.go(35)
     assert written == [(3, 1), (0, 1)]
@@ -277,8 +277,10 @@ def test_registering_and_dropping_one_of_many_asks_nobody_else(monkeypatch: pyte
     engine.go(15)
     looks: list[str] = []
     for name in ("output", "inputs", "named", "state", "ready", "is_rule", "progress"):
-        found = getattr(Task, name)
-        monkeypatch.setattr(Task, name, property(lambda self, get=found.fget: (looks.append(self.name), get(self))[1]))
+        found = getattr(RegisteredQuery, name)
+        monkeypatch.setattr(
+            RegisteredQuery, name, property(lambda self, get=found.fget: (looks.append(self.name), get(self))[1])
+        )
     engine.register("new", 7)
     engine.drop("q7")
     assert set(looks) <= {"new", "q7"}

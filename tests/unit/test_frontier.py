@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.stream.frontier import Position, bound, complete, jointly, next_change
-from penstock.stream.late import after, sift
+from penstock.stream.base.watermark import Position, combined, late_before, next_change, watermark
+from penstock.stream.ingest.lateness import after, split_late
 from tests.unit.arrivals import elements
 
 
@@ -24,7 +24,7 @@ from tests.unit.arrivals import elements
     ],
 )
 def test_a_stream_by_itself(position: Position, through: int | None) -> None:
-    assert complete(position, now=1000) == through
+    assert watermark(position, now=1000) == through
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_a_stream_by_itself(position: Position, through: int | None) -> None:
     ],
 )
 def test_streams_together(positions: list[Position], others: list[int | None], through: int | None) -> None:
-    assert jointly(positions, 1000, others) == through
+    assert combined(positions, 1000, others) == through
 
 
 def test_the_next_one_to_become_idle() -> None:
@@ -54,7 +54,7 @@ def test_the_next_one_to_become_idle() -> None:
 
 
 def late_times(stamps: list[int], position: Position) -> list[int]:
-    return [int(ts) for ts in sift(elements(stamps), position)[1].column("ts").to_numpy()]
+    return [int(ts) for ts in split_late(elements(stamps), position)[1].column("ts").to_numpy()]
 
 
 def test_late_is_what_is_too_far_behind_an_earlier_one() -> None:
@@ -80,7 +80,7 @@ def test_batches_do_not_matter(stamps: list[int], lateness: int, data: st.DataOb
 def test_what_is_complete_stays_complete(stamps: list[int], lateness: int, next_one: int) -> None:
     """An element is late exactly when the stream was complete through its time."""
     position = Position(newest=max(stamps), lateness=lateness)
-    through = complete(position, now=0)
+    through = watermark(position, now=0)
     assert through is not None
     assert (late_times([next_one], position) == [next_one]) == (next_one <= through)
-    assert bound(position) == through + 1
+    assert late_before(position) == through + 1

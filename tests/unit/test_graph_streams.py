@@ -18,18 +18,18 @@ from penstock.io import graphs
 from penstock.io.graphs import Properties
 from penstock.io.nquads import BadLine, parse, scope
 from penstock.io.splits import Split
-from penstock.spark.replay_part import write_part
-from penstock.stream import spool
-from penstock.stream.bounded import Bounded
-from penstock.stream.dead import DeadLetters, line_of
-from penstock.stream.declared import Declared, declare
-from penstock.stream.elements import Elements, pushed
-from penstock.stream.intake import Batch, Intake
-from penstock.stream.log import Counts, StreamLog
-from penstock.stream.options import StreamOptions
-from penstock.stream.sources.folder import Dropped
-from penstock.stream.sources.reading import of_blocks, of_file
-from penstock.stream.spool import Block, Spool
+from penstock.stream.base.stream_options import StreamOptions
+from penstock.stream.ingest import spool
+from penstock.stream.ingest.bounded_sources import BoundedSources
+from penstock.stream.ingest.dead_letters import DeadLetters, line_of
+from penstock.stream.ingest.element_reader import of_blocks, of_file
+from penstock.stream.ingest.elements import Elements, pushed
+from penstock.stream.ingest.load_task import write_part
+from penstock.stream.ingest.log_writer import ArrivedBatch, LogWriter
+from penstock.stream.ingest.sources.folder import Dropped
+from penstock.stream.ingest.spool import Block, Spool
+from penstock.stream.ingest.stream_declaration import Declared, declare
+from penstock.stream.log.stream_log import Counts, StreamLog
 from penstock.testing import ManualClock
 from tests.unit.arrivals import STREAM, elements, text
 from tests.unit.test_replay_part import by_a_bare_worker
@@ -162,7 +162,7 @@ def test_blank_nodes_of_two_documents_never_meet() -> None:
 
 
 def test_documents_lines_and_time_come_in_their_order(tmp_path: Path) -> None:
-    intake = Intake(StreamLog(tmp_path / "log"), DeadLetters(tmp_path / "dead"), ManualClock(), {})
+    intake = LogWriter(StreamLog(tmp_path / "log"), DeadLetters(tmp_path / "dead"), ManualClock(), {})
     blocks = [
         Block(STREAM, text([SECOND])),
         Block(STREAM, trig(1, 2).encode(), kind="trig"),
@@ -170,7 +170,7 @@ def test_documents_lines_and_time_come_in_their_order(tmp_path: Path) -> None:
         Block(STREAM, (trig(2, 2) + trig(3, 4) + "oops").encode(), kind="trig"),
         Block(STREAM, FIVE.encode()),
     ]
-    intake.take(Batch(STREAM, "spool", 0), of_blocks(STREAM, blocks, "spool-0"))
+    intake.take(ArrivedBatch(STREAM, "spool", 0), of_blocks(STREAM, blocks, "spool-0"))
     log = StreamLog(tmp_path / "log")
     assert rows(log) == [(1, None), (2, G1), (4, "<http://e/g3>")]
     assert log.counts(STREAM) == Counts(3, late=2, malformed=1)
@@ -247,8 +247,8 @@ def no_session() -> Any:
     raise AssertionError("small files need no Spark")
 
 
-def bounded(root: Path, declared: Declared) -> Bounded:
-    return Bounded(StreamLog(root / "log"), DeadLetters(root / "dead"), ManualClock(), {STREAM: declared})
+def bounded(root: Path, declared: Declared) -> BoundedSources:
+    return BoundedSources(StreamLog(root / "log"), DeadLetters(root / "dead"), ManualClock(), {STREAM: declared})
 
 
 def source(given: object, **options: Any) -> Declared:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, RdfFormat, serialize
 
 from penstock.io.graphs import GENERATED_AT, Properties, parse_documents
-from penstock.spark.encoding import encode
+from penstock.model.term_encoding import encode
 from tests.unit.terms import blank_nodes, iris, terms, unhurried
 
 AT, FROM, TO, LABELS = NamedNode(GENERATED_AT), NamedNode("http://e/from"), NamedNode("http://e/to"), "L."

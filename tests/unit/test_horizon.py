@@ -11,7 +11,7 @@ from pyoxigraph import NamedNode
 
 from penstock.algebra import ops
 from penstock.algebra.windows import CountWindow, TimeWindow, Window
-from penstock.spark.continuous import ContinuousQuery
+from penstock.spark.query.continuous_query import ContinuousQuery
 
 S, T = "http://e/s", "http://e/t"
 TIME_WINDOWS = st.builds(lambda step, more: TimeWindow(step + more, step), st.integers(1, 12), st.integers(0, 20))

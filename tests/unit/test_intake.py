@@ -15,27 +15,27 @@ from hypothesis import strategies as st
 
 from penstock.io.nquads import parse
 from penstock.io.splits import Split
-from penstock.spark import replay_part
-from penstock.stream.dead import DeadLetters
-from penstock.stream.intake import Batch, Intake
-from penstock.stream.log import Counts, StreamLog
-from penstock.stream.options import StreamOptions
-from penstock.stream.sifting import Advance, Reading
-from penstock.stream.sources.folder import Dropped
-from penstock.stream.sources.reading import of_blocks, of_file
-from penstock.stream.spool import Block
+from penstock.stream.base.stream_options import StreamOptions
+from penstock.stream.ingest import load_task
+from penstock.stream.ingest.dead_letters import DeadLetters
+from penstock.stream.ingest.element_reader import of_blocks, of_file
+from penstock.stream.ingest.late_filter import Advance, Reading
+from penstock.stream.ingest.log_writer import ArrivedBatch, LogWriter
+from penstock.stream.ingest.sources.folder import Dropped
+from penstock.stream.ingest.spool import Block
+from penstock.stream.log.stream_log import Counts, StreamLog
 from penstock.testing import ManualClock
 from tests.unit.arrivals import SECOND, STREAM, elements, text
 from tests.unit.test_log import times
 
 
-def intake(root: Path, clock: ManualClock | None = None, **options: object) -> Intake:
+def intake(root: Path, clock: ManualClock | None = None, **options: object) -> LogWriter:
     streams = {STREAM: StreamOptions(**options)}  # type: ignore[arg-type]
-    return Intake(StreamLog(root / "log"), DeadLetters(root / "dead"), clock or ManualClock(), streams)
+    return LogWriter(StreamLog(root / "log"), DeadLetters(root / "dead"), clock or ManualClock(), streams)
 
 
-def push(taking: Intake, number: int, *blocks: Block) -> None:
-    taking.take(Batch(STREAM, "spool", number), of_blocks(STREAM, blocks))
+def push(taking: LogWriter, number: int, *blocks: Block) -> None:
+    taking.take(ArrivedBatch(STREAM, "spool", number), of_blocks(STREAM, blocks))
 
 
 def log(root: Path) -> StreamLog:
@@ -115,10 +115,10 @@ def test_any_cut_gives_the_same_log(
 ) -> None:
     cuts = sorted(data.draw(st.lists(st.integers(0, len(stamps)), max_size=3)))
     whole, pieces = tmp_path_factory.mktemp("whole"), tmp_path_factory.mktemp("pieces")
-    intake(whole, lateness=lateness).take(Batch(STREAM, "spool", 0), [Reading(elements(stamps))])
+    intake(whole, lateness=lateness).take(ArrivedBatch(STREAM, "spool", 0), [Reading(elements(stamps))])
     taking = intake(pieces, lateness=lateness)
     for number, (start, end) in enumerate(zip([0, *cuts], [*cuts, len(stamps)], strict=True)):
-        taking.take(Batch(STREAM, "spool", number), [Reading(elements(stamps[start:end]))])
+        taking.take(ArrivedBatch(STREAM, "spool", number), [Reading(elements(stamps[start:end]))])
     assert times(log(whole)) == times(log(pieces))
     assert log(whole).counts(STREAM) == log(pieces).counts(STREAM)
 
@@ -126,7 +126,7 @@ def test_any_cut_gives_the_same_log(
 # How far streams are.
 
 
-def complete(taking: Intake, *streams: str, now: int, others: Iterable[int | None] = ()) -> int | None:
+def complete(taking: LogWriter, *streams: str, now: int, others: Iterable[int | None] = ()) -> int | None:
     return taking.complete(streams, others, now)
 
 
@@ -142,13 +142,13 @@ def test_what_was_called_complete_stays_so(tmp_path: Path) -> None:
 def test_a_silent_stream_holds_nobody_back_and_is_moved_along(tmp_path: Path) -> None:
     clock = ManualClock()
     streams = {"a": StreamOptions(), "b": StreamOptions(idle=10 * SECOND)}
-    taking = Intake(log(tmp_path), DeadLetters(tmp_path / "dead"), clock, streams)
-    taking.take(Batch("a", "spool", 0), [Reading(elements([100]))])
-    taking.take(Batch("b", "spool", 0), [Reading(elements([50]))])
+    taking = LogWriter(log(tmp_path), DeadLetters(tmp_path / "dead"), clock, streams)
+    taking.take(ArrivedBatch("a", "spool", 0), [Reading(elements([100]))])
+    taking.take(ArrivedBatch("b", "spool", 0), [Reading(elements([50]))])
     assert complete(taking, "a", "b", now=clock.now()) == 49
     clock.advance(10 * SECOND)
     assert complete(taking, "a", "b", now=clock.now()) == 99
-    taking.take(Batch("b", "spool", 1), [Reading(elements([99, 100]))])
+    taking.take(ArrivedBatch("b", "spool", 1), [Reading(elements([99, 100]))])
     assert times(log(tmp_path), "b") == [50, 100]
     assert complete(taking, "a", "b", now=clock.now()) == 99
 
@@ -163,18 +163,18 @@ def test_derived_streams_are_waited_for(tmp_path: Path) -> None:
 # Parts that a job has written.
 
 
-def parts_of(folder: Path, pieces: Iterable[bytes]) -> list[replay_part.Part]:
+def parts_of(folder: Path, pieces: Iterable[bytes]) -> list[load_task.LoadedFile]:
     found = []
     for number, piece in enumerate(pieces):
         source = folder / f"{number}.nq"
         source.write_bytes(piece)
-        found.append(replay_part.write_part(Split(str(source)), STREAM, str(folder / f"part-{number:05}.parquet")))
+        found.append(load_task.write_part(Split(str(source)), STREAM, str(folder / f"part-{number:05}.parquet")))
     return found
 
 
 def test_parts_are_looked_into_only_where_something_may_be_late(tmp_path: Path) -> None:
-    shared, batch = log(tmp_path), Batch(STREAM, "folder", 0)
-    taking = Intake(shared, DeadLetters(tmp_path / "dead"), ManualClock(), {STREAM: StreamOptions(lateness=5)})
+    shared, batch = log(tmp_path), ArrivedBatch(STREAM, "folder", 0)
+    taking = LogWriter(shared, DeadLetters(tmp_path / "dead"), ManualClock(), {STREAM: StreamOptions(lateness=5)})
     folder = shared.begin(STREAM, "folder", 0)
     parts = parts_of(folder, [text([10, 20]), text([16, 14, 30]), text([31, 20, 27, 32]), b"bad\n", text([40])])
     untouched = [Path(parts[at].path).stat().st_mtime_ns for at in (0, 4)]
@@ -242,7 +242,7 @@ def test_a_parquet_file_that_is_no_stream(tmp_path: Path, change: str) -> None:
 
 
 def test_line_numbers_go_on_through_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from penstock.stream.sources import reading as module
+    from penstock.stream.ingest import element_reader as module
 
     (tmp_path / "a.nq").write_bytes(b"bad\n" * 3)
     monkeypatch.setattr(module, "chunks", lambda _: iter([b"bad\nbad\n", b"bad\n"]))

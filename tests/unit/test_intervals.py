@@ -18,19 +18,19 @@ from penstock.errors import LoadError
 from penstock.io.columns import ELEMENTS, LOGGED, ddl, logged
 from penstock.io.nquads import parse
 from penstock.io.splits import Split
-from penstock.spark.replay_part import write_part
-from penstock.stream.bounded import Bounded
-from penstock.stream.dead import DeadLetters, line_of
-from penstock.stream.declared import declare
-from penstock.stream.derive import elements as derived
-from penstock.stream.elements import Elements, When, lines, pushed
-from penstock.stream.intake import Batch, Intake
-from penstock.stream.log import Counts, StreamLog
-from penstock.stream.options import StreamOptions
-from penstock.stream.sifting import Reading
-from penstock.stream.sources.folder import Dropped
-from penstock.stream.sources.reading import of_blocks, of_file
-from penstock.stream.spool import Block
+from penstock.stream.base.stream_options import StreamOptions
+from penstock.stream.ingest.bounded_sources import BoundedSources
+from penstock.stream.ingest.dead_letters import DeadLetters, line_of
+from penstock.stream.ingest.derived_streams import elements as derived
+from penstock.stream.ingest.element_reader import of_blocks, of_file
+from penstock.stream.ingest.elements import Elements, When, lines, pushed
+from penstock.stream.ingest.late_filter import Reading
+from penstock.stream.ingest.load_task import write_part
+from penstock.stream.ingest.log_writer import ArrivedBatch, LogWriter
+from penstock.stream.ingest.sources.folder import Dropped
+from penstock.stream.ingest.spool import Block
+from penstock.stream.ingest.stream_declaration import declare
+from penstock.stream.log.stream_log import Counts, StreamLog
 from penstock.testing import ManualClock
 from tests.unit.arrivals import STREAM, elements, text
 
@@ -144,9 +144,9 @@ def no_session() -> Any:
     raise AssertionError("small files need no Spark")
 
 
-def bounded(root: Path, source: object, **options: Any) -> Bounded:
+def bounded(root: Path, source: object, **options: Any) -> BoundedSources:
     declared = declare(cast(Any, source), None, None, False, options.pop("format", None), **options)
-    return Bounded(StreamLog(root / "log"), DeadLetters(root / "dead"), ManualClock(), {STREAM: declared})
+    return BoundedSources(StreamLog(root / "log"), DeadLetters(root / "dead"), ManualClock(), {STREAM: declared})
 
 
 def malformed(root: Path) -> list[dict[str, Any]]:
@@ -184,9 +184,9 @@ def test_a_task_writes_what_lasts(tmp_path: Path) -> None:
 
 def test_late_is_what_ends_late_and_is_readable_again(tmp_path: Path) -> None:
     streams = {STREAM: StreamOptions(lateness=5)}
-    intake = Intake(StreamLog(tmp_path / "log"), DeadLetters(tmp_path / "dead"), ManualClock(), streams)
+    intake = LogWriter(StreamLog(tmp_path / "log"), DeadLetters(tmp_path / "dead"), ManualClock(), streams)
     data = lines([(ONE, 0, 20), (ONE, 1, 15), (ONE, 2, 14), (ONE, 13)], None, 0)
-    intake.take(Batch(STREAM, "spool", 0), of_blocks(STREAM, [Block(STREAM, data)]))
+    intake.take(ArrivedBatch(STREAM, "spool", 0), of_blocks(STREAM, [Block(STREAM, data)]))
     assert in_log(tmp_path) == [(0, 20), (1, 15)]
     (late,) = (tmp_path / "dead").rglob("*.late.nq")
     again = parse(late.read_bytes(), STREAM)

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from penstock.errors import SetupError
-from penstock.spark import java
+from penstock.spark.session import java
 
 Install = Callable[[str, str], Path]
 

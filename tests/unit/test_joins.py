@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.spark.joins import FEW, HASHED, SURELY_FEW, way
-from penstock.spark.relation import Relation
+from penstock.compile.operators.joins import FEW, HASHED, SURELY_FEW, way
+from penstock.compile.relation import Relation
 
 
 def relation(*vars: str, most: int | None = None, kept: int | None = None) -> Relation:

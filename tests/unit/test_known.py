@@ -11,8 +11,8 @@ from pyoxigraph import NamedNode
 
 from penstock.algebra.expressions import Var
 from penstock.algebra.ops import TriplePattern
-from penstock.spark import known
-from penstock.spark.relation import Relation, Terms
+from penstock.compile.operators.physical import semijoin_reduction
+from penstock.compile.relation import Relation, Terms
 
 X, Y, AT = Var("x"), Var("y"), NamedNode("a:at")
 PATTERN = TriplePattern(X, AT, Y)
@@ -34,13 +34,13 @@ def some(kind: str, how_many: int) -> Terms:
 
 
 def test_below_a_projection_a_name_may_be_another_variable() -> None:
-    found = known.only((X,), lambda var: frozenset((f"<{var.name}>",)))
+    found = semijoin_reduction.projected((X,), lambda var: frozenset((f"<{var.name}>",)))
     assert (found(X), found(Y)) == (frozenset(("<x>",)), None)
 
 
 def test_the_fewest_terms_count() -> None:
     relation = Relation("", ("x", "y"), frozenset(("x", "y")), found={"x": some("x", 2), "y": some("y", 3)})
-    found = known.found_by(relation, {X: some("x", 5), Y: some("y", 1)}.get)
+    found = semijoin_reduction.narrowed_by(relation, {X: some("x", 5), Y: some("y", 1)}.get)
     assert (found(X), found(Y), found(Var("z"))) == (some("x", 2), some("y", 1), None)
 
 
@@ -55,11 +55,11 @@ def test_the_fewest_terms_count() -> None:
     ],
 )
 def test_elements_that_cannot_find_a_partner(terms: dict[Var, Terms], columns: dict[str, float]) -> None:
-    found = known.fewer(PATTERN, content(ELEMENTS), terms.get)
+    found = semijoin_reduction.selective_terms(PATTERN, content(ELEMENTS), terms.get)
     assert {each.column: each.share for each in found} == columns
     assert all(each.terms == terms[each.var] for each in found)
 
 
 def test_of_elements_that_are_not_here_nothing_is_known() -> None:
-    assert known.fewer(PATTERN, content(None), lambda var: some("x", 1)) == []
-    assert known.fewer(PATTERN, content(ELEMENTS.slice(0, 0)), lambda var: some("x", 1)) == []
+    assert semijoin_reduction.selective_terms(PATTERN, content(None), lambda var: some("x", 1)) == []
+    assert semijoin_reduction.selective_terms(PATTERN, content(ELEMENTS.slice(0, 0)), lambda var: some("x", 1)) == []

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 from penstock.algebra.expressions import Call, Expr, Var
-from penstock.spark.expressions import Scope, value
-from penstock.spark.lets import inline, let, lower, naming, tokens_in
-from penstock.spark.relation import select
-from penstock.spark.values import term
+from penstock.compile.expressions.expressions import Scope, value
+from penstock.compile.expressions.values import term
+from penstock.compile.relation import select
+from penstock.compile.sql.common_subexpressions import inline, let, lower, naming, tokens_in
 
 LONG = "regexp_extract(`a`, 'a pattern that is long enough to be worth a column', 1)"
 

@@ -13,14 +13,20 @@ from pyoxigraph import NamedNode
 from penstock.algebra.expressions import Var
 from penstock.algebra.ops import Bgp, Graph, InWindow, Join, Op, StreamWindow, TriplePattern
 from penstock.algebra.windows import CountWindow, SlideWindow, TimeWindow, Window
+from penstock.compile.windows.window_statistics import (
+    LiveStatistics,
+    WindowStatistics,
+    content_statistics,
+    turnover,
+    upper_bound,
+)
+from penstock.model import hyperloglog
+from penstock.model.hyperloglog import Sketches
+from penstock.model.span import Span
 from penstock.optimise import PredicateCounts, Statistics, Uniform
 from penstock.optimise.cost import ROWS_MADE, cost, estimate
-from penstock.spark import sketch
-from penstock.spark.live_statistics import LiveStatistics, Seen, changes, held, most
-from penstock.spark.sketch import Sketches
-from penstock.spark.timeline import Span
-from penstock.stream.log import StreamLog
-from penstock.stream.segment import Segment, segment_of, write_part
+from penstock.stream.log.segment import Segment, segment_of, write_part
+from penstock.stream.log.stream_log import StreamLog
 
 S, P, Q = Var("s"), NamedNode("a:p"), NamedNode("a:q")
 PATTERN = TriplePattern(S, P, Var("o"))
@@ -48,7 +54,7 @@ class Known:
 
 
 def known(count: int, subjects: int, start: int) -> Known:
-    return Known(count, start, start + count - 1, sketch.sketches(elements(count, subjects, start=start)))
+    return Known(count, start, start + count - 1, hyperloglog.sketches(elements(count, subjects, start=start)))
 
 
 # Sketches
@@ -56,26 +62,26 @@ def known(count: int, subjects: int, start: int) -> Known:
 
 @pytest.mark.parametrize("subjects", [1, 10, 300, 5_000])
 def test_about_how_many_terms_are_different(subjects: int) -> None:
-    counted, subject, object = sketch.sketches(elements(10_000, subjects))["<a:p>"]
+    counted, subject, object = hyperloglog.sketches(elements(10_000, subjects))["<a:p>"]
     assert counted == 10_000
-    assert sketch.estimated(subject) == pytest.approx(subjects, rel=0.25)
-    assert sketch.estimated(object) == pytest.approx(10_000, rel=0.25)
+    assert hyperloglog.estimated(subject) == pytest.approx(subjects, rel=0.25)
+    assert hyperloglog.estimated(object) == pytest.approx(10_000, rel=0.25)
 
 
 def test_merged_sketches_are_the_sketch_of_all() -> None:
     parts = [elements(1_000, 700, start=start) for start in (0, 500, 5_000)]
-    together = sketch.sketches(pa.concat_tables(parts))
-    assert sketch.merged(map(sketch.sketches, parts)) == together
+    together = hyperloglog.sketches(pa.concat_tables(parts))
+    assert hyperloglog.merged(map(hyperloglog.sketches, parts)) == together
 
 
 def test_predicates_are_apart() -> None:
-    found = sketch.sketches(pa.concat_tables([elements(100, 1), elements(1_000, 900, "<a:q>")]))
-    assert sketch.estimated(found["<a:p>"][1]) == pytest.approx(1, rel=0.1)
-    assert sketch.estimated(found["<a:q>"][1]) == pytest.approx(900, rel=0.25)
+    found = hyperloglog.sketches(pa.concat_tables([elements(100, 1), elements(1_000, 900, "<a:q>")]))
+    assert hyperloglog.estimated(found["<a:p>"][1]) == pytest.approx(1, rel=0.1)
+    assert hyperloglog.estimated(found["<a:q>"][1]) == pytest.approx(900, rel=0.25)
 
 
 def test_a_sketch_is_the_same_in_every_release() -> None:
-    _, subject, _ = sketch.sketches(elements(3, 3))["<a:p>"]
+    _, subject, _ = hyperloglog.sketches(elements(3, 3))["<a:p>"]
     assert {at: register for at, register in enumerate(subject) if register != "0"} == SKETCH
 
 
@@ -93,7 +99,7 @@ SKETCH = {19: "2", 21: "1", 64: "1"}
     ],
 )
 def test_terms_of_more_or_fewer_rows(rows: float, distinct: float, looked_at: float, expected: float) -> None:
-    assert sketch.among(rows, distinct, looked_at) == pytest.approx(expected, rel=0.05)
+    assert hyperloglog.among(rows, distinct, looked_at) == pytest.approx(expected, rel=0.05)
 
 
 # In the log
@@ -102,7 +108,7 @@ def test_terms_of_more_or_fewer_rows(rows: float, distinct: float, looked_at: fl
 def test_manifests_have_sketches(tmp_path: Path) -> None:
     segment = segment_of([write_part(elements(50, 5), tmp_path / "0.parquet")], 1, {})
     assert Segment.from_json(segment.to_json(tmp_path), tmp_path) == segment
-    assert sketch.estimated(segment.sketches["<a:p>"][1]) == pytest.approx(5, rel=0.1)
+    assert hyperloglog.estimated(segment.sketches["<a:p>"][1]) == pytest.approx(5, rel=0.1)
 
 
 def test_a_manifest_of_an_older_release_has_none(tmp_path: Path) -> None:
@@ -116,11 +122,11 @@ def test_merged_segments_have_merged_sketches(tmp_path: Path) -> None:
     log = StreamLog(tmp_path)
     for batch in range(16):
         log.append("s", "a", batch, elements(10, 1_000, start=10 * batch))
-    before = sketch.merged(segment.sketches for segment in log.segments("s"))
+    before = hyperloglog.merged(segment.sketches for segment in log.segments("s"))
     assert log.compact("s") == 16
     (segment,) = log.segments("s")
     assert segment.sketches == before
-    assert sketch.estimated(segment.sketches["<a:p>"][1]) == pytest.approx(160, rel=0.25)
+    assert hyperloglog.estimated(segment.sketches["<a:p>"][1]) == pytest.approx(160, rel=0.25)
 
 
 # Windows
@@ -144,19 +150,19 @@ AT = Span(198, 199)
     ],
 )
 def test_what_a_window_holds(window: Window, rows: float) -> None:
-    found = held(window, SEGMENTS, AT, Uniform)
+    found = content_statistics(window, SEGMENTS, AT, Uniform)
     assert found.count(PATTERN) == pytest.approx(rows, rel=0.02)
     assert found.distinct(P, "subject") == pytest.approx(min(rows, 10), rel=0.15)
 
 
 def test_of_many_instants_it_is_what_one_sees() -> None:
-    found = held(TimeWindow(20, 1), SEGMENTS, Span(19, 199), Uniform)
+    found = content_statistics(TimeWindow(20, 1), SEGMENTS, Span(19, 199), Uniform)
     assert found.count(PATTERN) == pytest.approx(20, rel=0.02)
 
 
 def test_without_sketches_a_sample_tells() -> None:
     sampled = PredicateCounts(200.0, {"a:p": (200.0, 7.0, 200.0)})
-    found = held(TimeWindow(50, 1), [Known(200, 0, 199)], AT, lambda: sampled)
+    found = content_statistics(TimeWindow(50, 1), [Known(200, 0, 199)], AT, lambda: sampled)
     assert found.count(PATTERN) == pytest.approx(50)
     assert found.distinct(P, "subject") == 7.0
 
@@ -171,7 +177,7 @@ BACKGROUND = PredicateCounts(7.0, {"a:p": (5.0, 5.0, 1.0), "a:q": (2.0, 2.0, 1.0
 
 def live(window: StreamWindow, predicates: frozenset[str] | None = frozenset({"<a:p>"})) -> LiveStatistics:
     counts = PredicateCounts(100.0, {"a:p": (100.0, 20.0, 100.0)})
-    return LiveStatistics(BACKGROUND, (Seen(window, predicates, lambda: counts),))
+    return LiveStatistics(BACKGROUND, (WindowStatistics(window, predicates, lambda: counts),))
 
 
 @pytest.mark.parametrize(
@@ -218,7 +224,7 @@ def test_a_predicate_that_no_window_has_is_static() -> None:
     ],
 )
 def test_how_often_a_window_holds_other_elements(window: Window, span: Span, times: float) -> None:
-    assert changes(window, [known(1_000, 10, 0)], span) == times
+    assert turnover(window, [known(1_000, 10, 0)], span) == times
 
 
 def test_what_a_join_of_windows_makes_in_all() -> None:
@@ -229,8 +235,15 @@ def test_what_a_join_of_windows_makes_in_all() -> None:
     span = Span(11 * second - 1, 12 * second - 1)
     windows = [StreamWindow(NamedNode("a:s"), window, name=NamedNode(f"a:{window.range}")) for window in (
         SlideWindow(1), SlideWindow(10 * second))]  # fmt: skip
-    seen = [Seen(w, None, lambda w=w: held(w.window, segments, span, Uniform), changes(w.window, segments, span))  # type: ignore[misc]
-            for w in windows]  # fmt: skip
+    seen = [
+        WindowStatistics(
+            w,
+            None,
+            lambda w=w: content_statistics(w.window, segments, span, Uniform),  # type: ignore[misc]
+            turnover(w.window, segments, span),
+        )
+        for w in windows
+    ]
     statistics = LiveStatistics(PredicateCounts(0.0, {}), tuple(seen))
     first, second_ = (InWindow(w.name, Bgp((TriplePattern(S, P, Var(v)),))) for w, v in zip(windows, "xy", strict=True))  # type: ignore[arg-type]
     assert estimate(first, statistics).in_all == pytest.approx(1_000, rel=0.01)
@@ -238,10 +251,10 @@ def test_what_a_join_of_windows_makes_in_all() -> None:
     assert cost(Join(first, second_), statistics, ROWS_MADE) == pytest.approx(100_000, rel=0.3)
 
 
-SKETCHED = sketch.sketches(elements(1_000, 100))
+SKETCHED = hyperloglog.sketches(elements(1_000, 100))
 
 
 def test_exact_counts_of_a_predicate() -> None:
-    assert most([known(10, 1, 0), known(20, 1, 10)], "<a:p>") == 30
-    assert most([known(10, 1, 0)], "<a:q>") == 0
-    assert most([], "<a:p>") is None
+    assert upper_bound([known(10, 1, 0), known(20, 1, 10)], "<a:p>") == 30
+    assert upper_bound([known(10, 1, 0)], "<a:q>") == 0
+    assert upper_bound([], "<a:p>") is None

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.stream import durable
-from penstock.stream.compact import worth_merging
-from penstock.stream.log import Counts, StreamLog
-from penstock.stream.retention import droppable
-from penstock.stream.segment import Segment
+from penstock.stream.base import durable_files
+from penstock.stream.log.compaction import worth_merging
+from penstock.stream.log.retention import droppable
+from penstock.stream.log.segment import Segment
+from penstock.stream.log.stream_log import Counts, StreamLog
 from tests.unit.arrivals import STREAM, elements
 
 
@@ -141,10 +141,10 @@ def test_a_removal_that_was_interrupted_is_finished(tmp_path: Path, monkeypatch:
 
 def test_files_are_replaced_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     target = tmp_path / "state.json"
-    durable.replace(target, b"old")
+    durable_files.replace(target, b"old")
     monkeypatch.setattr(Path, "replace", lambda *_: (_ for _ in ()).throw(OSError("no space")))
     with pytest.raises(OSError, match="no space"):
-        durable.replace(target, b"new")
+        durable_files.replace(target, b"new")
     assert target.read_bytes() == b"old"
 
 

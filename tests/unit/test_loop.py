@@ -10,12 +10,12 @@ from threading import Event, Thread
 import pytest
 
 from penstock.errors import PenstockError
-from penstock.stream.loop import Loop
+from penstock.stream.runtime.evaluation_thread import EvaluationThread
 from penstock.testing import ManualClock
 
 
-def started(round: Callable[[], bool], clock: ManualClock | None = None, tick: int | None = None) -> Loop:
-    loop = Loop(round, clock or ManualClock(), lambda: tick)
+def started(round: Callable[[], bool], clock: ManualClock | None = None, tick: int | None = None) -> EvaluationThread:
+    loop = EvaluationThread(round, clock or ManualClock(), lambda: tick)
     loop.start()
     return loop
 
@@ -96,7 +96,7 @@ def test_a_sink_cannot_wait_for_itself() -> None:
                 said.append(str(error))
         return False
 
-    loop = Loop(round, ManualClock(), lambda: None)
+    loop = EvaluationThread(round, ManualClock(), lambda: None)
     loop.start()
     loop.settle()
     loop.stop()

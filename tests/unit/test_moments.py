@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from penstock.stream.moments import Duration, Moment, microseconds, moment, to_datetime
+from penstock.stream.base.time_values import Duration, Moment, microseconds, moment, to_datetime
 
 
 @pytest.mark.parametrize(

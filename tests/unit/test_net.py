@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from penstock.algebra.build import translate
-from penstock.spark import net
+from penstock.compile.reports import deltas
 
 S = "http://e/s"
 W = f"FROM NAMED <{S}> [RANGE 30 s] AS ?w FROM NAMED <{S}> [NOW] AS ?n"
@@ -34,10 +34,10 @@ RSPQL = "REGISTER ISTREAM <http://e/out> AS SELECT * FROM NAMED WINDOW <http://e
     ],
 )
 def test_which_queries(text: str, applies: bool) -> None:
-    assert net.applies(translate(text), "istream") is applies
-    assert net.applies(translate(text), "dstream") is applies
+    assert deltas.applies(translate(text), "istream") is applies
+    assert deltas.applies(translate(text), "dstream") is applies
 
 
 @pytest.mark.parametrize("emit", ["rstream", "intervals", "events"])
 def test_which_reports(emit: str) -> None:
-    assert not net.applies(translate(f"SELECT ?x {W} {{ {SEEN} }}"), emit)
+    assert not deltas.applies(translate(f"SELECT ?x {W} {{ {SEEN} }}"), emit)

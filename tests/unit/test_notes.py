@@ -6,13 +6,15 @@ from collections.abc import Sequence
 
 from penstock.algebra import ops, sse
 from penstock.algebra.expressions import Var
+from penstock.compile import notes
+from penstock.compile.operators import joins
+from penstock.compile.operators.events import sequence_join
+from penstock.compile.operators.physical.time_buckets import Size
+from penstock.compile.relation import ENDS, FROM, STARTS, TO, Relation
+from penstock.compile.windows.stream_to_relation import WindowRelation
+from penstock.model.span import Span
 from penstock.optimise import Uniform, optimise
 from penstock.optimise.cost import Estimate
-from penstock.spark import joins, notes, sequences
-from penstock.spark.buckets import Size
-from penstock.spark.contents import Content
-from penstock.spark.relation import ENDS, FROM, STARTS, TO, Relation
-from penstock.spark.timeline import Span
 
 SECOND = 1_000_000
 
@@ -21,7 +23,7 @@ class Probe:
     def __init__(self) -> None:
         self.ops: list[ops.Op] = []
 
-    def begin(self, query: ops.Query, contents: Sequence[Content]) -> None:
+    def begin(self, query: ops.Query, contents: Sequence[WindowRelation]) -> None:
         self.ops.clear()
 
     def seen(self, op: ops.Op, relation: Relation) -> None:
@@ -54,7 +56,7 @@ def test_buckets_of_a_join_are_told_with_the_join() -> None:
 def test_sequences_tell_how_long_they_may_be() -> None:
     recorder = notes.Recorder(Probe())
     with notes.recording(recorder):
-        sequences.join(relation(STARTS, ENDS), relation(STARTS, ENDS), 90 * SECOND, Span(0, 2_000 * SECOND))
+        sequence_join.join(relation(STARTS, ENDS), relation(STARTS, ENDS), 90 * SECOND, Span(0, 2_000 * SECOND))
     assert recorder.unclaimed[0].startswith("within 1.5 m: in buckets of ")
 
 

@@ -12,7 +12,7 @@ from penstock.io import nquads
 from penstock.io.nquads_fast import Block, read_block
 from penstock.io.nquads_grammar import DATE_TIME, OBJECT, PLAIN_LINES, TIMED_LINES
 from penstock.io.nquads_slow import Reading, read_lines
-from penstock.spark.encoding import encode
+from penstock.model.term_encoding import encode
 from tests.unit.terms import blank_nodes, iris, terms, unhurried
 
 STREAM = "http://stream"

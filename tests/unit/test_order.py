@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from penstock.errors import QueryError
-from penstock.stream.order import check_streams, in_order
+from penstock.stream.registry.dependency_order import check_streams, in_order
 
 
 @dataclass

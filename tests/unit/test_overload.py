@@ -15,16 +15,16 @@ from penstock.algebra import ops
 from penstock.algebra.build import translate
 from penstock.algebra.template import Constants
 from penstock.algebra.windows import TimeWindow
+from penstock.compile.operators.query_family import ParameterTable
 from penstock.errors import PenstockWarning, QueryError
-from penstock.spark.members import Members
-from penstock.spark.timeline import Span
-from penstock.stream import due
-from penstock.stream.catalogue import Catalogue, entry_of
-from penstock.stream.due import Plan
-from penstock.stream.overload import check
-from penstock.stream.registry import Entry, Registry
-from penstock.stream.rounds import Rounds
-from penstock.stream.task import Task
+from penstock.model.span import Span
+from penstock.stream.evaluation.rounds import Rounds
+from penstock.stream.registry import schedule
+from penstock.stream.registry.catalogue import Catalogue, entry_of
+from penstock.stream.registry.load_shedding import check
+from penstock.stream.registry.metadata_store import MetadataStore, QueryRecord
+from penstock.stream.registry.registered_query import RegisteredQuery
+from penstock.stream.registry.schedule import CompiledQuery
 from tests.unit.runtime import FakeInputs, FakePlan, ListSink, segment, windowed
 
 S = "http://e/s"
@@ -51,7 +51,7 @@ MS = 1000
     ],
 )
 def test_the_factor_of_a_round(factor: int, waiting: int, expected: int) -> None:
-    assert due.stretch(factor, waiting) == expected
+    assert schedule.coarsen(factor, waiting) == expected
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_the_factor_of_a_round(factor: int, waiting: int, expected: int) -> None
 )
 def test_only_multiples_of_a_step_can_be_stretched(text: str, expected: bool) -> None:
     found = translate(f"SELECT * FROM STREAM <{S}> {text} {{ ?s ?p ?o }}")
-    assert due.has_lattice(found) is expected
+    assert schedule.has_lattice(found) is expected
     check(found, "catch up")
     if not expected:
         with pytest.raises(QueryError, match=r"cannot be evaluated less often.*\n.*COMPUTED EVERY"):
@@ -85,31 +85,31 @@ def test_instants_are_counted_once(steps: list[int], after: int, length: int) ->
     query = ops.Query(ops.Select(), ops.Bgp(()), streams=windows)
     within = range(after + 1, after + length + 1)
     expected = [t for t in within if any(t % step == 0 for step in steps)]
-    assert due.instants(query, Span(after, after + length)) == len(expected)
+    assert schedule.instants(query, Span(after, after + length)) == len(expected)
     fewer = [t for t in within if t % (3 * min(steps)) == 0]
-    assert due.instants(due.stretched(query, 3), Span(after, after + length)) == len(fewer)
+    assert schedule.instants(schedule.coarsened(query, 3), Span(after, after + length)) == len(fewer)
     assert set(fewer) <= set(expected)
 
 
 def test_computed_every_is_what_is_stretched() -> None:
-    assert due.stretched(windowed(S, every=7), 4).registration == ops.Registration("q", 28)
-    assert due.stretched(query := windowed(S), 1) is query
+    assert schedule.coarsened(windowed(S, every=7), 4).registration == ops.Registration("q", 28)
+    assert schedule.coarsened(query := windowed(S), 1) is query
 
 
 class Planner:
     """Plans that have the steps of their queries."""
 
-    def plan(self, task: Task, stretched: int = 1) -> Plan:
-        return self.compiled(due.stretched(task.query, stretched), task.entry)
+    def plan(self, task: RegisteredQuery, stretched: int = 1) -> CompiledQuery:
+        return self.compiled(schedule.coarsened(task.query, stretched), task.entry)
 
-    def compiled(self, query: ops.Query, entry: Entry) -> Plan:
-        step = due._steps(query)[0]
+    def compiled(self, query: ops.Query, entry: QueryRecord) -> CompiledQuery:
+        step = schedule._steps(query)[0]
         return FakePlan(step=step, range=20 * MS, graph=isinstance(query.form, ops.Construct))
 
-    def members(self, numbers: Sequence[int], rows: Sequence[Constants]) -> Members:
+    def members(self, numbers: Sequence[int], rows: Sequence[Constants]) -> ParameterTable:
         raise AssertionError("there is one query")
 
-    def release(self, plan: Plan) -> None: ...
+    def release(self, plan: CompiledQuery) -> None: ...
 
 
 class Engine:
@@ -118,7 +118,7 @@ class Engine:
     def __init__(self, folder: Path | None, text: str = TEXT, overload: str = "stretch") -> None:
         self.sink = ListSink()
         self.inputs = FakeInputs({S: [segment(0, 10**9)]}, {S: 0})
-        self.catalogue = Catalogue(Registry(folder), Planner())
+        self.catalogue = Catalogue(MetadataStore(folder), Planner())
         entry = entry_of("q", text, None, "keep", None, self.sink, overload)
         self.task = self.catalogue.register(entry, translate(text), self.sink, [S], lambda _: 0)
         self.rounds = Rounds(self.inputs, self.catalogue.units)
@@ -152,7 +152,7 @@ def test_time_is_stretched_while_it_does_not_keep_up_and_shrinks_again(text: str
 @pytest.mark.filterwarnings("ignore::penstock.errors.PenstockWarning")
 def test_it_is_remembered(tmp_path: Path) -> None:
     assert Engine(tmp_path).round(95) == [20, 40, 60, 80]
-    again = Catalogue(Registry(tmp_path), Planner())["q"]
+    again = Catalogue(MetadataStore(tmp_path), Planner())["q"]
     assert (again.entry.overload, again.unit.reached.stretched, again.unit.reached.skipped) == ("stretch", 2, 5)
 
 

@@ -14,10 +14,10 @@ from penstock.algebra.build import translate
 from penstock.answer import Answer
 from penstock.errors import PenstockError, QueryError
 from penstock.io.sinks import MemorySink, SinkSpec
-from penstock.stream import durable
-from penstock.stream.catalogue import Catalogue, entry_of
-from penstock.stream.registry import Entry, Moved, Reached, Registry
-from penstock.stream.task import Task
+from penstock.stream.base import durable_files
+from penstock.stream.registry.catalogue import Catalogue, entry_of
+from penstock.stream.registry.metadata_store import GroupProgress, MetadataStore, QueryProgress, QueryRecord
+from penstock.stream.registry.registered_query import RegisteredQuery
 from tests.unit.runtime import NoPlanner
 
 FROM = "FROM STREAM <http://e/{}> [RANGE 1m STEP 1m]"
@@ -31,55 +31,60 @@ def derives(name: str, reads: str) -> str:
 
 def register(
     catalogue: Catalogue, text: str, name: str | None = None, sink: SinkSpec = None, begin: int | None = None
-) -> Task:
+) -> RegisteredQuery:
     query = translate(text)
     entry = entry_of(catalogue.name_for(text, name, query), text, None, "keep", None, sink)
     return catalogue.register(entry, query, sink, ["http://e/s"], lambda _: begin)
 
 
 def test_entries_survive(tmp_path: Path) -> None:
-    registry = Registry(tmp_path / "registry")
-    entries = [Entry("b/ü", "…", paused=True, batches=3, unit=2), Entry("a", "…", sink="/x.csv", position=17, unit=1)]
-    reached = Reached(-5, (("x.parquet", None), ("y.parquet", 7)), 3, 2, 11)
+    registry = MetadataStore(tmp_path / "registry")
+    entries = [
+        QueryRecord("b/ü", "…", paused=True, batches=3, unit=2),
+        QueryRecord("a", "…", sink="/x.csv", position=17, unit=1),
+    ]
+    reached = GroupProgress(-5, (("x.parquet", None), ("y.parquet", 7)), 3, 2, 11)
     b, a = (registry.add(entry, reached) for entry in entries)
-    assert ([a.number, b.number], Registry(tmp_path / "registry").load()) == ([2, 1], [a, b])
+    assert ([a.number, b.number], MetadataStore(tmp_path / "registry").load()) == ([2, 1], [a, b])
     moved = replace(a, batches=1, position="p", unit=2, skipped=4)
-    registry.save_all([Moved(2, 1, "p", 4, a.number)], {2: Reached(9)}, gone=[1])
+    registry.save_all([QueryProgress(2, 1, "p", 4, a.number)], {2: GroupProgress(9)}, gone=[1])
     registry.remove(b)
-    again = Registry(tmp_path / "registry")
-    assert (again.load(), again.load_units()) == ([moved], {2: Reached(9)})
+    again = MetadataStore(tmp_path / "registry")
+    assert (again.load(), again.load_units()) == ([moved], {2: GroupProgress(9)})
     again.remove(moved)
     assert (again.load(), again.load_units()) == ([], {})
-    assert again.add(a, Reached()).number == 3  # files may still hold something of 1 and 2
+    assert again.add(a, GroupProgress()).number == 3  # files may still hold something of 1 and 2
 
 
 def test_what_a_delivery_saves_does_not_undo_a_pause(tmp_path: Path) -> None:
-    registry = Registry(tmp_path)
-    entry = registry.add(Entry("a", "…", unit=1), Reached())
+    registry = MetadataStore(tmp_path)
+    entry = registry.add(QueryRecord("a", "…", unit=1), GroupProgress())
     registry.pause(entry.number, True)
-    registry.save_all([Moved(1, 1, None, 0, entry.number)], {})
-    assert Registry(tmp_path).load() == [replace(entry, batches=1, paused=True)]
+    registry.save_all([QueryProgress(1, 1, None, 0, entry.number)], {})
+    assert MetadataStore(tmp_path).load() == [replace(entry, batches=1, paused=True)]
 
 
 def test_all_that_moves_together_is_saved_or_nothing_of_it(tmp_path: Path) -> None:
-    registry = Registry(tmp_path)
-    entry = registry.add(Entry("a", "…", unit=1), Reached(1))
+    registry = MetadataStore(tmp_path)
+    entry = registry.add(QueryRecord("a", "…", unit=1), GroupProgress(1))
     with pytest.raises(sqlite3.Error):
-        registry.save_all([Moved(1, 1, None, 0, entry.number)], {1: Reached(2), 2: Reached(cast(Any, object()))})
-    assert (registry.load(), registry.load_units()) == ([entry], {1: Reached(1)})
+        registry.save_all(
+            [QueryProgress(1, 1, None, 0, entry.number)], {1: GroupProgress(2), 2: GroupProgress(cast(Any, object()))}
+        )
+    assert (registry.load(), registry.load_units()) == ([entry], {1: GroupProgress(1)})
 
 
 def test_streams_survive(tmp_path: Path) -> None:
     streams = {"http://e/t": {"source": None}, "http://e/s": {"source": "x.nq", "lateness": 5}}
-    Registry(tmp_path).save_streams(streams)
-    assert list(Registry(tmp_path).load_streams().items()) == list(streams.items())
-    assert Registry(tmp_path).load() == []
+    MetadataStore(tmp_path).save_streams(streams)
+    assert list(MetadataStore(tmp_path).load_streams().items()) == list(streams.items())
+    assert MetadataStore(tmp_path).load() == []
 
 
 def test_without_a_folder_it_is_held_in_memory() -> None:
-    registry = Registry(None)
-    entry = registry.add(Entry("a", "…"), Reached())
-    assert (registry.load(), Registry(None).load()) == ([entry], [])
+    registry = MetadataStore(None)
+    entry = registry.add(QueryRecord("a", "…"), GroupProgress())
+    assert (registry.load(), MetadataStore(None).load()) == ([entry], [])
 
 
 OLD = {
@@ -94,17 +99,17 @@ def test_files_of_older_versions_are_taken_over_once(tmp_path: Path) -> None:
     (tmp_path / "a-b-1.json").write_text(json.dumps(OLD))
     (tmp_path / "q-2.json").write_text(json.dumps({"name": "q", "text": READS, "batches": 0}))
     for _ in range(2):
-        registry = Registry(tmp_path)
+        registry = MetadataStore(tmp_path)
         (first, second), units = registry.load(), registry.load_units()
-        kept = Entry("a b", READS, None, "keep", "/x.csv", False, True, 4, 17, "istream", number=1, unit=1)
-        assert (first, second) == (kept, Entry("q", READS, number=2, unit=2))
-        state = f"{durable.folder_name('a b')}/4.parquet"
-        assert units[1] == Reached(60, ((state, 1),), 2)
+        kept = QueryRecord("a b", READS, None, "keep", "/x.csv", False, True, 4, 17, "istream", number=1, unit=1)
+        assert (first, second) == (kept, QueryRecord("q", READS, number=2, unit=2))
+        state = f"{durable_files.folder_name('a b')}/4.parquet"
+        assert units[1] == GroupProgress(60, ((state, 1),), 2)
         assert (units[2].progress, registry.load_streams(), list(tmp_path.glob("*.json"))) == (None, streams, [])
 
 
 def test_a_name_is_given_or_in_the_text_or_a_number() -> None:
-    catalogue = Catalogue(Registry(None), NoPlanner())
+    catalogue = Catalogue(MetadataStore(None), NoPlanner())
     assert register(catalogue, READS).name == "query-1"
     assert register(catalogue, READS).name == "query-2"
     assert register(catalogue, f"REGISTER QUERY cars AS {READS}").name == "cars"
@@ -112,8 +117,8 @@ def test_a_name_is_given_or_in_the_text_or_a_number() -> None:
 
 
 def test_the_same_text_is_the_same_query_after_a_restart(tmp_path: Path) -> None:
-    first = register(Catalogue(Registry(tmp_path), NoPlanner()), READS, begin=42)
-    again = Catalogue(Registry(tmp_path), NoPlanner())
+    first = register(Catalogue(MetadataStore(tmp_path), NoPlanner()), READS, begin=42)
+    again = Catalogue(MetadataStore(tmp_path), NoPlanner())
     assert [(task.name, task.progress, task.state) for task in again] == [("query-1", 42, "running")]
     assert register(again, READS) is again["query-1"]
     assert register(again, READS).name == "query-2"
@@ -121,7 +126,7 @@ def test_the_same_text_is_the_same_query_after_a_restart(tmp_path: Path) -> None
 
 
 def test_another_text_under_the_same_name_is_refused() -> None:
-    catalogue = Catalogue(Registry(None), NoPlanner())
+    catalogue = Catalogue(MetadataStore(None), NoPlanner())
     known = register(catalogue, READS, name="a")
     assert register(catalogue, READS, name="a") is known
     with pytest.raises(QueryError, match=r'a query a already.*\nhint: drop it first, engine\["a"\]\.drop\(\)'):
@@ -132,8 +137,8 @@ def test_another_text_under_the_same_name_is_refused() -> None:
 
 
 def test_a_query_with_a_function_waits_for_it_after_a_restart(tmp_path: Path) -> None:
-    register(Catalogue(Registry(tmp_path), NoPlanner()), READS, name="a", sink=print)
-    again = Catalogue(Registry(tmp_path), NoPlanner())
+    register(Catalogue(MetadataStore(tmp_path), NoPlanner()), READS, name="a", sink=print)
+    again = Catalogue(MetadataStore(tmp_path), NoPlanner())
     assert again["a"].state == "waiting for its sink"
     with pytest.raises(QueryError, match="delivers to another sink"):
         register(again, READS, name="a")
@@ -141,35 +146,35 @@ def test_a_query_with_a_function_waits_for_it_after_a_restart(tmp_path: Path) ->
 
 
 def test_a_query_that_keeps_its_answers_simply_goes_on(tmp_path: Path) -> None:
-    register(Catalogue(Registry(tmp_path), NoPlanner()), READS, name="a")
-    assert isinstance(Catalogue(Registry(tmp_path), NoPlanner())["a"].sink, MemorySink)
+    register(Catalogue(MetadataStore(tmp_path), NoPlanner()), READS, name="a")
+    assert isinstance(Catalogue(MetadataStore(tmp_path), NoPlanner())["a"].sink, MemorySink)
 
 
 def test_pauses_survive(tmp_path: Path) -> None:
-    task = register(Catalogue(Registry(tmp_path), NoPlanner()), READS, name="a")
+    task = register(Catalogue(MetadataStore(tmp_path), NoPlanner()), READS, name="a")
     task.pause()
-    assert Catalogue(Registry(tmp_path), NoPlanner())["a"].state == "paused"
+    assert Catalogue(MetadataStore(tmp_path), NoPlanner())["a"].state == "paused"
     task.resume()
-    assert Catalogue(Registry(tmp_path), NoPlanner())["a"].state == "running"
+    assert Catalogue(MetadataStore(tmp_path), NoPlanner())["a"].state == "running"
 
 
 def test_a_sink_belongs_to_one_query(tmp_path: Path) -> None:
-    catalogue = Catalogue(Registry(None), NoPlanner())
+    catalogue = Catalogue(MetadataStore(None), NoPlanner())
     register(catalogue, READS, name="a", sink=tmp_path / "a.csv")
     with pytest.raises(QueryError, match="is the sink of the query a"):
         register(catalogue, READS, name="b", sink=tmp_path / "a.csv")
 
 
 def test_a_circle_is_refused_when_it_closes_and_nothing_is_left_of_the_query(tmp_path: Path) -> None:
-    catalogue = Catalogue(Registry(tmp_path), NoPlanner())
+    catalogue = Catalogue(MetadataStore(tmp_path), NoPlanner())
     register(catalogue, derives("d", "e"))
     with pytest.raises(QueryError, match="in a circle"):
         register(catalogue, derives("e", "d"))
-    assert len(list(catalogue)) == len(Registry(tmp_path).load()) == 1
+    assert len(list(catalogue)) == len(MetadataStore(tmp_path).load()) == 1
 
 
 def test_a_declared_stream_is_not_derived_and_a_derived_one_not_twice() -> None:
-    catalogue = Catalogue(Registry(None), NoPlanner())
+    catalogue = Catalogue(MetadataStore(None), NoPlanner())
     with pytest.raises(QueryError, match="derives <http://e/s>, which is declared as a source"):
         register(catalogue, derives("s", "x"))
     register(catalogue, derives("d", "s"), name="one")
@@ -178,7 +183,7 @@ def test_a_declared_stream_is_not_derived_and_a_derived_one_not_twice() -> None:
 
 
 def test_a_producer_cannot_be_dropped_before_its_readers() -> None:
-    catalogue = Catalogue(Registry(None), NoPlanner())
+    catalogue = Catalogue(MetadataStore(None), NoPlanner())
     producer = register(catalogue, derives("d", "s"), name="producer")
     reader = register(catalogue, f"ASK {FROM.format('d')} {{ ?s ?p ?o }}", name="reader")
     with pytest.raises(PenstockError, match="reader reads the stream that producer derives: drop it first"):
@@ -189,7 +194,7 @@ def test_a_producer_cannot_be_dropped_before_its_readers() -> None:
 
 
 def test_a_dropped_query_cannot_be_paused() -> None:
-    catalogue = Catalogue(Registry(None), NoPlanner())
+    catalogue = Catalogue(MetadataStore(None), NoPlanner())
     task = register(catalogue, READS, name="a")
     catalogue.drop(task)
     with pytest.raises(PenstockError, match="The query a has been dropped"):
@@ -203,7 +208,7 @@ def test_duplicates_are_kept_or_merged() -> None:
 
 def test_a_sink_of_ones_own_is_one(tmp_path: Path) -> None:
     mine = MemorySink()
-    assert register(Catalogue(Registry(None), NoPlanner()), READS, sink=mine).sink is mine
+    assert register(Catalogue(MetadataStore(None), NoPlanner()), READS, sink=mine).sink is mine
     assert mine.answers().__class__.__name__ == "generator"
     assert list(mine.answers()) == list[Answer]()
 

@@ -18,8 +18,8 @@ from penstock.errors import LoadError
 from penstock.io import splits as splits_module
 from penstock.io.columns import LOGGED
 from penstock.io.splits import Split, splits
-from penstock.spark import replay, replay_part
-from penstock.spark.replay_part import Part, write_part
+from penstock.stream.ingest import load_task, parallel_load
+from penstock.stream.ingest.load_task import LoadedFile, write_part
 
 STREAM = "http://stream"
 
@@ -29,7 +29,7 @@ def line(second: int, predicate: str = "a:p") -> str:
     return f'<a:s{second}> <{predicate}> "o" "{time}"^^<http://www.w3.org/2001/XMLSchema#dateTime> .\n'
 
 
-def written(folder: Path, text: str, size: int = 1 << 20) -> list[Part]:
+def written(folder: Path, text: str, size: int = 1 << 20) -> list[LoadedFile]:
     source = folder / "a.nq"
     source.write_text(text)
     return [write_part(p, STREAM, f"{folder}/{n}.parquet") for n, p in enumerate(splits(source, size))]
@@ -38,7 +38,7 @@ def written(folder: Path, text: str, size: int = 1 << 20) -> list[Part]:
 def test_a_part(tmp_path: Path) -> None:
     (part,) = written(tmp_path, line(3) + line(1, "a:q") + line(7) + line(4))
     known = {"<a:p>": 3, "<a:q>": 1}
-    assert part == Part(f"{tmp_path}/0.parquet", 4, 1_000_000, 7_000_000, known, 3_000_000, 0, [], part.sketches)
+    assert part == LoadedFile(f"{tmp_path}/0.parquet", 4, 1_000_000, 7_000_000, known, 3_000_000, 0, [], part.sketches)
     assert {predicate: counted[0] for predicate, counted in part.sketches.items()} == known
     table = pq.read_table(part.path)
     assert table.schema.equals(LOGGED)
@@ -68,8 +68,8 @@ def test_bad_lines_have_their_number_in_the_file(tmp_path: Path) -> None:
 
 
 def test_bad_lines_are_counted_beyond_those_that_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replay_part, "_TEXTS", 3)
-    monkeypatch.setattr(replay_part, "_LONGEST", 2)
+    monkeypatch.setattr(load_task, "_TEXTS", 3)
+    monkeypatch.setattr(load_task, "_LONGEST", 2)
     (part,) = written(tmp_path, "bad\n" * 10)
     assert (part.rows, part.malformed, [bad.text for bad in part.bad]) == (0, 10, ["ba", "ba", "ba"])
     assert pq.read_table(part.path).num_rows == 0
@@ -112,7 +112,7 @@ class Recorder:
 def by_a_bare_worker(piece: Split, folder: Path) -> dict[str, Any]:
     """What a task reports from a process that cannot import penstock."""
     recorder = Recorder()
-    replay.write(cast(SparkSession, recorder), [piece], STREAM, folder / "log")
+    parallel_load.write(cast(SparkSession, recorder), [piece], STREAM, folder / "log")
     (folder / "task").write_bytes(cast(Any, cloudpickle).dumps(recorder.task))
     script = (
         "import sys, pickle, pyarrow as pa; sys.modules['penstock'] = None\n"

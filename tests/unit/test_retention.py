@@ -15,7 +15,7 @@ from penstock.algebra.bounds import unbounded
 from penstock.algebra.build import translate
 from penstock.rules.machine import Element, Machine
 from penstock.rules.rule import Rule
-from penstock.spark.continuous import ContinuousQuery
+from penstock.spark.query.continuous_query import ContinuousQuery
 
 S = "http://e/s"
 PREFIXES = "PREFIX : <http://e/> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> "

@@ -5,22 +5,22 @@ from __future__ import annotations
 import pytest
 
 from penstock.io.sinks import Batch, Position
-from penstock.spark.timeline import Span
-from penstock.stream import due
-from penstock.stream.rounds import Rounds
-from penstock.stream.task import Task
-from penstock.stream.units import Units
+from penstock.model.span import Span
+from penstock.stream.evaluation.rounds import Rounds
+from penstock.stream.registry import schedule
+from penstock.stream.registry.evaluation_groups import EvaluationGroups
+from penstock.stream.registry.registered_query import RegisteredQuery
 from tests.unit.runtime import FakeInputs, FakePlan, ListSink, rounds, saved, segment, task, units
 
 S, T, D, E = "http://e/s", "http://e/t", "http://e/d", "http://e/e"
 
 
-def times(one: Task) -> list[int]:
+def times(one: RegisteredQuery) -> list[int]:
     assert isinstance(one.sink, ListSink)
     return one.sink.times
 
 
-def plan(one: Task) -> FakePlan:
+def plan(one: RegisteredQuery) -> FakePlan:
     assert isinstance(one.plan, FakePlan)
     return one.plan
 
@@ -223,7 +223,7 @@ def test_who_derives_from_a_silent_stream_holds_nobody_up() -> None:
 class Interrupting(ListSink):
     """Pauses its query when it has been delivered to."""
 
-    query: Task
+    query: RegisteredQuery
 
     def deliver(self, batch: Batch) -> Position:
         position = super().deliver(batch)
@@ -234,8 +234,8 @@ class Interrupting(ListSink):
 def test_a_query_that_is_paused_between_the_pieces_of_a_span_continues_without_a_gap(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(due, "_INSTANTS", 1)
-    monkeypatch.setattr(due, "_ELEMENTS", 1)
+    monkeypatch.setattr(schedule, "_INSTANTS", 1)
+    monkeypatch.setattr(schedule, "_ELEMENTS", 1)
     sink = Interrupting()
     q = sink.query = task("q", S, sink=sink)
     inputs = FakeInputs({S: [segment(1, 19, rows=20), segment(121, 129, rows=20)]}, {S: 140})
@@ -249,10 +249,10 @@ def test_a_query_that_is_paused_between_the_pieces_of_a_span_continues_without_a
 class Registering(ListSink):
     """Registers another query when it has been delivered to."""
 
-    def __init__(self, other: Task, progress: int) -> None:
+    def __init__(self, other: RegisteredQuery, progress: int) -> None:
         super().__init__()
         self._other, self._progress = other, progress
-        self.units: Units
+        self.units: EvaluationGroups
 
     def deliver(self, batch: Batch) -> Position:
         self.units.begin(self._other, self._progress)

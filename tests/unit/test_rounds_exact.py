@@ -22,18 +22,19 @@ from pyoxigraph import NamedNode
 from penstock.algebra import ops
 from penstock.algebra.expressions import Var
 from penstock.algebra.windows import CountWindow, TimeWindow, Window
-from penstock.spark.timeline import Span
-from penstock.stream import compact, due
-from penstock.stream.clock import SystemClock
-from penstock.stream.dead import DeadLetters
-from penstock.stream.declared import Declared
-from penstock.stream.inputs import LogInputs
-from penstock.stream.intake import Batch, Intake
-from penstock.stream.log import StreamLog
-from penstock.stream.registry import Entry, Registry
-from penstock.stream.rounds import Rounds
-from penstock.stream.sifting import Reading
-from penstock.stream.task import Task
+from penstock.model.span import Span
+from penstock.stream.base.clock import SystemClock
+from penstock.stream.evaluation.rounds import Rounds
+from penstock.stream.ingest.dead_letters import DeadLetters
+from penstock.stream.ingest.late_filter import Reading
+from penstock.stream.ingest.log_writer import ArrivedBatch, LogWriter
+from penstock.stream.ingest.stream_declaration import Declared
+from penstock.stream.ingest.stream_view import StreamView
+from penstock.stream.log import compaction
+from penstock.stream.log.stream_log import StreamLog
+from penstock.stream.registry import schedule
+from penstock.stream.registry.metadata_store import MetadataStore, QueryRecord
+from penstock.stream.registry.registered_query import RegisteredQuery
 from tests.oracle.tape import Tape
 from tests.unit.runtime import Alone, NoPlanner
 from tests.unit.windowed import DefinedPlan, Elements, KeepingSink
@@ -92,18 +93,18 @@ class Engine:
         self.log = StreamLog(self.root / "log")
         declared = {name: Declared(lateness=LATENESS) for name in (S, T)}
         options = {name: one.live() for name, one in declared.items()}
-        self.intake = Intake(self.log, DeadLetters(self.root / "dead"), SystemClock(), options)
-        self.inputs = LogInputs(self.log, declared)
+        self.intake = LogWriter(self.log, DeadLetters(self.root / "dead"), SystemClock(), options)
+        self.inputs = StreamView(self.log, declared)
         complete = SimpleNamespace(complete=lambda streams, others: self.intake.complete(streams, others, 0))
         self.inputs.ingest = cast(Any, complete)
-        registry = Registry(self.root / "registry")
+        registry = MetadataStore(self.root / "registry")
         entries = {entry.name: entry for entry in registry.load()}
         self.units = Alone(registry, NoPlanner())
         self.tasks = {name: self._task(name, entries.get(name), registry) for name in self.queries}
 
-    def _task(self, name: str, known: Entry | None, registry: Registry) -> Task:
+    def _task(self, name: str, known: QueryRecord | None, registry: MetadataStore) -> RegisteredQuery:
         sink = self.sinks.setdefault(name, KeepingSink())
-        task = Task(known or Entry(name, "…"), self.queries[name], sink, registry)
+        task = RegisteredQuery(known or QueryRecord(name, "…"), self.queries[name], sink, registry)
         if known is None:
             task.begin()
             self.units.begin(task, None)
@@ -125,7 +126,7 @@ class Engine:
         times = pa.array([time for time, _ in rows[first:]], pa.int64())
         number = next(n for n in range(10_000) if not self.log.holds(stream, "spool", n))
         table = pa.table({"s": terms, "p": terms, "o": terms, "ts": times})
-        self.intake.take(Batch(stream, "spool", number), [Reading(table)])
+        self.intake.take(ArrivedBatch(stream, "spool", number), [Reading(table)])
 
     def round(self) -> None:
         rounds = Rounds(self.inputs, self.units)
@@ -170,9 +171,9 @@ class Engine:
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Spans come in pieces and segments are merged as if there were much; nothing has to reach the disk."""
-    monkeypatch.setattr(due, "_INSTANTS", 4)
-    monkeypatch.setattr(due, "_ELEMENTS", 2)
-    monkeypatch.setattr(compact, "_FANOUT", 6)
+    monkeypatch.setattr(schedule, "_INSTANTS", 4)
+    monkeypatch.setattr(schedule, "_ELEMENTS", 2)
+    monkeypatch.setattr(compaction, "_FANOUT", 6)
     monkeypatch.setattr("os.fsync", lambda _: None)
 
 

@@ -13,7 +13,7 @@ from penstock.algebra.build import translate
 from penstock.rules.machine import Element, Machine
 from penstock.rules.partition import Partition
 from penstock.rules.rule import Rule
-from penstock.stream.ruled import _SPLIT, _part, _states
+from penstock.stream.evaluation.recursive_rule_plan import _SPLIT, _part, _states
 
 P, Q = NamedNode("http://e/p"), NamedNode("http://e/q")
 RULE = Rule("r", translate("PREFIX : <http://e/> CONSTRUCT { ?x :p ?b } { { ?x :p ?a } SEQ { ?x :q ?b } }"))

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode
 
 from penstock.algebra.expressions import Call, Const, Expr, Occurrence, Term, Var
+from penstock.model.term_encoding import XSD, decode, encode
 from penstock.rules.expressions import Expression
 from penstock.rules.rows import Row
-from penstock.spark.encoding import XSD, decode, encode
 
 A, B = Var("a"), Var("b")
 LAYOUT = (A, B)

@@ -10,11 +10,11 @@ from pyoxigraph import Quad, RdfFormat, Store, parse
 
 from penstock.algebra.build import translate
 from penstock.errors import QueryError
+from penstock.model.term_encoding import encode
 from penstock.rules.background import StoreBackground
 from penstock.rules.between import Between
 from penstock.rules.machine import Element, Limits, Machine, merged
 from penstock.rules.rule import Rule
-from penstock.spark.encoding import encode
 
 PREFIXES = "PREFIX : <http://e/> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> "
 DAY = 86_400_000_000

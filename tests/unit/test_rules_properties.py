@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from pyoxigraph import Triple
 
 from penstock.errors import QueryError
+from penstock.model.term_encoding import decode
 from penstock.reasoning import closed_ontology
 from penstock.rules import machine as machines
 from penstock.rules import memory
@@ -17,7 +18,6 @@ from penstock.rules.following import Following, following
 from penstock.rules.machine import Element, Machine
 from penstock.rules.partition import Partition, partition
 from penstock.rules.rule import Rule
-from penstock.spark.encoding import decode
 from tests.unit.event_plans import events, world
 from tests.unit.events import World
 from tests.unit.plans import from_tape

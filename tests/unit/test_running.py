@@ -6,7 +6,7 @@ import pytest
 from py4j.protocol import Py4JNetworkError
 
 from penstock.errors import PenstockError
-from penstock.spark.running import sentence
+from penstock.spark.session.cancellation import sentence
 
 
 @pytest.mark.parametrize("error", [ConnectionRefusedError(111, "refused"), EOFError(), Py4JNetworkError("gone")])

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from penstock.spark.sample import counts, estimated
+from penstock.spark.statistics.stream_sample import counts, estimated
 
 Row = tuple[str, str, str]
 P, Q = "<a:p>", "<a:q>"

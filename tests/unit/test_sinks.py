@@ -16,14 +16,14 @@ from pyarrow import parquet
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from penstock.answer import Answer
+from penstock.compile.relation import ALWAYS
 from penstock.errors import QueryError, StoreError
 from penstock.io.sinks import MemorySink, Sink, SinkSpec, open_sink, sink_text
-from penstock.spark.relation import ALWAYS
-from penstock.stream.evaluate import Results, Shape, once
+from penstock.stream.evaluation.answer_batch import AnswerBatch, AnswerSchema, single_answer
 from tests.unit.runtime import Frame
 
 A, P = NamedNode("http://e/a"), NamedNode("http://e/p")
-SHAPE = Shape("q", "solutions", ("x", "n"))
+SHAPE = AnswerSchema("q", "solutions", ("x", "n"))
 
 
 def at(second: int) -> datetime:
@@ -144,7 +144,7 @@ def test_an_answer_without_an_instant_is_plain(tmp_path: Path) -> None:
     path = tmp_path / "a.nq"
     sink = open_sink(path, "graph")
     sink.begin()
-    sink.deliver(once(graph(1, Triple(A, P, A)), "q"))
+    sink.deliver(single_answer(graph(1, Triple(A, P, A)), "q"))
     assert path.read_text() == "<http://e/a> <http://e/p> <http://e/a> .\n"
 
 
@@ -267,9 +267,9 @@ def test_a_reader_of_a_live_engine_waits_for_the_next_answer_until_it_stops() ->
 # What comes out of Spark
 
 
-def results(**columns: list[object]) -> Results:
+def results(**columns: list[object]) -> AnswerBatch:
     table = pa.table({name.replace("dot_", "."): values for name, values in columns.items()})
-    return Results(SHAPE, 3, Frame(table))
+    return AnswerBatch(SHAPE, 3, Frame(table))
 
 
 def test_rows_without_an_order_are_sorted_and_an_empty_answer_is_one() -> None:
@@ -299,19 +299,19 @@ def test_the_order_of_the_query_is_kept() -> None:
 def test_a_variable_may_be_called_time() -> None:
     columns: list[pa.Array[Any]] = [pa.array([7]), pa.array(["<urn:a>"]), pa.array([True])]
     table = pa.Table.from_arrays(columns, names=["time", "time", ".row"])
-    batch = Results(Shape("q", "solutions", ("time",)), 0, Frame(table))
+    batch = AnswerBatch(AnswerSchema("q", "solutions", ("time",)), 0, Frame(table))
     assert next(batch.answers).rows == [{"time": NamedNode("urn:a")}]
     assert batch.rows.column_names == [".time", "time"]
 
 
 def test_ask_and_construct() -> None:
     ask = pa.table({"time": [1, 1, 2], ".row": [False, True, False]})
-    batch = Results(Shape("q", "boolean"), 0, Frame(ask))
+    batch = AnswerBatch(AnswerSchema("q", "boolean"), 0, Frame(ask))
     assert [answer.boolean for answer in batch.answers] == [True, False]
     assert batch.rows.to_pydict()["boolean"] == [True, False]
     triple = {"s": ["_:b", "_:b", None], "p": ["<urn:p>", "<urn:p>", None], "o": ['"x"@en', '"x"@en', None]}
     graphs = pa.table({"time": [1, 1, 2], **triple, ".row": [True, True, False]})
-    answers = list(Results(Shape("q", "graph"), 0, Frame(graphs)).answers)
+    answers = list(AnswerBatch(AnswerSchema("q", "graph"), 0, Frame(graphs)).answers)
     assert [answer.triples for answer in answers] == [
         [Triple(BlankNode("b"), NamedNode("urn:p"), Literal("x", language="en"))],
         [],
@@ -320,19 +320,19 @@ def test_ask_and_construct() -> None:
 
 def test_intervals_keep_their_bounds() -> None:
     ask = pa.table({"time": [5, 5, ALWAYS], ".since": [1, 2, 5], ".row": [True, True, True]})
-    rows = Results(Shape("q", "boolean"), 0, Frame(ask)).rows
+    rows = AnswerBatch(AnswerSchema("q", "boolean"), 0, Frame(ask)).rows
     assert rows.column_names == ["valid_from", "valid_to", "boolean"]
     assert rows.column("valid_from").cast(pa.int64()).to_pylist() == [1, 2, 5]
     assert rows.column("valid_to").cast(pa.int64()).to_pylist() == [5, 5, None]
     columns: list[pa.Array[Any]] = [pa.array([5]), pa.array(["<urn:a>"]), pa.array([1]), pa.array([True])]
     table = pa.Table.from_arrays(columns, names=["time", "valid_to", ".since", ".row"])
-    shape = Shape("q", "solutions", ("valid_to",))
-    assert Results(shape, 0, Frame(table)).rows.column_names == ["valid_from", ".valid_to", "valid_to"]
+    shape = AnswerSchema("q", "solutions", ("valid_to",))
+    assert AnswerBatch(shape, 0, Frame(table)).rows.column_names == ["valid_from", ".valid_to", "valid_to"]
 
 
 def test_select_of_no_variables_counts() -> None:
     table = pa.table({"time": [1, 1, 1], ".row": [True, True, False]})
-    assert len(next(Results(Shape("q", "solutions"), 0, Frame(table)).answers)) == 2
+    assert len(next(AnswerBatch(AnswerSchema("q", "solutions"), 0, Frame(table)).answers)) == 2
 
 
 def test_parquet_of_what_is_here(tmp_path: Path) -> None:
@@ -344,9 +344,9 @@ def test_parquet_of_what_is_here(tmp_path: Path) -> None:
 
 
 def test_an_answer_without_a_stream_is_a_batch_too(tmp_path: Path) -> None:
-    batch = once(Answer.solutions(["x", "n"], [{"x": A}]), "static")
+    batch = single_answer(Answer.solutions(["x", "n"], [{"x": A}]), "static")
     assert next(batch.answers).query == "static"
     batch.write_parquet(str(tmp_path / "b"))
     assert parquet.read_table(tmp_path / "b").to_pydict() == {"x": ["<http://e/a>"], "n": [None]}
-    assert once(Answer.ask(True), "a").rows.to_pydict() == {"boolean": [True]}
-    assert once(Answer.graph([Triple(A, P, A)]), "g").rows.column("p").to_pylist() == ["<http://e/p>"]
+    assert single_answer(Answer.ask(True), "a").rows.to_pydict() == {"boolean": [True]}
+    assert single_answer(Answer.graph([Triple(A, P, A)]), "g").rows.column("p").to_pylist() == ["<http://e/p>"]

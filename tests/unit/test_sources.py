@@ -12,12 +12,12 @@ from threading import Condition
 import pytest
 
 from penstock.errors import PenstockError, PenstockWarning
-from penstock.stream import sources
-from penstock.stream.sources.iterable import IterableSource
-from penstock.stream.sources.lines import Lines
-from penstock.stream.sources.listen import ListenSource
-from penstock.stream.sources.receiver import Receiver, address_of
-from penstock.stream.sources.tcp import TcpSource
+from penstock.stream.ingest import sources
+from penstock.stream.ingest.sources.iterable import IterableSource
+from penstock.stream.ingest.sources.lines import Lines
+from penstock.stream.ingest.sources.listen import ListenSource
+from penstock.stream.ingest.sources.receiver import Receiver, address_of
+from penstock.stream.ingest.sources.tcp import TcpSource
 from penstock.testing import ManualClock
 
 

@@ -9,10 +9,11 @@ from threading import Event, Thread
 import pytest
 
 from penstock.errors import PenstockError
-from penstock.stream import durable, spool
-from penstock.stream.inflight import InFlight
-from penstock.stream.spool import Block, Spool
-from penstock.stream.spool_source import SpoolReader, consumed, files_of
+from penstock.stream.base import durable_files
+from penstock.stream.ingest import spool
+from penstock.stream.ingest.in_flight import InFlight
+from penstock.stream.ingest.spool import Block, Spool
+from penstock.stream.ingest.spool_source import SpoolReader, consumed, files_of
 from penstock.testing import ManualClock
 
 
@@ -50,14 +51,14 @@ def test_large_data_becomes_several_files_of_whole_lines(tmp_path: Path, monkeyp
 
 def test_those_that_wait_share_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The disk is held up with the first until nine others wait."""
-    real, arrived, go = durable.replace, Event(), Event()
+    real, arrived, go = durable_files.replace, Event(), Event()
 
     def slow(path: Path, data: bytes) -> None:
         arrived.set()
         assert go.wait(20)
         real(path, data)
 
-    monkeypatch.setattr(durable, "replace", slow)
+    monkeypatch.setattr(durable_files, "replace", slow)
     written = Spool(tmp_path)
     with ThreadPoolExecutor(10) as pool:
         first = pool.submit(written.append, "s", b"0\n")
@@ -76,7 +77,9 @@ def test_those_that_wait_share_a_file(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_a_full_disk_is_told_to_whoever_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written = Spool(tmp_path)
     with monkeypatch.context() as patch:
-        patch.setattr(durable, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+        patch.setattr(
+            durable_files, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device"))
+        )
         with pytest.raises(PenstockError, match="No space left"):
             written.append("s", b"x\n")
     assert written.append("s", b"x\n") == 0
@@ -98,7 +101,7 @@ def test_the_source_tells_of_files_and_removes_them_when_they_are_read(tmp_path:
 
 
 def test_a_batch_of_the_source_is_not_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from penstock.stream import spool_source
+    from penstock.stream.ingest import spool_source
 
     monkeypatch.setattr(spool_source, "_MOST", 20)
     written, source = Spool(tmp_path), SpoolReader(str(tmp_path))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.spark import sql
+from penstock.compile import sql
 
 from .terms import unhurried
 

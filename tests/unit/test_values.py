@@ -8,10 +8,9 @@ import pytest
 from pyoxigraph import BlankNode, Literal, NamedNode
 
 from penstock.answer import Term
-from penstock.spark.expressions import supported
-from penstock.spark.functions import regex
-from penstock.spark.lets import naming
-from penstock.spark.values import (
+from penstock.compile.expressions.expressions import supported
+from penstock.compile.expressions.functions import regex
+from penstock.compile.expressions.values import (
     DECIMAL,
     DOUBLE,
     FLOAT,
@@ -25,6 +24,7 @@ from penstock.spark.values import (
     text,
     truth,
 )
+from penstock.compile.sql.common_subexpressions import naming
 
 from .terms import XSD
 

@@ -12,12 +12,12 @@ import pyarrow.parquet as pq
 
 from penstock.algebra.ops import Query, Select
 from penstock.algebra.windows import CountWindow, TimeWindow, Window
+from penstock.compile.operators.query_family import ParameterTable
 from penstock.io.sinks import Batch, Position
-from penstock.spark.contents import Stream
-from penstock.spark.continuous import ContinuousQuery
-from penstock.spark.members import Members
-from penstock.spark.opened import Before
-from penstock.spark.timeline import Span
+from penstock.model.span import Span
+from penstock.model.stream_files import StreamFiles
+from penstock.spark.query.continuous_query import ContinuousQuery
+from penstock.spark.query.open_intervals import OpenIntervalFiles
 from tests.unit.runtime import Frame
 
 
@@ -29,7 +29,7 @@ class Elements:
     dropped: int = 0
 
     @classmethod
-    def read(cls, stream: Stream) -> Elements:
+    def read(cls, stream: StreamFiles) -> Elements:
         tables = [pq.ParquetFile(path).read(use_threads=False) for path in stream.paths]
         rows = [(row["ts"], row["o"]) for table in tables for row in table.to_pylist()]
         return cls(sorted(rows, key=lambda row: row[0]), stream.dropped)
@@ -63,11 +63,11 @@ class DefinedPlan:
 
     def evaluate(
         self,
-        streams: Mapping[str, Stream],
+        streams: Mapping[str, StreamFiles],
         span: Span,
-        before: Before = None,
+        before: OpenIntervalFiles = None,
         final: bool = False,
-        members: Members | None = None,
+        members: ParameterTable | None = None,
     ) -> Frame:
         found = self.answers({name: Elements.read(stream) for name, stream in streams.items()}, span)
         rows = [(time, row) for time, content in found.items() for row in content]

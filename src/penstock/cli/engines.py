@@ -80,7 +80,7 @@ def _spark(used: bool, master: str | None, settings: dict[str, str]) -> Iterator
     if not settings:
         yield
         return
-    from penstock.spark import session
+    from penstock.spark.session import session
 
     started = session.start(master, **settings)
     try:

@@ -15,7 +15,7 @@ from penstock.explain.names import Names
 from penstock.explain.sources import Known
 
 if TYPE_CHECKING:
-    from penstock.spark.profile import Counted, Examined
+    from penstock.spark.query.profile import Counted, Examined
 
 __all__ = ["of_registered"]
 

@@ -4,9 +4,9 @@
     <s> <p> <o> <g> "2009-07-20T22:48:52Z"^^<http://www.w3.org/2001/XMLSchema#dateTime> .
     <s> <p> <o> "2009-07-20T22:48:52Z/2009-07-20T22:50:00Z"^^<urn:penstock:interval> .
 
-The last is how Penstock itself keeps an element that lasts. Terms are encoded as `penstock.spark.encoding` says, times
-are microseconds since 1970. The kernels of `nquads_fast` read what they can prove to be well-formed; all other lines go
-one by one through pyoxigraph (`nquads_slow`).
+The last is how Penstock itself keeps an element that lasts. Terms are encoded as `penstock.model.term_encoding` says,
+times are microseconds since 1970. The kernels of `nquads_fast` read what they can prove to be well-formed; all other
+lines go one by one through pyoxigraph (`nquads_slow`).
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ StoreSpec: TypeAlias = str | Store
 # Lazy, as third parties' are: nobody pays for importing a store, or Spark, that is not asked for.
 _BUILT_IN = {
     "oxigraph": "penstock.knowledge.oxigraph:OxigraphStore",
-    "spark": "penstock.spark.store:SparkStore",
+    "spark": "penstock.spark.store.store:SparkStore",
     "sparql": "penstock.knowledge.endpoint:EndpointStore",
 }
 

@@ -16,7 +16,7 @@ from penstock.errors import PenstockError, QueryError
 from penstock.logic import compare
 from penstock.logic.model import Expectation, Kind, LogicTest, QueryBlock, When
 from penstock.logic.times import when_of, write_when
-from penstock.stream.elements import lines
+from penstock.stream.ingest.elements import lines
 
 if TYPE_CHECKING:
     from penstock.engine import Engine

@@ -8,7 +8,7 @@ from datetime import datetime
 from penstock.answer import Answer
 from penstock.io.results import time_text
 from penstock.logic.model import When
-from penstock.stream.moments import moment, to_datetime
+from penstock.stream.base.time_values import moment, to_datetime
 
 __all__ = ["INTERVAL", "is_time", "read_time", "read_times", "when_of", "write_time", "write_when"]
 

@@ -12,11 +12,11 @@ from typing import Any
 
 from penstock.algebra.expressions import Var
 from penstock.errors import QueryError
+from penstock.model.term_encoding import tail_of
 from penstock.rules.expressions import Expression
 from penstock.rules.memory import Memory, Moment
 from penstock.rules.nodes import Node, Scheduled
 from penstock.rules.rows import Meeting, Row
-from penstock.spark.encoding import tail_of
 
 __all__ = ["Mark", "Minus", "Optional", "OptionalAtOnce", "OptionalBefore"]
 

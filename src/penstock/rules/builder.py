@@ -12,6 +12,7 @@ from penstock.algebra.make import TRUE
 from penstock.algebra.ops import Bgp, Op, TriplePattern, variables_of
 from penstock.algebra.scope import exists_in, expressions_of
 from penstock.algebra.substitute import rename
+from penstock.model.term_encoding import encode
 from penstock.rules import absence, nodes
 from penstock.rules.between import Between, Gap, gap
 from penstock.rules.check import inside
@@ -19,7 +20,6 @@ from penstock.rules.expressions import Expression
 from penstock.rules.nodes import Node, View
 from penstock.rules.rows import STATIC, Layout, Meeting, key_of, slots
 from penstock.rules.rule import Place, Rule, terms_of
-from penstock.spark.encoding import encode
 
 if TYPE_CHECKING:
     from penstock.rules.network import Network

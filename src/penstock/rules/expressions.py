@@ -12,10 +12,10 @@ from pyoxigraph import Literal, NamedNode, Quad, QuerySolutions, Store, Variable
 
 from penstock.algebra.expressions import Call, Const, Expr, Occurrence, Term, Var
 from penstock.algebra.scope import references
+from penstock.model.term_encoding import decode, encode
 from penstock.rules.quick import ERROR, Slow, as_term, as_truth, quick
 from penstock.rules.rows import Layout, Row, slots
 from penstock.rules.times import occurrence
-from penstock.spark.encoding import decode, encode
 
 __all__ = ["Expression"]
 

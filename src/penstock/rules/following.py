@@ -15,10 +15,10 @@ from pyoxigraph import NamedNode, Triple
 
 from penstock.algebra.expressions import PatternTerm, Var
 from penstock.algebra.ops import TriplePattern
+from penstock.model.term_encoding import decode, encode
 from penstock.reasoning import Ontology
 from penstock.reasoning.ontology import OBJECT, SUBJECT, TEXT
 from penstock.rules.rows import Row
-from penstock.spark.encoding import decode, encode
 
 __all__ = ["NOTHING", "OBJECT_PLACE", "SUBJECT_PLACE", "Following", "Shape", "following"]
 

@@ -7,11 +7,11 @@ from hashlib import blake2b
 
 from penstock.algebra.expressions import PatternTerm, Var
 from penstock.algebra.ops import RULES
+from penstock.model.term_encoding import encode
 from penstock.rules.following import NOTHING, Following
 from penstock.rules.nodes import Receive, Scheduled
 from penstock.rules.rows import Layout, Row, slots
 from penstock.rules.rule import Rule, terms_of
-from penstock.spark.encoding import encode
 
 __all__ = ["Head"]
 

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from pyoxigraph import NamedNode
 
 from penstock.errors import QueryError
+from penstock.model.term_encoding import encode
 from penstock.rules.background import Background, Nothing
 from penstock.rules.following import NOTHING, Following
 from penstock.rules.memory import State
@@ -25,7 +26,6 @@ from penstock.rules.nodes import Leaf, Receive
 from penstock.rules.order import Stage, stages
 from penstock.rules.rows import Row, ends
 from penstock.rules.rule import Rule
-from penstock.spark.encoding import encode
 
 __all__ = ["Element", "Limits", "Machine", "merged"]
 

@@ -17,9 +17,9 @@ from pyoxigraph import NamedNode
 from penstock.algebra import ops
 from penstock.algebra.expressions import Var
 from penstock.algebra.ops import Op, TriplePattern
+from penstock.model.term_encoding import decode, encode
 from penstock.rules.following import NOTHING, OBJECT_PLACE, SUBJECT_PLACE, Following, Shape
 from penstock.rules.rule import Rule, plans
-from penstock.spark.encoding import decode, encode
 
 __all__ = ["SUBJECT", "Partition", "partition"]
 

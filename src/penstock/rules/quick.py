@@ -14,9 +14,9 @@ from typing import Any
 from pyoxigraph import Literal
 
 from penstock.algebra.expressions import Call, Const, Expr, Occurrence, Var
+from penstock.model.term_encoding import encode, tail_of
 from penstock.rules.rows import Row
 from penstock.rules.times import micros
-from penstock.spark.encoding import encode, tail_of
 
 __all__ = ["ERROR", "Slow", "as_term", "as_truth", "quick"]
 

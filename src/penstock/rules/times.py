@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from pyoxigraph import Literal
 
 from penstock.algebra.durations import lengths, written
+from penstock.model.term_encoding import tail_of
 from penstock.rules.rows import Row
-from penstock.spark.encoding import tail_of
 
 __all__ = ["micros", "occurrence"]
 

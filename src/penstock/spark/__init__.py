@@ -1,1 +1,1 @@
-"""From algebra to Spark: one SQL text per query, one round trip to the JVM (docs/decisions/0001)."""
+"""Execution on Spark: session, views, store, continuous queries."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from penstock.stream import durable
+from penstock.stream.base import durable_files
 
 __all__ = ["Old", "read", "remove"]
 
@@ -48,5 +48,5 @@ def _files(folder: Path) -> Iterator[Path]:
 def _parted(entry: dict[str, Any], number: int) -> tuple[dict[str, Any], dict[str, Any]]:
     """What was open after so many deliveries lies where it lay, if anything was."""
     reached = {name: entry.pop(name) for name in _REACHED if name in entry}
-    file = f"{durable.folder_name(entry['name'])}/{entry['batches']}.parquet"
+    file = f"{durable_files.folder_name(entry['name'])}/{entry['batches']}.parquet"
     return entry, reached | {"states": ((file, number),)}

@@ -1,0 +1,1 @@
+"""Expressions of SPARQL as SQL: encoded terms, typed values, functions, sort keys."""

@@ -1,0 +1,115 @@
+"""Constructor functions: https://www.w3.org/TR/sparql11-query/#FunctionMapping."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from penstock.compile import sql
+from penstock.compile.expressions import term_columns
+from penstock.compile.expressions.functions.arithmetic import truncated
+from penstock.compile.expressions.functions.moments import valid
+from penstock.compile.expressions.functions.terms import string_of
+from penstock.compile.expressions.values import (
+    DECIMAL,
+    DOUBLE,
+    EXACT,
+    FLOAT,
+    INTEGER,
+    KIND_NAMES,
+    Node,
+    Number,
+    Text,
+    Truth,
+    Value,
+    as_boolean,
+    boolean,
+    nonzero,
+    number,
+    single,
+    term,
+    text,
+)
+from penstock.compile.sql.common_subexpressions import let
+from penstock.model import term_encoding
+
+
+def _truth_as(value: Value, yes: str, no: str) -> str:
+    condition = as_boolean(value)
+    return sql.case((condition, yes), (f"NOT ({condition})", no))
+
+
+def _parsed(value: Value, kind: int) -> Number:
+    """A plain string read as if it were a literal of the wanted type."""
+    return number(Node(let(term_columns.typed(_trimmed(value), KIND_NAMES[kind]))))
+
+
+def _trimmed(value: Value) -> str:
+    """A plain string without the white space that XML Schema ignores."""
+    return f"trim(BOTH ' \\t\\n\\r' FROM {text(value)})"
+
+
+def _to_exact(kind: int) -> Callable[[Value], Number]:
+    def emit(value: Value) -> Number:
+        n, parsed = number(value), _parsed(value, kind)
+        real = [] if n.real is None else [f"CAST({sql.when(f'NOT isnan({n.real})', n.real)} AS {EXACT})"]
+        sources = [*([] if n.exact is None else [n.exact]), *real, str(parsed.exact)]
+        exact = let(sql.coalesce(*sources, f"CAST({_truth_as(value, '1', '0')} AS {EXACT})"))
+        return Number(kind, truncated(exact) if kind == INTEGER else exact, None)
+
+    return emit
+
+
+def _to_real(kind: int) -> Callable[[Value], Number]:
+    def emit(value: Value) -> Number:
+        forms = (number(value).as_real(), str(_parsed(value, kind).real), _truth_as(value, "1.0D", "0.0D"))
+        real = let(sql.coalesce(*forms))
+        return Number(kind, None, single(real) if kind == FLOAT else real)
+
+    return emit
+
+
+def _to_boolean(value: Value) -> Truth:
+    if isinstance(value, Truth):
+        return value
+    of_text = boolean(let(term_columns.typed(_trimmed(value), "boolean")))
+    return Truth(sql.coalesce(nonzero(number(value)), of_text, boolean(term(value))))
+
+
+def _to_moment(datatype: str, other: str, pattern: str, replacement: str) -> Callable[[Value], Node]:
+    """From a string, and from the other type by replacing the pattern in its lexical form."""
+
+    def emit(value: Value) -> Node:
+        encoded = term(value)
+        lexical = term_columns.lexical(encoded)
+        forms = sql.case(
+            (f"{term_columns.tail(encoded)} = ''", _trimmed(value)),
+            (term_columns.has_type(encoded, datatype), lexical),
+            (term_columns.has_type(encoded, other), f"regexp_replace({lexical}, '{pattern}', '{replacement}')"),
+        )
+        return Node(valid(let(term_columns.typed(forms, datatype))))
+
+    return emit
+
+
+def _to_string(value: Value) -> Text:
+    """Numbers and booleans in canonical form, anything else as STR has it."""
+    if not isinstance(value, Node):
+        return string_of(replace(value, term=None) if isinstance(value, Number) else value)
+    canonical = term(replace(number(value), term=None))
+    truth = boolean(value.sql)
+    return Text(let(sql.coalesce(string_of(Node(canonical)).sql, f"CAST({truth} AS STRING)", string_of(value).sql)))
+
+
+_CASTS: dict[str, Callable[[Value], Value]] = {
+    "boolean": _to_boolean,
+    "integer": _to_exact(INTEGER),
+    "decimal": _to_exact(DECIMAL),
+    "float": _to_real(FLOAT),
+    "double": _to_real(DOUBLE),
+    "string": _to_string,
+    "dateTime": _to_moment("dateTime", "date", "^(-?[0-9]+-[0-9]{2}-[0-9]{2})", "$1T00:00:00"),
+    "date": _to_moment("date", "dateTime", "T[0-9:.]+", ""),
+}
+
+FUNCTIONS: dict[str, Callable[..., Value]] = {term_encoding.XSD + name: cast for name, cast in _CASTS.items()}

@@ -1,0 +1,64 @@
+"""Timestamps of bindings: hidden columns beside the variables whose `timestamp()` a query asks for.
+
+`.ts:v` is the latest timestamp among the triples that bound ?v, NULL if none came from a stream; `.ts:v:<iri>` that of
+the triples of one stream, where the query asks for it stream by stream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from penstock.algebra import ops
+from penstock.algebra.expressions import Aggregate, Call, Expr, Var
+from penstock.algebra.scope import exists_in, expressions_of
+from penstock.compile.relation import STAMP
+from penstock.optimise.walk import nodes
+
+NONE = "CAST(NULL AS BIGINT)"
+
+
+def column(variable: str, stream: str | None = None) -> str:
+    return f"{STAMP}{variable}" if stream is None else f"{STAMP}{variable}:{stream}"
+
+
+def variable(stamp: str) -> str:
+    """The variable that a stamp belongs to."""
+    return stamp.removeprefix(STAMP).partition(":")[0]
+
+
+def by_stream(variable: str, columns: Mapping[str, str]) -> list[tuple[str, str]]:
+    """The streams that a variable has stamps of, each with how its column is read."""
+    prefix = column(variable, "")
+    return [(name.removeprefix(prefix), read) for name, read in columns.items() if name.startswith(prefix)]
+
+
+def asked(op: ops.Op) -> dict[str, bool]:
+    """The variables whose timestamp is asked for, and whether it is stream by stream."""
+    found: dict[str, bool] = {}
+    for call in _calls(op):
+        if isinstance(call.args[0], Var):
+            name = call.args[0].name
+            found[name] = found.get(name, False) or len(call.args) > 1
+    return found
+
+
+def calls(op: ops.Op) -> int:
+    return sum(1 for _ in _calls(op))
+
+
+def _calls(op: ops.Op) -> Iterator[Call]:
+    for node in nodes(op):
+        for expr in expressions_of(node):
+            yield from _in_expression(expr)
+            for exists in exists_in(expr):
+                yield from _calls(exists.pattern)
+
+
+def _in_expression(expr: Expr) -> Iterator[Call]:
+    if isinstance(expr, Aggregate) and expr.argument is not None:
+        yield from _in_expression(expr.argument)
+    if isinstance(expr, Call):
+        if expr.name == "TIMESTAMP":
+            yield expr
+        for arg in expr.args:
+            yield from _in_expression(arg)

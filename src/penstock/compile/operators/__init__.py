@@ -1,0 +1,1 @@
+"""Relation-to-relation: the operators of the algebra as SQL relations."""

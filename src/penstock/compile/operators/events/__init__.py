@@ -1,0 +1,1 @@
+"""Operators on occurrence times: SEQ, EQUALS and their optional forms."""

@@ -1,0 +1,53 @@
+"""Sequences that last no longer than something: both sides meet in buckets of time.
+
+What follows a row starts after that row ends, and early enough for both together not to be too long. So a row of the
+left side goes into every bucket in which a partner may start, and one of the right side into that of its own start:
+they meet once at most.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from penstock.compile import notes
+from penstock.compile.operators import joins
+from penstock.compile.operators.physical.time_buckets import BUCKET, cheapest, part
+from penstock.compile.relation import ENDS, STARTS, Relation
+from penstock.model.span import Span
+from penstock.optimise.cost import rows_joined
+
+
+def join(left: Relation, right: Relation, within: int, span: Span) -> Relation:
+    """The left side before the right one, from the first start to the last end no longer than `within`.
+
+    Both have times: what has none, a row of the background, is before nothing.
+    """
+    time = span.through - span.after + within
+    width, hint, size = max(1, within), "", None  # where little is known, a row has two copies at most
+    if left.size is not None and right.size is not None:
+        one, other = left.size.estimate(), right.size.estimate()
+        width = round(cheapest(0, one.rows * within, rows_joined(one, other) / time))
+        near = within / time  # of the pairs, half of which are in order
+        hint, size = joins.HASHED, part(left.size, right.size, near / 2, None)
+    notes.note(f"within {notes.about(within)}: in buckets of {notes.about(width)}")
+    order = [
+        f"l.`{BUCKET}` = r.`{BUCKET}`",
+        f"l.`{ENDS}` < r.`{STARTS}`",
+        f"r.`{ENDS}` - l.`{STARTS}` <= {within}L",
+    ]
+    return replace(joins.join(_reaching(left, within, width), _starting(right, width), hint, order=order), size=size)
+
+
+def _reaching(relation: Relation, within: int, width: int) -> Relation:
+    """A copy for every bucket in which a partner may start; none of what is too long already."""
+    first, last = _bucket(f"`{ENDS}` + 1L", width), _bucket(f"`{STARTS}` + {within}L", width)
+    items = f"*, explode(sequence({first}, {last})) AS `{BUCKET}`"
+    return replace(relation, sql=f"SELECT {items} FROM ({relation.sql}) t WHERE `{ENDS}` - `{STARTS}` < {within}L")
+
+
+def _starting(relation: Relation, width: int) -> Relation:
+    return replace(relation, sql=f"SELECT *, {_bucket(f'`{STARTS}`', width)} AS `{BUCKET}` FROM ({relation.sql}) t")
+
+
+def _bucket(time: str, width: int) -> str:
+    return f"({time}) div {width}L"

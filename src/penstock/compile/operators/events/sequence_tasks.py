@@ -1,0 +1,94 @@
+"""Sequences of single events in no more than some time: tasks that each answer for a piece of time.
+
+What such a sequence is made of lies close together. So a task reads its piece of the stream and a little of what was
+before, and no element is sent anywhere. Everything else, and what is small, Spark joins (`sequences`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+
+from penstock.algebra import ops
+from penstock.algebra.expressions import Var
+from penstock.compile import notes, sql
+from penstock.compile.context import MANY, Context
+from penstock.compile.operators.events import sequence_kernel
+from penstock.compile.operators.events.sequence_kernel import Chain, Piece, Step, sequences
+from penstock.compile.relation import ENDS, STARTS, Relation, is_key
+from penstock.model import term_encoding
+from penstock.model.span import Span
+
+_EACH = 500_000  # elements for a task
+_PARTS, _MARGIN = 2, 8  # tasks for a core at least, if each has so many times the time that it reads from before
+
+
+def chained(op: ops.Seq, within: int, context: Context) -> Relation | None:
+    """The sequence by such tasks; None where it is not that simple, or where they would not pay."""
+    streaming, steps = context.plan.streaming, _steps(op)
+    if streaming is None or steps is None or not _is_plain(context):
+        return None
+    contents = context.contents()
+    paths = tuple(path for content in contents for path in content.paths)
+    lasts = [content.lasts for content in contents]
+    known = None if None in lasts else max(last for last in lasts if last is not None)
+    span = streaming.timeline.span
+    cut = pieces(sum(c.rows for c in contents), span, known, within, context.plan.cores)
+    if not paths or not cut:
+        return None
+    chain = Chain(steps, within, paths)
+    notes.note(f"a chain of {len(steps)} within {notes.about(within)}: in {len(cut)} tasks")
+    columns = [*(f"{sql.name(var)} STRING" for var in chain.vars), f"`{STARTS}` BIGINT", f"`{ENDS}` BIGINT"]
+    view = context.plan.view()
+    context.plan.run_tasks(view, cut, partial(sequences, chain), ", ".join(columns), (sequence_kernel,))
+    found = (*chain.vars, STARTS, ENDS)
+    return Relation(f"SELECT * FROM {view}", found, frozenset(found))
+
+
+def pieces(rows: int, span: Span, before: int | None, within: int, cores: int) -> list[Piece]:
+    """The span and the time before it that matters (None: any), in pieces; none where that does not pay."""
+    most = (span.through - span.after) // (_MARGIN * max(1, within))
+    if rows < MANY or most < cores:
+        return []
+    count = min(most, max(_PARTS * cores, -(-rows // _EACH)))
+    width = -(-(span.through - span.after) // count)
+    cuts = [*range(span.after, span.through, width)][1:]
+    first = None if before is None else span.after - before
+    return [Piece(*bounds) for bounds in zip([first, *cuts], [*cuts, span.through], strict=True)]
+
+
+def _is_plain(context: Context) -> bool:
+    """Whether elements are read as they lie in their files."""
+    streaming = context.plan.streaming
+    assert streaming is not None
+    own = context.graph is None and context.window is None and not context.universes
+    plain = streaming.entailed is None and not streaming.stamped
+    return own and plain and all(c.paths and not c.when for c in context.contents())
+
+
+def _steps(op: ops.Op) -> tuple[Step, ...] | None:
+    match op:
+        case ops.Seq(left, right):
+            before, after = _steps(left), _steps(right)
+            return None if before is None or after is None else before + after
+        case ops.Bgp((pattern,)):
+            return _step(pattern)
+        case ops.Project(vars, inner):
+            return _without(_steps(inner), {var.name for var in vars})
+    return None
+
+
+def _without(steps: tuple[Step, ...] | None, kept: set[str]) -> tuple[Step, ...] | None:
+    """Only with these variables; a variable by which steps join has to stay."""
+    counted = Counter(var for step in steps or () for var in step.vars.values())
+    if steps is None or any(count > 1 and var not in kept for var, count in counted.items()):
+        return None
+    return tuple(Step(s.terms, {place: var for place, var in s.vars.items() if var in kept}) for s in steps)
+
+
+def _step(pattern: ops.TriplePattern) -> tuple[Step, ...] | None:
+    places = {"s": pattern.subject, "p": pattern.predicate, "o": pattern.object}
+    vars = {place: term.name for place, term in places.items() if isinstance(term, Var)}
+    terms = {place: term_encoding.encode(term) for place, term in places.items() if not isinstance(term, Var)}
+    once = len(set(vars.values())) == len(vars)
+    return (Step(terms, vars),) if once and not any(map(is_key, vars.values())) else None

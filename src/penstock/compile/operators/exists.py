@@ -1,0 +1,172 @@
+"""EXISTS: https://www.w3.org/TR/sparql11-query/#func-filter-exists.
+
+Mostly a semi-join. Only where substituting the outer solution means more than joining with it (a filter inside that
+reads an outer variable, an OPTIONAL that it changes) are the outer values taken inside, as keys: each distinct
+combination once, whatever the number of outer solutions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from penstock.algebra import ops
+from penstock.algebra.expressions import Call, Exists, Expr, Var
+from penstock.algebra.scope import certain, conjuncts, exists_in, expressions_of, free, references, substituted
+from penstock.algebra.substitute import rename
+from penstock.compile import sql
+from penstock.compile.context import Context, Universe
+from penstock.compile.expressions.expressions import condition
+from penstock.compile.operators import joins
+from penstock.compile.operators.events import complex_events
+from penstock.compile.relation import ENDS, KEY, Relation, is_parameter, select
+
+Marks = dict[Exists, str]
+
+
+def found_in(expr: Expr) -> bool:
+    return bool(exists_in(expr))
+
+
+def filtered(relation: Relation, test: Expr, context: Context) -> Relation:
+    """The rows on which the condition is true."""
+    parts = conjuncts(test)
+    plain = [p for p in parts if not found_in(p)]
+    if plain:
+        relation = _where(relation, tuple(plain), {}, context)
+    for part in parts:
+        match part:
+            case Exists(pattern):
+                relation = _semi(relation, pattern, context, anti=False)
+            case Call("!", (Exists(pattern),)):
+                relation = _semi(relation, pattern, context, anti=True)
+            case _ if found_in(part):
+                relation = _where_marked(relation, part, context)
+    return relation
+
+
+def _where(relation: Relation, parts: tuple[Expr, ...], marks: Marks, context: Context) -> Relation:
+    from penstock.compile.operators.operators import scope
+
+    around = scope(relation, context, marks)
+    return relation.where(sql.all_of(condition(part, around) for part in parts))
+
+
+def _where_marked(relation: Relation, part: Expr, context: Context) -> Relation:
+    with_marks, marks = marked(relation, part, context)
+    return _where(with_marks, (part,), marks, context)
+
+
+def marked(relation: Relation, expr: Expr, context: Context) -> tuple[Relation, Marks]:
+    """The relation with a boolean column for each EXISTS of the expression, which is none of its variables.
+
+    It may have further keys, and then as many more rows.
+    """
+    return marked_all(relation, (expr,), context)
+
+
+def marked_all(relation: Relation, exprs: tuple[Expr, ...], context: Context) -> tuple[Relation, Marks]:
+    columns: dict[Exists, str] = {}
+    for found in dict.fromkeys(e for expr in exprs for e in exists_in(expr)):
+        mark = context.plan.fresh(".mark")
+        relation = _mark(relation, found.pattern, mark, tuple(columns.values()), context)
+        columns[found] = mark
+    return relation, {found: sql.name(mark) for found, mark in columns.items()}
+
+
+def _mark(relation: Relation, pattern: ops.Op, mark: str, before: tuple[str, ...], context: Context) -> Relation:
+    """Decided once for every distinct combination of the values that it depends on; `before` are the marks so far."""
+    if not before:
+        relation = context.expand(relation, frozenset(k for u in context.universes for k in u.keys))
+        relation = context.plan.once(relation)
+    names = tuple(v for v in relation.vars if v in _read_by(pattern) or v in relation.keys or v == ENDS)
+    source = f"SELECT DISTINCT {', '.join(map(sql.name, names)) or '1 AS `.unit`'} FROM ({relation.sql})"
+    domain = Relation(source, names, relation.certain & set(names))
+    holds = _semi(domain, pattern, context, anti=False)
+    flagged = select([*map(sql.name, names), sql.alias("true", mark)], holds.sql)
+    kept = (sql.column("l", c) for c in (*relation.columns, *before))
+    items = [*kept, sql.alias(f"r.{sql.name(mark)} IS NOT NULL", mark)]
+    on = joins.same(relation, names)
+    text = f"SELECT {', '.join(items)} FROM ({relation.sql}) l LEFT JOIN ({flagged}) r ON {on}"
+    return replace(relation, sql=f"SELECT * FROM ({text})")
+
+
+def _semi(relation: Relation, pattern: ops.Op, context: Context, anti: bool) -> Relation:
+    outer = frozenset(Var(v) for v in relation.vars if not is_parameter(v))
+    if join_is_enough(pattern, outer):
+        from penstock.compile.operators.operators import apart, compile_op, partnered
+
+        relation, right = apart(relation, compile_op(pattern, context).plain(), context)
+        return partnered(relation, right, joins.partners(relation, right), anti)
+    relation = context.plan.once(relation)
+    unsure = [v for v in relation.vars if v in _read_by(pattern) and v not in relation.certain]
+    if unsure:
+        return _split(relation, unsure[0], pattern, context, anti)
+    return _substituted(relation, pattern, context, anti)
+
+
+def _split(relation: Relation, var: str, pattern: ops.Op, context: Context, anti: bool) -> Relation:
+    """Nothing is substituted for an unbound variable: solutions with and without it go separate ways."""
+    name = sql.name(var)
+    relation = relation.plain()
+    bound = replace(relation.where(f"{name} IS NOT NULL"), certain=relation.certain | {var})
+    others = tuple(v for v in relation.vars if v != var)
+    unbound = Relation(select(map(sql.name, others), relation.sql, f"WHERE {name} IS NULL"), others, relation.certain)
+    return joins.union(*(_semi(part, pattern, context, anti) for part in (bound, unbound)))
+
+
+def _substituted(relation: Relation, pattern: ops.Op, context: Context, anti: bool) -> Relation:
+    outer = [v for v in relation.vars if v in _read_by(pattern)]
+    keys = {v: context.plan.fresh(KEY) for v in outer}
+    items = ", ".join(sql.alias(sql.name(v), key) for v, key in keys.items())
+    inner = context.with_universe(Universe(tuple(keys.values()), f"SELECT DISTINCT {items} FROM ({relation.sql})"))
+    right = _compile(rename(pattern, {Var(v): Var(key) for v, key in keys.items()}), inner)
+    complex_events.settled(relation, right, context)
+    relation = context.expand(relation, right.keys - set(keys.values()))
+    agree = [f"{sql.column('l', v)} = {sql.column('r', key)}" for v, key in keys.items() if key in right.vars]
+    around = [joins.compatible(relation, right)] if joins.shared(relation, right) else []
+    return joins.semi(relation, right, sql.all_of([*agree, *around, *joins.so_far(relation, right)]), anti)
+
+
+def _compile(pattern: ops.Op, context: Context) -> Relation:
+    from penstock.compile.operators.operators import compile_op
+
+    return context.pointwise(compile_op(pattern, context).plain())
+
+
+def _read_by(pattern: ops.Op) -> frozenset[str]:
+    """Of the outer solution. A parameter is no part of that: it is the same inside, for the same member."""
+    return frozenset(v.name for v in substituted(pattern) if not v.parameter)
+
+
+def join_is_enough(op: ops.Op, outer: frozenset[Var]) -> bool:
+    """Whether joining the pattern's solutions with the outer one finds just what substituting it would."""
+    outer = outer & substituted(op)
+    if not outer:
+        return True
+    if any(outer & references(e) - certain_below(op) or found_in(e) for e in expressions_of(op)):
+        return False
+    match op:
+        case ops.LeftJoin(_, left, right) | ops.Minus(left, right) | ops.EqualsOptional(left, right):
+            return _are_independent(left, right, outer)
+        case ops.OptionalSeq(left, right):
+            return _are_independent(right, left, outer)
+        case ops.Group(keys, _, pattern):
+            return outer <= frozenset(keys) and join_is_enough(pattern, outer)
+        case ops.Slice():
+            return False
+        case ops.Project(vars, pattern):
+            return join_is_enough(pattern, outer & frozenset(vars))
+    return all(join_is_enough(child, outer) for child in op.children)
+
+
+def _are_independent(needed: ops.Op, other: ops.Op, outer: frozenset[Var]) -> bool:
+    alone = outer & substituted(other) - certain(needed)
+    return not alone and join_is_enough(needed, outer) and _independent(other, outer)
+
+
+def _independent(op: ops.Op, outer: frozenset[Var]) -> bool:
+    return not (free(op) & outer) and join_is_enough(op, outer)
+
+
+def certain_below(op: ops.Op) -> frozenset[Var]:
+    return frozenset().union(*(certain(child) for child in op.children))

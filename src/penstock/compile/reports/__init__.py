@@ -1,0 +1,1 @@
+"""Relation-to-stream: RSTREAM, ISTREAM, DSTREAM and validity intervals."""

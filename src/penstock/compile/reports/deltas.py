@@ -1,0 +1,96 @@
+"""What becomes true and what ceases to be, from the rows that come and go in a span alone.
+
+A solution that an answer has once more than before has become true once more. Where each of its rows holds during an
+interval, that is how many of them begin at an instant, less those that end there: nothing has to be carried from one
+evaluation to the next, and no row that only goes on is looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from penstock.algebra import ops
+from penstock.algebra.ops import Op, Query
+from penstock.algebra.scope import exists_in, expressions_of
+from penstock.algebra.windows import CountWindow, TimeWindow, Window
+from penstock.compile import sql
+from penstock.compile.expressions.expressions import asks_now
+from penstock.compile.relation import FROM, TO, Relation, nothing
+from penstock.compile.windows.evaluation_instants import PeriodicInstants, within
+from penstock.model.span import Span
+from penstock.optimise.walk import nodes
+
+__all__ = ["applies", "delta_times", "deltas", "of_one_element"]
+
+_SIGNS = {"istream": "", "dstream": "-"}
+_ROW_BY_ROW = (
+    ops.Bgp, ops.Extend, ops.Filter, ops.Graph, ops.InWindow, ops.Join, ops.Kept, ops.Overridden, ops.Path, ops.Project,
+    ops.Reduced, ops.Table, ops.Union,
+)  # fmt: skip
+
+
+def applies(query: Query, emit: str) -> bool:
+    """Whether every solution has a row of a window in it, which says from when until when it holds.
+
+    Windows of one kind, that is: those that move by themselves have instants wherever something comes or leaves, the
+    others at their steps.
+    """
+    if emit not in _SIGNS or not isinstance(query.form, ops.Select) or not query.streams:
+        return False
+    return _is_row_by_row(query.pattern) and _has_window(query.pattern) and _of_one_kind(query)
+
+
+def _is_row_by_row(op: Op) -> bool:
+    """Whether each of its solutions stands for itself, and time is only when it holds."""
+    own = isinstance(op, _ROW_BY_ROW) and not any(asks_now(e) or exists_in(e) for e in expressions_of(op))
+    return own and all(map(_is_row_by_row, op.children))
+
+
+def _has_window(op: Op) -> bool:
+    if isinstance(op, ops.InWindow):
+        return True
+    found = map(_has_window, op.children)
+    return all(found) and bool(op.children) if isinstance(op, ops.Union) else any(found)
+
+
+def _of_one_kind(query: Query) -> bool:
+    windows = [stream.window for stream in query.streams]
+    stepping = [window for window in windows if isinstance(window, TimeWindow)]
+    if not stepping:
+        return True
+    every = query.registration is not None and query.registration.every is not None
+    overlapping = all(window.range > window.step == stepping[0].step for window in stepping)
+    return len(stepping) == len(windows) and overlapping and not every
+
+
+def of_one_element(query: Query) -> bool:
+    """Whether each solution has one element of a stream in it, so that only those count that come or go themselves."""
+    inside = [op.pattern for op in nodes(query.pattern) if isinstance(op, ops.InWindow)]
+    single = len(inside) == 1 and isinstance(inside[0], ops.Bgp) and len(inside[0].patterns) == 1
+    return single and all(stream.name is not None and not stream.merge for stream in query.streams)
+
+
+def delta_times(window: Window, span: Span) -> tuple[Span, ...] | None:
+    """When elements come, and when those do that go, if that is so in the span; a little more does no harm."""
+    if isinstance(window, CountWindow) or window.range is None:
+        return None
+    delay, step = (window.delay, window.step) if isinstance(window, TimeWindow) else (0, window.slide)
+    late = (delay, delay + window.range)
+    return tuple(Span(span.after - step - back, span.through + step - back) for back in late)
+
+
+def deltas(emit: str, relation: Relation, columns: Sequence[str], lattice: PeriodicInstants) -> str:
+    """The solutions that become true, or cease to be, with the instants at which they do, in the column `time`."""
+    names = [sql.name(column) for column in columns]
+    if not relation.timed:  # no window has anything
+        return f"SELECT {', '.join(['0L AS time', *(sql.alias(nothing(c), c) for c in columns)])} WHERE false"
+    begins, ends = (lattice.rounded(sql.name(bound)) for bound in (FROM, TO))
+    held = f"SELECT {', '.join([*names, f'{begins} AS `.b`', f'{ends} AS `.e`'])} FROM ({relation.sql})"
+    either = f"`.b` < `.e` AND ({within('`.b`', lattice.span)} OR {within('`.e`', lattice.span)})"
+    both = "inline(array(struct(`.b` AS `.t`, 1L AS `.d`), struct(`.e` AS `.t`, -1L AS `.d`)))"
+    events = f"SELECT {', '.join([*names, both])} FROM ({held}) t WHERE {either}"
+    by = ", ".join(["`.t`", *names])
+    number = f"{_SIGNS[emit]}sum(`.d`) AS `.n`"
+    summed = f"SELECT {by}, {number} FROM ({events}) t WHERE {within('`.t`', lattice.span)} GROUP BY {by}"
+    copies = f"SELECT *, explode(sequence(1L, `.n`)) AS `.c` FROM ({summed}) t WHERE `.n` > 0"
+    return f"SELECT {', '.join(['`.t` AS time', *names])} FROM ({copies})"

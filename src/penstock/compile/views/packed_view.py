@@ -1,0 +1,90 @@
+"""Rows of a part that was answered before, packed so that those with some terms are found without a job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from penstock.compile.relation import Terms
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+__all__ = ["DictionaryEncodedRows", "collect_packed", "dictionary_encoded", "distinct_terms"]
+
+
+@dataclass(frozen=True, slots=True)
+class DictionaryEncodedRows:
+    """Rows that have numbers in place of terms, and each column's terms once. `hashed` has their hashes in ascending
+    order, and whose these are, for the columns that were asked for."""
+
+    table: pa.Table
+    hashed: dict[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+
+    def with_terms(self, wanted: Mapping[str, Terms]) -> pa.Table:
+        """The rows that have one of these terms in each of these columns, unpacked."""
+        found = None
+        for column, terms in sorted(wanted.items(), key=lambda item: len(item[1])):
+            coded = self._coded(column)
+            among = np.zeros(len(coded.dictionary), bool)
+            among[self._numbers(column, terms)] = True
+            numbers = coded.indices.to_numpy()
+            found = np.flatnonzero(among[numbers]) if found is None else found[among[numbers[found]]]
+        rows = self.table if found is None else self.table.take(found)
+        return pa.table([part.cast(pa.string()) for part in rows.columns], names=rows.column_names)
+
+    def _numbers(self, column: str, terms: Terms) -> np.ndarray:
+        """Those of the terms that occur."""
+        if column not in self.hashed:
+            hashes = _hashes(self._coded(column).dictionary)
+            order = np.argsort(hashes)
+            self.hashed[column] = hashes[order], order.astype(np.int32)
+        hashes, order = self.hashed[column]
+        asked = pa.array(terms, pa.string())
+        first, beyond = (np.searchsorted(hashes, _hashes(asked), side) for side in ("left", "right"))
+        alike = [order[first[first + i < beyond] + i] for i in range(max(beyond - first, default=0))]
+        numbers = np.unique(np.concatenate([*alike, np.zeros(0, np.int32)]))
+        found = self._coded(column).dictionary.take(pa.array(numbers))
+        same: np.ndarray = np.asarray(pc.is_in(found, value_set=asked), bool)  # and have not just the same hash
+        return np.asarray(numbers[same])
+
+    def _coded(self, column: str) -> pa.DictionaryArray[Any, Any]:
+        whole = self.table.column(column)
+        coded = whole.chunk(0) if whole.num_chunks == 1 else whole.combine_chunks()
+        assert isinstance(coded, pa.DictionaryArray)
+        return coded
+
+
+def _hashes(terms: pa.Array[Any]) -> np.ndarray:
+    return pd.util.hash_array(terms.to_numpy(zero_copy_only=False), categorize=False)
+
+
+def collect_packed(frame: DataFrame, rows: int) -> DictionaryEncodedRows | None:
+    """The so many rows of a frame, packed on their way through a file; None where that is not one that both can see."""
+    names = frame.columns
+    with TemporaryDirectory(prefix="penstock-") as folder:
+        frame.toDF(*map(str, range(len(names)))).write.mode("overwrite").parquet(folder)
+        try:
+            table = pq.read_table(folder, read_dictionary=[str(i) for i in range(len(names))])
+        except (OSError, pa.ArrowException):
+            return None
+    found = table.rename_columns(names).unify_dictionaries().combine_chunks()
+    return DictionaryEncodedRows(found) if found.num_rows == rows else None
+
+
+def dictionary_encoded(table: pa.Table) -> DictionaryEncodedRows:
+    columns = [column.combine_chunks().dictionary_encode() for column in table.columns]
+    return DictionaryEncodedRows(pa.table(columns, names=table.column_names))
+
+
+def distinct_terms(table: pa.Table, columns: Iterable[str]) -> dict[str, Terms]:
+    """The terms that stand in these columns."""
+    return {column: frozenset(map(str, pc.unique(table.column(column)).to_pylist())) for column in columns}

@@ -1,0 +1,1 @@
+"""Stream-to-relation: window contents with validity intervals, evaluation instants, window statistics."""

@@ -1,0 +1,15 @@
+"""A span of time: the instants that one evaluation answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Span"]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The instants t with after < t <= through."""
+
+    after: int
+    through: int

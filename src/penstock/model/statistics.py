@@ -1,0 +1,25 @@
+"""Statistics of a log segment, which the optimiser reads instead of its elements."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from penstock.model import hyperloglog
+
+__all__ = ["SegmentStatistics"]
+
+
+class SegmentStatistics(Protocol):
+    """What is known of some elements without reading them; see `penstock.stream.log.segment.Segment`."""
+
+    @property
+    def rows(self) -> int: ...
+    @property
+    def first(self) -> int: ...
+    @property
+    def last(self) -> int: ...
+    @property
+    def predicates(self) -> Mapping[str, int]: ...
+    @property
+    def sketches(self) -> hyperloglog.Sketches: ...

@@ -1,0 +1,58 @@
+"""How a term becomes a column: the one place that knows.
+
+A term is one string: N-Triples without its escapes.
+
+    <http://example.org/a>      _:b0      "text"      "text"@en      "5"^^<http://www.w3.org/2001/XMLSchema#integer>
+
+Neither a language tag nor an IRI can hold a quotation mark, so the last one in the string always ends the lexical form,
+whatever that holds: nothing is escaped and nothing has to be unescaped. Equal strings are `sameTerm`. The *tail* is
+what follows the last quotation mark (the whole string for IRIs and blank nodes): it says what kind of term it is.
+"""
+
+from __future__ import annotations
+
+from pyoxigraph import BlankNode, Literal, NamedNode
+
+from penstock.algebra.expressions import Term
+
+__all__ = ["INTEGER_TYPES", "LANG_STRING", "STRING", "XSD", "decode", "encode", "tail_of"]
+
+XSD = "http://www.w3.org/2001/XMLSchema#"
+LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
+STRING = XSD + "string"
+INTEGER_TYPES = (
+    "integer", "int", "long", "short", "byte", "nonNegativeInteger", "positiveInteger", "nonPositiveInteger",
+    "negativeInteger", "unsignedLong", "unsignedInt", "unsignedShort", "unsignedByte",
+)  # fmt: skip
+
+
+def encode(term: Term) -> str:
+    """The column value of a term."""
+    if isinstance(term, Literal):
+        return f'"{term.value}"{_tail(term)}'
+    return f"<{term.value}>" if isinstance(term, NamedNode) else f"_:{term.value}"
+
+
+def _tail(literal: Literal) -> str:
+    if literal.language:
+        return f"@{literal.language}"
+    return "" if literal.datatype.value == STRING else f"^^<{literal.datatype.value}>"
+
+
+def decode(value: str) -> Term:
+    """The term of a column value."""
+    if value[0] == "<":
+        return NamedNode(value[1:-1])
+    if value[0] == "_":
+        return BlankNode(value[2:])
+    lexical, _, tail = value[1:].rpartition('"')
+    if not tail:
+        return Literal(lexical)
+    if tail[0] == "@":
+        return Literal(lexical, language=tail[1:])
+    return Literal(lexical, datatype=NamedNode(tail[3:-1]))
+
+
+def tail_of(datatype: str) -> str:
+    """The tail of literals with this datatype (a local name of XML Schema)."""
+    return f"^^<{XSD}{datatype}>"

@@ -1,0 +1,1 @@
+"""Continuous queries on Spark: planning, background tables, results, profiles."""

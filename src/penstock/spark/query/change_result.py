@@ -1,0 +1,64 @@
+"""What an evaluation gives that tells of spells: those to report, and those that are open when the span ends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import parquet
+from pyspark.sql import DataFrame
+
+from penstock.compile import sql
+from penstock.compile.reports.validity import AT, SINCE, TOLD, UNTIL
+from penstock.spark.query.snapshot_result import marked
+
+__all__ = ["ChangeResult"]
+
+_FEW = 50_000
+
+
+class ChangeResult:
+    """`spells` has the columns of the query (of a family's first of all `.km`), and those of `spells.emitted`.
+
+    Mostly all rows come into this process, in one job, and the open ones are found here. Who asks for these first wants
+    the others to stay with Spark.
+    """
+
+    def __init__(self, spells: DataFrame, columns: Sequence[str], intervals: bool) -> None:
+        self._spells = spells
+        self._told = [AT, *columns, *([SINCE] if intervals else [])]
+        self._open = [SINCE, UNTIL, *columns]
+
+    @property
+    def frame(self) -> DataFrame:
+        """The rows to report, each with its instant in the first column; intervals also with their beginning."""
+        told = self._spells.where(f"`{TOLD}`").select(*map(sql.name, self._told))
+        return told.toDF("time", *self._told[1:])
+
+    def toArrow(self) -> pa.Table:
+        """The same, with a further column `.row` that is true: an instant at which nothing is told has no answer."""
+        told = self._fetched.filter(self._fetched.column(TOLD)).select(self._told)
+        return marked(told.rename_columns(["time", *self._told[1:]]))
+
+    def write_open(self, path: str) -> int:
+        """Keep the open spells: as one file where they are here or few, else by Spark, in parallel."""
+        if "_fetched" in vars(self):
+            return _written(self._fetched.filter(pc.is_null(self._fetched.column(UNTIL))).select(self._open), path)
+        self._spells = self._spells.localCheckpoint()
+        frame = self._spells.where(f"`{UNTIL}` IS NULL").select(*map(sql.name, self._open))
+        few = frame.limit(_FEW + 1).toArrow()
+        if few.num_rows <= _FEW:
+            return _written(few, path)
+        frame.write.parquet(path)
+        return frame.count()
+
+    @cached_property
+    def _fetched(self) -> pa.Table:
+        return self._spells.toArrow()
+
+
+def _written(table: pa.Table, path: str) -> int:
+    parquet.write_table(table, path)
+    return table.num_rows

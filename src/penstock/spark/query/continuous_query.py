@@ -1,0 +1,450 @@
+"""Continuous queries: the same plan at every instant, all due instants in one Spark job.
+
+An evaluation is a pure function of the streams' elements, the background and the span of instants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache, partial
+
+import numpy as np
+from pyspark.sql import DataFrame
+
+from penstock.algebra import ops
+from penstock.algebra.bounds import kept_for
+from penstock.algebra.longest import longest_sequences
+from penstock.algebra.occurrence import is_timed
+from penstock.algebra.scope import exists_in, expressions_of
+from penstock.algebra.windows import CountWindow, SlideWindow, TimeWindow, ceiling, floor
+from penstock.compile import notes, sql
+from penstock.compile.context import Context, Plan, Streaming, Tables, Universe
+from penstock.compile.expressions import timestamps
+from penstock.compile.operators.events import complex_events
+from penstock.compile.operators.operators import compile_op
+from penstock.compile.operators.query_family import ParameterTable
+from penstock.compile.relation import ALWAYS, INSTANT
+from penstock.compile.reports import deltas, rstream, validity
+from penstock.compile.sql.common_subexpressions import naming
+from penstock.compile.windows import stream_to_relation
+from penstock.compile.windows.evaluation_instants import ChangeInstants, EvaluationInstants, PeriodicInstants
+from penstock.compile.windows.stream_to_relation import WindowRelation
+from penstock.compile.windows.window_statistics import (
+    LiveStatistics,
+    WindowStatistics,
+    content_statistics,
+    turnover,
+    upper_bound,
+)
+from penstock.model import term_encoding
+from penstock.model.span import Span
+from penstock.model.stream_files import StreamFiles
+from penstock.optimise import walk
+from penstock.optimise.adaptive import Adaptive, Reordered
+from penstock.optimise.cost import ROWS_MADE, cost
+from penstock.spark.query.change_result import ChangeResult
+from penstock.spark.query.open_intervals import OpenIntervalFiles, read_open_intervals
+from penstock.spark.query.snapshot_result import SnapshotResult
+from penstock.spark.session.jobs import Jobs
+from penstock.spark.views.background_tables import BackgroundTables
+from penstock.spark.views.common_subplans import CommonSubplans, shareable
+
+__all__ = ["BackgroundTables", "ChangeResult", "ContinuousQuery", "SnapshotResult", "Span", "StreamFiles"]
+
+_KEPT = 40  # rows of a part that was answered before are as much work as one of a stream: they are only looked up
+
+
+class ContinuousQuery:
+    """One registered query, optimised once and evaluated span by span."""
+
+    def __init__(
+        self,
+        query: ops.Query,
+        background: BackgroundTables,
+        *,
+        duplicates: str = "keep",
+        emit: str | None = None,
+        rules: Collection[str] | None = None,
+        retention: int | None = None,
+    ) -> None:
+        if duplicates not in ("keep", "merge"):
+            raise ValueError(f'duplicates is "keep" or "merge", not {duplicates!r}')
+        self._background = background
+        self._merge = duplicates == "merge"
+        self._query = _bounded(query, _emit(query, emit), retention)
+        self._adaptive = Adaptive(self._query, rules)
+        self._steps = _steps(query)
+        self._joins = _joins(query)
+        self.emit = _emit(query, emit)
+        self._nets = deltas.applies(query, self.emit)
+        self._alone = self._nets and not self._merge and deltas.of_one_element(query)
+        self._jobs = Jobs(background.session)
+        self._members: ParameterTable | None = None
+        self._by_instant = self.emit != "events"  # whether a row is there at some instants, and not at others
+
+    def evaluate(
+        self,
+        streams: Mapping[str, StreamFiles],
+        span: Span,
+        before: OpenIntervalFiles = None,
+        final: bool = False,
+        members: ParameterTable | None = None,
+    ) -> SnapshotResult | ChangeResult:
+        """The answers at the instants of the span; `streams` has those that the query names, by IRI.
+
+        A query that does not report whole answers takes up what its last evaluation left open, at the path `before`;
+        `final` says that time ends with the span. With `members` it is the plan of a family, and answers for each.
+        """
+        self._take(members)
+        self._size(_rows(streams))
+        try:
+            return self._evaluated(streams, span, before, final)
+        except complex_events.Unsettled:
+            self._by_instant = True
+            return self._evaluated(streams, span, before, final)
+
+    def _size(self, rows: int, made: float = 0.0) -> None:
+        """So many rows are read, and those of the members; and so many are made by joins."""
+        own = 0 if self._members is None else len(self._members.numbers)
+        self._jobs.partition(rows + own, self._joins or self._members is not None, made)
+
+    def _take(self, members: ParameterTable | None) -> None:
+        """The table of those who are no longer asked for goes."""
+        if self._members is not None and members is not self._members:
+            self._members.drop(self._jobs.session)
+        self._members = members
+
+    def _evaluated(
+        self, streams: Mapping[str, StreamFiles], span: Span, before: OpenIntervalFiles, final: bool
+    ) -> SnapshotResult | ChangeResult:
+        with naming(), self._planned(streams, span) as (query, context):
+            whom = None if self._members is None else self._members.numbers
+            if self.emit == "events":
+                frame = self._jobs.session.sql(rstream.events(query, context))
+                return SnapshotResult(frame, [], lambda _: frame)
+            if self._nets:
+                frame = self._jobs.session.sql(rstream.changes(query, self.emit, context))
+                return SnapshotResult(frame, [], lambda _: frame)
+            if self.emit != "rstream":
+                return self._emitted(query, span, before, final, context)
+            frame = self._jobs.session.sql(rstream.answers(query, context))
+            streaming = context.plan.streaming
+            assert streaming is not None
+            if isinstance(streaming.timeline, PeriodicInstants):
+                return SnapshotResult(frame, list(streaming.timeline), lambda some: self._occupied(streams, some), whom)
+            times = self._jobs.session.sql(context.universes[0].sql)
+            return SnapshotResult(frame, None, lambda _: times, whom)
+
+    def _emitted(
+        self, query: ops.Query, span: Span, before: OpenIntervalFiles, final: bool, context: Context
+    ) -> ChangeResult:
+        """What the spells of the span say; only instants at which something is said have an answer."""
+        view, frame = None, read_open_intervals(self._jobs.session, before, self._members)
+        if frame is not None:
+            view = context.plan.view()
+            frame.createOrReplaceTempView(view)
+        columns, text = rstream.spells(query, view, context)
+        found = self._jobs.session.sql(validity.emitted(self.emit, text, columns, span, final))
+        return ChangeResult(found, columns, self.emit == "intervals")
+
+    def _occupied(self, streams: Mapping[str, StreamFiles], span: Span) -> DataFrame:
+        found = [self._content(s, streams, span) for s in self._query.streams]
+        return self._jobs.session.sql(_occupied(PeriodicInstants(self._steps, span), found))
+
+    @property
+    def history(self) -> tuple[Reordered, ...]:
+        """When and why joins got another order, the newest last."""
+        return tuple(self._adaptive.history)
+
+    def instants(self, after: int, through: int) -> bool:
+        """Whether there can be an instant t with after < t <= through."""
+        return any(floor(through, step) > after for step in self._steps) or (self._moves() and through > after)
+
+    def last_instant(self, last: int) -> int:
+        """The last instant of a bounded run whose last element has that time: the time itself, or the next instant."""
+        return min((ceiling(last, step) for step in self._steps), default=last)
+
+    def horizon(self, progress: int, stream: str) -> int | None:
+        """Up to which time elements of the stream are past for all instants after `progress`; None: that depends on
+        how many there are."""
+        windows = [s.window for s in self._query.streams if s.iri.value == stream]
+        ends = [self._end(w, progress) for w in windows if not isinstance(w, CountWindow)]
+        return min(ends) if len(ends) == len(windows) and ends else None
+
+    def _end(self, window: TimeWindow | SlideWindow, progress: int) -> int:
+        """Windows that change at any time may have an instant then, and see what this one still holds."""
+        if isinstance(window, SlideWindow):
+            return -ALWAYS if window.range is None else floor(progress - window.range, window.slide) + window.slide - 1
+        if self._nets:
+            return floor(progress, window.step) - window.delay - window.range
+        steps = () if self._moves() else self._steps
+        following = min((ceiling(progress + 1, step) for step in steps), default=progress + 1)
+        return floor(following, window.step) - window.delay - window.range
+
+    @property
+    def carries(self) -> bool:
+        """Whether an evaluation has to know what the one before left open."""
+        return self.emit not in ("rstream", "events") and not self._nets
+
+    def tail(self, stream: str) -> int:
+        """How many of the newest elements up to the progress have to be kept for windows that count them."""
+        windows = [s.window for s in self._query.streams if s.iri.value == stream]
+        return max((w.size + w.step for w in windows if isinstance(w, CountWindow)), default=0)
+
+    def close(self) -> None:
+        """Let go of what is kept with Spark."""
+        self._background.settled.release(self)
+        self._background.sharing.release(self)
+        self._take(None)
+
+    def _moves(self) -> bool:
+        """Whether instants are wherever something comes or leaves."""
+        registration = self._query.registration
+        fixed = registration is not None and registration.every is not None
+        return not fixed and not all(isinstance(s.window, TimeWindow) for s in self._query.streams)
+
+    # Planning
+
+    @contextmanager
+    def _planned(self, streams: Mapping[str, StreamFiles], span: Span) -> Iterator[tuple[ops.Query, Context]]:
+        tables = self._background.tables(self._query.dataset)
+        self._background.settled.refresh()
+        found = [self._content(s, streams, span) for s in self._query.streams]
+        statistics = self._statistics(found, streams, span)
+        optimised = self._adaptive.plan(statistics, span.through)
+        notes.planned(optimised, statistics, found)
+        query = optimised.query
+        jobs = self._jobs
+        plan = Plan(tables, jobs.compute, query.base, "", jobs.fetch, jobs.send, jobs.run_tasks, jobs.cores)
+        plan.dataset, plan.members = query.dataset, self._members
+        plan.shared = self._shared(query, streams, span)
+        try:
+            plan.tables = Tables(tables.default, tables.named, tables.graphs | {c.graph for c in found})
+            if not self._by_instant:
+                plan.streaming = self._streaming(query, tuple(map(self._event, found)), PeriodicInstants((1,), span))
+                yield query, self._with_members(Context(plan))
+                return
+            if self._nets:
+                lattice = PeriodicInstants(self._steps or (1,), span)
+                plan.streaming = self._streaming(query, self._seen(found, query, lattice, tables), lattice)
+                yield query, self._with_members(Context(plan))
+                return
+            timeline = self._timeline(found, span, plan)
+            seen = self._seen(found, query, timeline, tables)
+            plan.streaming = self._streaming(query, seen, timeline)
+            at = Context(plan).with_universe(Universe((INSTANT,), _occupied(timeline, found)))
+            yield query, self._with_members(at)
+        finally:
+            self._jobs.drop(plan.views)
+            read = int(plan.read) + sum(plan.kept.values()) // _KEPT  # as well: so far nothing was run
+            self._size(_rows(streams) + read, cost(query.pattern, statistics, ROWS_MADE, plan.left))
+
+    def _statistics(
+        self, found: list[WindowRelation], streams: Mapping[str, StreamFiles], span: Span
+    ) -> LiveStatistics:
+        windows = zip(self._query.streams, found, strict=True)
+        return LiveStatistics(self._background.statistics, tuple(self._held(w, c, streams, span) for w, c in windows))
+
+    def _held(
+        self, source: ops.StreamWindow, content: WindowRelation, streams: Mapping[str, StreamFiles], span: Span
+    ) -> WindowStatistics:
+        """What a window holds, looked at only where somebody asks."""
+        window, segments = source.window, streams[source.iri.value].segments
+        counts = cache(partial(content_statistics, window, segments, span, content.counts))
+        return WindowStatistics(source, content.predicates, counts, turnover(window, segments, span))
+
+    def _with_members(self, context: Context) -> Context:
+        if self._members is None:
+            return context
+        return context.with_universe(self._members.universe(self._jobs.session))
+
+    def _content(self, source: ops.StreamWindow, streams: Mapping[str, StreamFiles], span: Span) -> WindowRelation:
+        stream, window, looked_at = streams[source.iri.value], source.window, self._looked_at(span)
+        times = deltas.delta_times(window, looked_at) if self._alone else None
+        near = None if (reached := stream_to_relation.reach(window, looked_at)) is None else (reached,)
+        view = self._background.scans.view(stream, isinstance(window, CountWindow), times)
+        name = None if source.name is None else term_encoding.encode(source.name)
+        stored, entailed = self._background.surveyed(stream), self._background.entailed
+        return WindowRelation(
+            term_encoding.encode(source.iri),
+            source.named,
+            stream_to_relation.visible(view, window, looked_at, stream.dropped),
+            stored if entailed is None else entailed.predicates(stored),
+            ends=isinstance(window, TimeWindow) or (isinstance(window, SlideWindow) and window.range is not None),
+            rows=stream.rows,
+            paths=stream.paths,
+            name=name,
+            tag=source.tag,
+            moves=not isinstance(window, TimeWindow),
+            stored=stored,
+            lasts=None if isinstance(window, CountWindow) else window.range,
+            counts=partial(self._background.counts, stream),
+            most=partial(upper_bound, stream.segments),
+            elements=cache(partial(self._background.scans.table, stream, times or near)),
+        )
+
+    def _shared(self, query: ops.Query, streams: Mapping[str, StreamFiles], span: Span) -> CommonSubplans | None:
+        """Families are answered together already."""
+        sharing, alike = self._background.sharing, self._alike(query)
+        alone = self._members is None
+        parts = ((op, place, alike) for op, place in shareable(query.pattern)) if alone else ()
+        sharing.plan(self, frozenset((self._changing, *parts)))
+        rows = _rows(streams)
+        return CommonSubplans(sharing, alike, self._now(streams, span), rows, compile_op) if alone else None
+
+    @property
+    def _changing(self) -> Hashable:
+        """What the instants depend on, where elements make them."""
+        return ChangeInstants, self._query.streams, self._steps
+
+    def _alike(self, query: ops.Query) -> Hashable:
+        """What two queries have to agree in, so that equal sub-plans have equal rows in equal columns."""
+        asked, calls = timestamps.asked(query.pattern), timestamps.calls(query.pattern)
+        timed = is_timed(query) and query.pattern  # when rows occurred is asked here and there
+        reported = "events" if self.emit == "events" else self._nets
+        stamped = tuple(sorted(asked.items())) if calls else ()
+        return query.streams, query.dataset, query.base, self._merge, reported, self._steps, stamped, timed
+
+    def _now(self, streams: Mapping[str, StreamFiles], span: Span) -> Hashable:
+        """What decides about the rows of an evaluation."""
+        return self._background.version, span, tuple((name, one.paths, one.rows) for name, one in streams.items())
+
+    def _looked_at(self, span: Span) -> Span:
+        """What leaves at the first instant is asked for where it counts against what comes then."""
+        return Span(span.after - 1, span.through) if self._nets else span
+
+    def _timeline(self, found: list[WindowRelation], span: Span, plan: Plan) -> EvaluationInstants:
+        if not self._moves():
+            return PeriodicInstants(self._steps, span)
+        bounds = self._bounds(found)
+        if bounds is not None:
+            return ChangeInstants(plan.sent(ChangeInstants.counted(bounds, span)), span)
+        moving, still = ([c.sql for c in found if c.moves is moves] for moves in (True, False))
+        instants = [_occupied(PeriodicInstants(self._steps, span), found)] if self._steps else []
+        text = ChangeInstants.numbered(moving, still, instants, span)
+        return ChangeInstants(self._background.sharing.view(self._changing, text, text), span)
+
+    def _bounds(self, found: list[WindowRelation]) -> list[tuple[np.ndarray, np.ndarray]] | None:
+        """When elements come and leave, where all of them are here and no window has steps."""
+        bounds = [
+            stream_to_relation.bounds(source.window, table.column("ts").to_numpy())
+            for source, content in zip(self._query.streams, found, strict=True)
+            if isinstance(source.window, SlideWindow) and (table := content.elements()) is not None
+        ]
+        return bounds if len(bounds) == len(found) and not self._steps else None
+
+    def _event(self, content: WindowRelation) -> WindowRelation:
+        """What is in no window: all there is, and mostly only its own time matters."""
+        when = content.when if self._by_instant else ()
+        if not self._merge:
+            return replace(content, when=when)
+        content = self._closed(content)
+        columns = ", ".join([stream_to_relation.ELEMENT, *map(sql.name, when)])
+        return replace(content, sql=f"SELECT DISTINCT {columns} FROM ({content.sql})", when=when, paths=())
+
+    def _seen(
+        self, found: list[WindowRelation], query: ops.Query, timeline: EvaluationInstants, tables: Tables
+    ) -> tuple[WindowRelation, ...]:
+        """The windows as patterns read them: equal triples merged if that is wanted, and the instant in place of an
+        interval where no element is seen twice."""
+        if self.emit == "events":
+            return tuple(map(self._event, found))
+        seen = [self._merged(c, s.merge, tables) for c, s in zip(found, query.streams, strict=True)]
+        windows = [s.window for s in query.streams]
+        if seen != found or not isinstance(timeline, PeriodicInstants):
+            return tuple(seen)
+        if not all(stream_to_relation.is_seen_once(w, timeline) for w in windows):
+            return tuple(seen)
+        return tuple(replace(c, sql=stream_to_relation.at_its_instant(c.sql, timeline), when=(INSTANT,)) for c in found)
+
+    def _closed(self, content: WindowRelation) -> WindowRelation:
+        """With what follows from its elements, before equal triples become one."""
+        entailed = self._background.entailed
+        return content if entailed is None else replace(content, sql=entailed.triples(content.sql), closed=True)
+
+    def _merged(self, content: WindowRelation, merge: bool, tables: Tables) -> WindowRelation:
+        if not (self._merge or (merge and content.name is not None)):
+            return content
+        content = self._closed(content)
+        if content.name is not None:
+            each = stream_to_relation.merged(content.sql, "s, p, o, g")
+            return replace(content, sql=stream_to_relation.merged(content.sql), each=each)
+        return replace(
+            content, sql=stream_to_relation.absent_from(stream_to_relation.merged(content.sql), tables.default)
+        )
+
+    def _streaming(
+        self, query: ops.Query, found: tuple[WindowRelation, ...], timeline: EvaluationInstants
+    ) -> Streaming:
+        asked, calls = timestamps.asked(query.pattern), timestamps.calls(query.pattern)
+        default = tuple(c for c in found if not c.named and c.name is None)
+        if self._merge and self.emit != "events":
+            tags = {c.tag: [d for d in default if d.tag == c.tag] for c in default}
+            default = tuple(
+                stream_to_relation.as_one(some, timeline) if len(some) > 1 else some[0] for some in tags.values()
+            )
+        known, statistics = self._background.predicates(), self._background.statistics
+        occurring = self.emit == "events" or is_timed(query)
+        outermost = None if self.emit == "events" else complex_events.outermost(query)
+        return Streaming(
+            timeline,
+            found,
+            default,
+            known,
+            asked,
+            calls,
+            partial(self._background.settled.part, self),
+            partial(self._background.settled.families.relation, self),
+            statistics,
+            occurring,
+            self._background.entailed,
+            longest_sequences(query.pattern) if occurring else {},
+            outermost,
+        )
+
+
+def _rows(streams: Mapping[str, StreamFiles]) -> int:
+    return sum(stream.rows for stream in streams.values())
+
+
+def _occupied(timeline: EvaluationInstants, found: list[WindowRelation]) -> str:
+    """The instants at which some window holds something."""
+    return timeline.non_empty([c.sql for c in found if c.ends], [c.sql for c in found if not c.ends])
+
+
+def _emit(query: ops.Query, asked: str | None) -> str:
+    """What is reported. A stream has points of time: what derives one tells when triples become true."""
+    said = asked or query.emit or "rstream"
+    derives = query.registration is not None and query.registration.output is not None
+    if said == "events" and not complex_events.complete(query):
+        return "istream"
+    return "istream" if said == "intervals" and derives else said
+
+
+def _bounded(query: ops.Query, emit: str, retention: int | None) -> ops.Query:
+    """Of events, only those that are young enough for some answer: then the streams are windows like any others.
+    Patterns that have no bound have the retention, and what is not complete with its last element has that as window.
+    """
+    found = kept_for(query).values() if emit == "events" else (None,)
+    kept = [bound for own in found if (bound := retention if own is None else own) is not None]
+    if query.emit != "events" or len(kept) < len(found):
+        return query
+    window = SlideWindow(max(kept, default=0) + 1)
+    return replace(query, streams=tuple(replace(s, window=window) for s in query.streams))
+
+
+def _joins(query: ops.Query) -> bool:
+    """Whether rows meet other rows at all: not in a query of one pattern on windows of time."""
+    found = list(walk.nodes(query.pattern))
+    sources = [pattern for op in found if isinstance(op, ops.Bgp) for pattern in op.patterns]
+    other = any(isinstance(op, ops.Path | ops.Table) or any(map(exists_in, expressions_of(op))) for op in found)
+    return len(sources) > 1 or other or any(isinstance(s.window, CountWindow) for s in query.streams)
+
+
+def _steps(query: ops.Query) -> tuple[int, ...]:
+    """The steps whose multiples are the instants: that of COMPUTED EVERY, else those of the windows."""
+    if query.registration is not None and query.registration.every is not None:
+        return (query.registration.every,)
+    return tuple(dict.fromkeys(s.window.step for s in query.streams if isinstance(s.window, TimeWindow)))

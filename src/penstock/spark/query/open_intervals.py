@@ -1,0 +1,42 @@
+"""What earlier evaluations left open: the spells that `Emitted.write_open` has kept, of a query or of a family."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import TypeAlias
+
+from pyspark.sql import DataFrame, SparkSession
+
+from penstock.compile import sql
+from penstock.compile.operators.query_family import ParameterTable
+from penstock.compile.relation import MEMBER
+
+__all__ = ["OpenIntervalFiles", "read_open_intervals"]
+
+OpenIntervalFiles: TypeAlias = str | Sequence[tuple[str, int | None]] | None
+"""A path, or several, each with the number of the member whose rows are wanted of it; None: those of all members. The
+file of a single query does not say whose it is, and counts for that member."""
+
+
+def read_open_intervals(
+    session: SparkSession, before: OpenIntervalFiles, members: ParameterTable | None
+) -> DataFrame | None:
+    """The spells to go on with; of a family those of its members alone, with the column `.km`."""
+    files = [(before, None)] if isinstance(before, str) else before or ()
+    found = [_read(session, path, number, members is not None) for path, number in files]
+    if not found:
+        return None
+    frame = reduce(DataFrame.unionByName, found)
+    if members is None:
+        return frame
+    present = session.sql(members.universe(session).sql).select(sql.name(MEMBER)).hint("broadcast")
+    return frame.join(present, MEMBER, "left_semi")
+
+
+def _read(session: SparkSession, path: str, number: int | None, family: bool) -> DataFrame:
+    frame = session.read.parquet(path)
+    if MEMBER in frame.columns:
+        frame = frame if number is None else frame.where(f"{sql.name(MEMBER)} = {number}")
+        return frame if family else frame.drop(sql.name(MEMBER))
+    return frame.selectExpr("*", f"CAST({number} AS BIGINT) AS {sql.name(MEMBER)}") if family else frame

@@ -1,0 +1,194 @@
+"""An evaluation looked at from inside: how it was planned, what is expected of each part, and what it really gives.
+
+Every operator of the plan is compiled by itself on the way, so its rows can be counted: one Spark job an operator,
+whose time is that of the operator with all below it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import gcd
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame, SparkSession
+
+from penstock.algebra.occurrence import inner_plans
+from penstock.algebra.ops import Op, Query, Select, StreamWindow
+from penstock.algebra.windows import TimeWindow
+from penstock.compile.notes import Recorder, recording
+from penstock.compile.relation import FROM, INSTANT, TO, Relation
+from penstock.compile.windows.evaluation_instants import down, up
+from penstock.compile.windows.stream_to_relation import WindowRelation
+from penstock.compile.windows.window_statistics import LiveStatistics
+from penstock.model.span import Span
+from penstock.model.stream_files import StreamFiles
+from penstock.optimise import Optimised, Statistics
+from penstock.optimise.cost import estimate
+from penstock.spark.store.one_shot import OneShotQuery
+
+if TYPE_CHECKING:
+    from penstock.spark.query.continuous_query import ContinuousQuery
+    from penstock.spark.views.background_tables import BackgroundTables
+
+__all__ = ["Counted", "Examined", "Held", "examined", "examined_once"]
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Rows of the whole span; how many of them hold at an instant, on average; and the seconds it took to count."""
+
+    rows: int
+    at_once: float
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What the log holds of a stream: elements, and the bytes of their files."""
+
+    elements: int
+    bytes: int
+    predicates: frozenset[str] | None
+
+
+@dataclass(slots=True)
+class Examined:
+    """Operators are told apart by identity: the same pattern may stand at several places."""
+
+    optimised: Optimised
+    physical: str
+    streams: Mapping[str, Held] = field(default_factory=dict)
+    background: frozenset[str] | None = None
+    estimated: dict[int, float] = field(default_factory=dict)
+    counted: dict[int, Counted] = field(default_factory=dict)
+    notes: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    held: dict[StreamWindow, float] = field(default_factory=dict)  # elements that windows are expected to hold
+    windows: dict[StreamWindow, Counted] = field(default_factory=dict)  # and those that they do
+    orders: list[str] = field(default_factory=list)  # how joins were ordered anew, and why
+    open: int = 0  # solutions that go on after the last evaluation
+    together: int = 1  # how many queries are answered together with it, and by one plan
+
+
+def examined(
+    query: ContinuousQuery, background: BackgroundTables, streams: Mapping[str, StreamFiles], span: Span, *, run: bool
+) -> Examined:
+    """Of a continuous query at the instants of a span; with `run` rows are counted, without nothing is computed."""
+    probe = _Probe(background.session, span)
+    with recording(Recorder(probe)) as recorder:
+        frame = query.evaluate(streams, span, final=True).frame
+    held = {name: _held(stream, background) for name, stream in streams.items()}
+    return probe.result(recorder, frame, _iris(background.predicates()), held, run)
+
+
+def examined_once(query: Query, background: BackgroundTables, rules: Collection[str] | None, *, run: bool) -> Examined:
+    """Of a query that reads no stream; its solutions are what is looked at, whatever is made of them."""
+    probe = _Probe(background.session, Span(0, 1))
+    with recording(Recorder(probe)) as recorder:
+        frame = OneShotQuery(background.session, background.triples, rules).frame(replace(query, form=Select()))
+    return probe.result(recorder, frame, _iris(background.predicates()), {}, run)
+
+
+class _Probe:
+    """Makes a query that counts for every relation, while what the relation reads is there."""
+
+    def __init__(self, session: SparkSession, span: Span) -> None:
+        self._session, self._span = session, span
+        self._step: int | None = None
+        self._counts: list[tuple[Op, DataFrame]] = []
+        self._windows: list[DataFrame] = []
+
+    def begin(self, query: Query, contents: Sequence[WindowRelation]) -> None:
+        self._step = _step(query)
+        self._counts.clear()
+        self._windows = [self._count(content.sql, (FROM, TO)) for content in contents]
+
+    def seen(self, op: Op, relation: Relation) -> None:
+        self._counts.append((op, self._count(relation.sql, relation.vars)))
+
+    def _count(self, text: str, vars: tuple[str, ...]) -> DataFrame:
+        return self._session.sql(f"SELECT count(1) AS n, {self._at_once(vars)} AS at_once FROM ({text})")
+
+    def _at_once(self, vars: tuple[str, ...]) -> str:
+        """Rows at an instant: of those that a lattice has, else at any moment."""
+        after, through, step = self._span.after, self._span.through, self._step or 1
+        first, last = f"greatest(`{FROM}`, {after + 1}L)", f"least(`{TO}` - 1L, {through}L)"
+        instants = max(1, through // step - after // step)
+        if FROM in vars:
+            touched = f"greatest(0L, ({down(last, step)} - {up(first, step)}) div {step}L + 1L)"
+            return f"coalesce(sum(CAST({touched} AS DOUBLE)), 0) / {instants}"
+        counted = f"greatest(1, count(DISTINCT `{INSTANT}`))" if self._step is None else str(instants)
+        return f"count(1) / {counted}" if INSTANT in vars else "CAST(count(1) AS DOUBLE)"
+
+    def result(
+        self,
+        recorder: Recorder,
+        frame: DataFrame,
+        known: frozenset[str] | None,
+        streams: Mapping[str, Held],
+        run: bool,
+    ) -> Examined:
+        assert recorder.optimised is not None
+        assert recorder.statistics is not None
+        found = Examined(recorder.optimised, _physical(frame), streams, known)
+        _estimate(recorder.optimised.query.pattern, recorder.statistics, found.estimated)
+        for op, text in recorder.notes:
+            found.notes[id(op)] = (*found.notes.get(id(op), ()), text)
+        if isinstance(recorder.statistics, LiveStatistics):
+            found.held = {seen.window: seen.counts().triples() for seen in recorder.statistics.windows}
+        if run:
+            found.windows = dict(zip(found.held, map(_measured, self._windows), strict=True))
+            for op, counting in self._counts:
+                found.counted[id(op)] = _together(found.counted.get(id(op)), _measured(counting))
+        return found
+
+
+def _step(query: Query) -> int | None:
+    """The time between two instants; None where something that comes or leaves makes one."""
+    if query.registration is not None and query.registration.every is not None:
+        return query.registration.every
+    steps = [stream.window.step for stream in query.streams if isinstance(stream.window, TimeWindow)]
+    return gcd(*steps) if steps and len(steps) == len(query.streams) else None
+
+
+def _measured(counting: DataFrame) -> Counted:
+    start = perf_counter()
+    row = counting.collect()[0]
+    return Counted(row.n, float(row.at_once), perf_counter() - start)
+
+
+def _together(one: Counted | None, other: Counted) -> Counted:
+    """An operator that was compiled for several windows or graphs in turn."""
+    if one is None:
+        return other
+    return Counted(one.rows + other.rows, one.at_once + other.at_once, one.seconds + other.seconds)
+
+
+def _estimate(op: Op, statistics: Statistics, into: dict[int, float]) -> None:
+    into[id(op)] = estimate(op, statistics).rows
+    inside = statistics.inside(op)
+    for inner in inner_plans(op):
+        _estimate(inner, inside, into)
+
+
+def _held(stream: StreamFiles, background: BackgroundTables) -> Held:
+    files = (file for path in stream.paths for file in _files(Path(path)))
+    stored, entailed = background.surveyed(stream), background.entailed
+    known = stored if entailed is None else entailed.predicates(stored)
+    return Held(stream.rows, sum(file.stat().st_size for file in files), _iris(known))
+
+
+def _iris(encoded: frozenset[str] | None) -> frozenset[str] | None:
+    return None if encoded is None else frozenset(predicate[1:-1] for predicate in encoded)
+
+
+def _files(path: Path) -> list[Path]:
+    return [file for file in path.rglob("*") if file.is_file()] if path.is_dir() else [path] if path.exists() else []
+
+
+def _physical(frame: DataFrame) -> str:
+    """What Spark's own explain prints."""
+    execution = frame._jdf.queryExecution()
+    return str(frame.sparkSession._jvm.PythonSQLUtils.explainString(execution, "formatted")).strip()  # type: ignore[union-attr]

@@ -1,0 +1,1 @@
+"""The Spark session: settings, Java, memory, jobs, cancellation."""

@@ -1,0 +1,45 @@
+"""Arrow functions that compiled queries call: what Spark's SQL cannot do, in Python on whole columns."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+from pyspark.sql.functions import arrow_udf  # type: ignore[attr-defined]
+
+from penstock.compile.expressions.functions import regex
+from penstock.compile.expressions.iri import RESOLVE
+from penstock.spark.session.tasks import by_value
+from penstock.syntax import iri
+
+__all__ = ["register"]
+
+
+def register(session: SparkSession) -> None:
+    """Register all of them with a session. They are sent by value: a worker need not have Penstock installed."""
+    by_value(sys.modules[__name__], iri, regex)
+    session.udf.register(RESOLVE, arrow_udf(_resolve, "string"))
+    session.udf.register(regex.PATTERN, arrow_udf(_patterns, "string"))
+    session.udf.register(regex.REPLACEMENT, arrow_udf(_replacements, "string"))
+
+
+def _resolve(references: pa.Array, bases: pa.Array) -> pa.Array:  # type: ignore[type-arg]
+    pairs = zip(references.to_pylist(), bases.to_pylist(), strict=True)
+    found = [None if reference is None else iri.resolve(reference, base) for reference, base in pairs]
+    return pa.array(found, pa.string())
+
+
+def _patterns(patterns: pa.Array, flags: pa.Array) -> pa.Array:  # type: ignore[type-arg]
+    return _mapped(regex.to_java, patterns, flags)
+
+
+def _replacements(replacements: pa.Array, patterns: pa.Array, flags: pa.Array) -> pa.Array:  # type: ignore[type-arg]
+    return _mapped(regex.replacement_to_java, replacements, patterns, flags)
+
+
+def _mapped(function: Callable[..., str | None], *columns: pa.Array) -> pa.Array:  # type: ignore[type-arg]
+    """The function of every row; null where an argument is."""
+    rows = zip(*(column.to_pylist() for column in columns), strict=True)
+    return pa.array([None if None in row else function(*row) for row in rows], pa.string())

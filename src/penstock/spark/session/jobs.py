@@ -1,0 +1,117 @@
+"""The jobs that planning a query runs: rows that stay with Spark, rows that come here, rows that go there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import ModuleType
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+from penstock.compile.context import Rows
+from penstock.spark.session import tasks
+
+_ROWS = 250_000  # that a task can hold with ease, in a hash join and as a part of the answer
+_FEW = 50_000
+_MADE = 10  # rows that a join makes are as much work as one that is read
+_SIZES = (
+    "spark.sql.adaptive.enabled",
+    "spark.sql.shuffle.partitions",
+    "spark.sql.codegen.aggregate.fastHashMap.capacityBit",  # groups beyond 2^n take a slower way
+    "spark.sql.leafNodeDefaultParallelism",  # parts of a table that is sent along
+)
+_COMPILED = {  # Java for a plan takes longer to compile than a few rows take without
+    "spark.sql.codegen.wholeStage": ("false", "true"),
+    "spark.sql.codegen.factoryMode": ("NO_CODEGEN", "FALLBACK"),
+}
+_IN_PLANS = 5_000  # rows
+_SET: WeakKeyDictionary[SparkSession, dict[str, str]] = WeakKeyDictionary()  # by us, and nobody else sets these
+_CONSTRAINTS = "spark.sql.constraintPropagation.enabled"
+
+
+def frame(session: SparkSession, table: pa.Table) -> DataFrame:
+    """The rows of a table. A few are part of the plan; more would be hashed again and again while it is made, so it has
+    only their size."""
+    found = session.createDataFrame(table)
+    return found if table.num_rows < _IN_PLANS else found.localCheckpoint(eager=False)
+
+
+class Jobs:
+    """What a `Plan` needs of a session."""
+
+    def __init__(self, session: SparkSession) -> None:
+        self.session = session
+
+    @property
+    def cores(self) -> int:
+        return self.session.sparkContext.defaultParallelism
+
+    def partition(self, rows: int | None, joins: bool = True, made: float = 0.0) -> None:
+        """Cut what is shuffled so that a task's part of so many rows fits into memory, at least one part a core.
+
+        A few rows are one part, and looking at them between the stages of a job would take longer than the stages, as
+        would compiling these; but a few may make many when they are joined.
+        Groups and sorted rows may be of any size, so without joins there is nothing to look at either. Nobody knows
+        how many rows there are (None): a part a core.
+        """
+        few = rows is not None and rows + made / _MADE < _FEW
+        parts = 1 if few else self.parts((rows or 0) if joins else 0)
+        sizes = (str(joins and not few).lower(), str(parts), "16" if few else "18", "1" if few else str(self.cores))
+        compiled = {name: of_few if few else of_many for name, (of_few, of_many) in _COMPILED.items()}
+        self._set({**dict(zip(_SIZES, sizes, strict=True)), **compiled})
+
+    def _set(self, settings: Mapping[str, str]) -> None:
+        """Those that are not so already: each is a call to Java."""
+        known = _SET.setdefault(self.session, {})
+        for name, value in settings.items():
+            if known.get(name) != value:
+                self.session.conf.set(name, value)
+                known[name] = value
+
+    def parts(self, rows: int) -> int:
+        """Into how many so many rows are cut, at least one a core."""
+        return max(self.cores, -(-rows // _ROWS))
+
+    @contextmanager
+    def apart(self, rows: int) -> Iterator[None]:
+        """Jobs on so many rows in the midst of planning others, for which everything is as it was afterwards."""
+        found = {name: self.session.conf.get(name, None) for name in (*_SIZES, *_COMPILED)}
+        before = {name: value for name, value in found.items() if value is not None}
+        self.partition(rows)
+        try:
+            yield
+        finally:
+            self._set(before)
+
+    def compute(self, text: str, name: str) -> int:
+        """Checkpointed rows remember constraints of the plan they came from, on columns that a later UNION of them does
+        not find (Spark 4.3); so no constraints."""
+        self.session.conf.set(_CONSTRAINTS, "false")
+        try:
+            frame = self.session.sql(text).localCheckpoint(eager=False)
+            frame.createOrReplaceTempView(name)
+            return frame.count()  # the job that fills the checkpoint
+        finally:
+            self.session.conf.set(_CONSTRAINTS, "true")
+
+    def fetch(self, text: str, most: int) -> Rows | None:
+        table = self.session.sql(f"SELECT * FROM ({text}) LIMIT {most + 1}").toArrow()
+        if table.num_rows > most:
+            return None
+        return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+    def send(self, name: str, table: pa.Table) -> None:
+        frame(self.session, table).createOrReplaceTempView(name)
+
+    def run_tasks(
+        self, name: str, pieces: Sequence[Any], work: tasks.Work[Any], columns: str, modules: Sequence[ModuleType]
+    ) -> None:
+        """Make a view of the rows that tasks return, one task for every piece."""
+        tasks.run(self.session, pieces, work, columns, modules).createOrReplaceTempView(name)
+
+    def drop(self, views: Iterable[str]) -> None:
+        for view in views:
+            self.session.catalog.dropTempView(view)

@@ -1,0 +1,37 @@
+"""Memory of the machine or container, and the share of it that the JVM's heap gets."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+__all__ = ["GIB", "heap_gib", "memory"]
+
+GIB = 1 << 30
+_CONTAINER_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
+
+
+def memory() -> int | None:
+    """Bytes of memory that this process may use: the machine's, or the container's where that is less."""
+    known = [size for size in (_physical(), *map(_limit, _CONTAINER_LIMITS)) if size is not None]
+    return min(known, default=None)
+
+
+def heap_gib() -> int:
+    """Half of the memory for the JVM's heap, the rest for Python and Arrow; never more than small jobs can use."""
+    size = memory()
+    return 1 if size is None else max(1, min(8, size // (2 * GIB)))
+
+
+def _physical() -> int | None:
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return None
+
+
+def _limit(path: Path) -> int | None:
+    try:
+        return int(path.read_text())
+    except (OSError, ValueError):  # no such file, or the word "max"
+        return None

@@ -1,0 +1,51 @@
+"""Which predicates a stream has, where no manifest says so: Parquet that was not written by the log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pyspark.sql import SparkSession
+
+from penstock.io.splits import parquet_file
+from penstock.spark.store.triples import MOST_PREDICATES
+
+_FEW_FILES = 64  # whose footers are read here
+_FEW_ROWS = 10_000_000  # whose predicates are: numbers and a short dictionary, quicker than a job
+
+
+def predicates(session: SparkSession, paths: tuple[str, ...]) -> frozenset[str] | None:
+    """The encoded predicates, from the files' statistics or by a job; None if there are too many to be of use."""
+    found = _from_files(paths) if len(paths) <= _FEW_FILES else None
+    if found is None:
+        some = session.read.parquet(*paths).select("p").distinct().limit(MOST_PREDICATES + 1).toArrow()
+        found = frozenset(map(str, some.column("p").to_pylist()))
+    return None if len(found) > MOST_PREDICATES else found
+
+
+def _from_files(paths: Iterable[str]) -> frozenset[str] | None:
+    """From the statistics of row groups that have just one, else by looking at all rows, unless they are many."""
+    found: set[str] = set()
+    rows = 0
+    try:
+        for file in (parquet_file(path, read_dictionary=["p"]) for path in paths):
+            for group in range(file.num_row_groups):
+                single = _single(file, group)
+                rows += 0 if single else file.metadata.row_group(group).num_rows
+                if rows > _FEW_ROWS:
+                    return None
+                found |= {single} if single else _unique(file, group)
+    except (OSError, pa.ArrowException):
+        return None
+    return frozenset(found)
+
+
+def _single(file: pq.ParquetFile, group: int) -> str | None:
+    known = file.metadata.row_group(group).column(file.schema_arrow.get_field_index("p")).statistics
+    return str(known.min) if known is not None and known.has_min_max and known.min == known.max else None
+
+
+def _unique(file: pq.ParquetFile, group: int) -> set[str]:
+    return set(map(str, pc.unique(file.read_row_group(group, ["p"]).column("p")).to_pylist()))

@@ -1,0 +1,1 @@
+"""The Spark store of background knowledge, and one-shot queries on it."""

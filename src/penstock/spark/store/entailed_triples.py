@@ -1,0 +1,74 @@
+"""The tables of the Spark store with what follows from them, as SELECTs on those that are there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pyoxigraph import NamedNode, Triple
+from pyspark.sql import SparkSession
+
+from penstock.algebra.ops import Dataset
+from penstock.compile import sql
+from penstock.compile.context import Tables
+from penstock.compile.entailment import EntailmentRewriter
+from penstock.model.term_encoding import decode, encode
+from penstock.optimise import PredicateCounts
+from penstock.reasoning import Ontology, closed_ontology
+from penstock.spark.store.triples import Triples
+
+
+class EntailedTriples:
+    """What queries ask of `Triples`, for the entailed graphs: each triple is in a graph once."""
+
+    def __init__(self, own: Triples, session: SparkSession) -> None:
+        self._own, self._session = own, session
+        self._entailed: EntailmentRewriter | None = None
+        self._axioms = ""
+        self._version: int | None = None
+
+    @property
+    def statistics(self) -> PredicateCounts:
+        """Those of the triples that were loaded: good enough for an estimate."""
+        return self._own.statistics
+
+    @property
+    def graph_names(self) -> frozenset[NamedNode]:
+        return self._own.graph_names
+
+    @property
+    def ontology(self) -> Ontology:
+        """That of the default graph as it is now."""
+        return self._current().ontology
+
+    def tables(self, dataset: Dataset | None) -> Tables:
+        """See `Triples.tables`. Axioms that follow from others are in the default graph."""
+        own, entailed = self._own.tables(dataset), self._current()
+        if not entailed.ontology.active:
+            return own
+        default = f"SELECT s, p, o FROM {own.default}"
+        if dataset is None:
+            default += f" UNION ALL SELECT s, p, o FROM {self._axioms}"
+        return Tables(
+            f"(SELECT DISTINCT s, p, o FROM ({entailed.triples(default)}))",
+            f"(SELECT DISTINCT g, s, p, o FROM ({entailed.triples(f'SELECT g, s, p, o FROM {own.named}')}))",
+            own.graphs,
+        )
+
+    def clear(self) -> None:
+        if self._entailed is not None:
+            self._entailed.close()
+        self._entailed, self._version = None, None
+
+    def _current(self) -> EntailmentRewriter:
+        if self._entailed is None or self._version != self._own.version:
+            self.clear()
+            self._version = self._own.version
+            self._entailed = EntailmentRewriter(closed_ontology(self._fetch), self._session)
+            self._axioms = self._entailed.view(self._entailed.ontology.axioms())
+        return self._entailed
+
+    def _fetch(self, predicates: frozenset[NamedNode]) -> Iterator[Triple]:
+        among = sql.texts(map(encode, predicates))
+        text = f"SELECT s, p, o FROM {self._own.tables(None).default} WHERE p IN ({among})"
+        for row in self._session.sql(text).toArrow().to_pylist():
+            yield Triple(decode(row["s"]), decode(row["p"]), decode(row["o"]))  # type: ignore[arg-type]

@@ -1,0 +1,84 @@
+"""One query on tables of triples: optimised, compiled to one SELECT, and run."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+
+from pyoxigraph import Triple
+from pyspark.sql import DataFrame, SparkSession
+
+from penstock.algebra import ops
+from penstock.answer import Answer
+from penstock.compile import notes
+from penstock.compile.context import Context, Plan
+from penstock.compile.expressions.expressions import now_term
+from penstock.compile.operators import query_forms
+from penstock.compile.sql.common_subexpressions import naming
+from penstock.knowledge.store import check_dataset
+from penstock.model.term_encoding import decode
+from penstock.optimise import optimise
+from penstock.spark.session.jobs import Jobs
+from penstock.spark.store.entailed_triples import EntailedTriples
+from penstock.spark.store.triples import Triples
+
+
+class OneShotQuery:
+    """Answers queries that read no stream."""
+
+    def __init__(
+        self, session: SparkSession, triples: Triples | EntailedTriples, rules: Collection[str] | None
+    ) -> None:
+        self._session = session
+        self._triples = triples
+        self._rules = rules
+        self._jobs = Jobs(session)
+
+    def answer(self, query: ops.Query) -> Answer:
+        with self._running(query) as (planned, context):
+            match planned.form:
+                case ops.Select():
+                    return self._solutions(planned, query_forms.select_rows(planned, context))
+                case ops.Ask():
+                    return Answer.ask(not self._session.sql(query_forms.any_row(planned, context)).isEmpty())
+                case ops.Construct() as form:
+                    return self._graph(query_forms.template(form, planned, context))
+                case ops.Describe() as form:
+                    return self._graph(query_forms.description(form, planned, context))
+
+    def frame(self, query: ops.Query) -> DataFrame:
+        """The DataFrame of a SELECT, one column of encoded terms per variable."""
+        with self._running(query) as (planned, context):
+            return self._session.sql(query_forms.select_rows(planned, context))
+
+    @contextmanager
+    def _running(self, query: ops.Query) -> Iterator[tuple[ops.Query, Context]]:
+        if query.dataset is not None:
+            check_dataset(query.dataset, self._triples.graph_names)
+        self._jobs.partition(None)
+        statistics = self._triples.statistics
+        optimised = optimise(query, statistics, self._rules)
+        notes.planned(optimised, statistics)
+        planned = optimised.query
+        tables, now = self._triples.tables(query.dataset), now_term(datetime.now(UTC))
+        plan = Plan(tables, self._jobs.compute, query.base, now, self._jobs.fetch, self._jobs.send)
+        try:
+            with naming():
+                yield planned, Context(plan)
+        finally:
+            self._jobs.drop(plan.views)
+
+    def _solutions(self, query: ops.Query, text: str) -> Answer:
+        names = tuple(v.name for v in query.variables)
+        table = self._session.sql(text).toArrow()
+        if not names:
+            return Answer.solutions((), ({} for _ in range(table.num_rows)))
+        columns = [[None if cell is None else decode(cell) for cell in column.to_pylist()] for column in table.columns]
+        rows = (zip(names, row, strict=True) for row in zip(*columns, strict=True))
+        return Answer.solutions(names, ({name: term for name, term in row if term is not None} for row in rows))
+
+    def _graph(self, text: str) -> Answer:
+        table = self._session.sql(text).toArrow()
+        rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
+        return Answer.graph(Triple(*map(decode, row)) for row in rows)  # type: ignore[arg-type]

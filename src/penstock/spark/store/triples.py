@@ -1,0 +1,215 @@
+"""The triples of the Spark store: what was loaded, as tables that SQL can read, with statistics for the optimiser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from itertools import count
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyoxigraph import DefaultGraph, NamedNode, Quad
+from pyspark.sql import DataFrame, SparkSession
+
+from penstock.algebra.ops import Dataset
+from penstock.compile import sql
+from penstock.compile.context import Tables
+from penstock.errors import LoadError
+from penstock.io.formats import Source, graph_name, read
+from penstock.model.term_encoding import decode, encode
+from penstock.optimise import PredicateCounts
+
+DEFAULT = ""  # the graph column of triples in the default graph
+COLUMNS = ("g", "s", "p", "o")
+_SCHEMA = pa.schema([(c, pa.string()) for c in COLUMNS])
+_KEEP_FROM = 100_000  # rows from which Spark keeps them in its own columnar form
+MOST_PREDICATES = 10_000  # the most frequent ones are enough to order joins
+_numbers = count()
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Some of the data: its triples in the default graph (s, p, o) and its quads in named ones (g, s, p, o)."""
+
+    default: DataFrame | None
+    named: DataFrame | None
+
+
+class Triples:
+    """Quads that were parsed here, kept as one Arrow table without duplicates; Parquet files, read where they lie."""
+
+    def __init__(self, session: SparkSession) -> None:
+        self._session = session
+        self._parsed = _SCHEMA.empty_table()
+        self._files: list[_Part] = []
+        self._graphs: set[str] = set()
+        number = next(_numbers)
+        self._default, self._named = f"penstock_default_{number}", f"penstock_named_{number}"
+        self._kept: DataFrame | None = None
+        self._published = False
+        self._touched: list[frozenset[str] | None] = []
+
+    @property
+    def version(self) -> int:
+        """How often something was added."""
+        return len(self._touched)
+
+    def touched(self, since: int) -> frozenset[str] | None:
+        """The IRIs of the predicates that came with what was added since that version; None: any may have."""
+        return union(self._touched[since:])
+
+    def differing(self, other: Triples) -> frozenset[str]:
+        """The IRIs of the predicates of triples that only one of the two has. Both were parsed here."""
+        sides = ((self._parsed, other._parsed), (other._parsed, self._parsed))
+        return _predicates(pa.concat_tables([one.join(two, [*COLUMNS], join_type="left anti") for one, two in sides]))
+
+    def add(self, source: Source, graph: str | NamedNode | None, base: str | None, format: str | None) -> int:
+        return self.add_quads(read(source, graph, base, format), graph)
+
+    def add_quads(self, quads: Iterable[Quad], graph: str | NamedNode | None = None) -> int:
+        added = _table(quads)
+        self._parsed = _distinct(pa.concat_tables([self._parsed, added]))
+        self._graphs |= {name for name in pc.unique(added["g"]).to_pylist() if name}
+        if graph is not None:
+            self._graphs.add(encode(graph_name(graph)))
+        self._changed(_predicates(added))
+        return int(added.num_rows)
+
+    def add_graphs(self, graphs: Iterable[NamedNode]) -> None:
+        """Let these graphs exist, if only empty."""
+        self._graphs |= set(map(encode, graphs))
+
+    def add_parquet(self, path: Path, graph: str | NamedNode | None) -> int:
+        frame = self._session.read.parquet(str(path))
+        if missing := [c for c in ("s", "p", "o") if c not in frame.columns]:
+            raise LoadError(f"{path}: a Parquet file of triples has columns s, p, o; {', '.join(missing)} missing")
+        rows = frame.count()  # before anything changes, since a damaged file fails here
+        some = frame.select("p").distinct().limit(MOST_PREDICATES + 1).toArrow()
+        self._add_file(frame, DEFAULT if graph is None else encode(graph_name(graph)))
+        self._changed(None if some.num_rows > MOST_PREDICATES else _predicates(some))
+        return rows
+
+    def _add_file(self, frame: DataFrame, target: str) -> None:
+        """Without a column g the file is one graph, and nothing is asked of its rows."""
+        triples = ("s", "p", "o")
+        if "g" in frame.columns:
+            quads = frame.selectExpr(f"coalesce(g, {sql.text(target)}) AS g", *triples)
+            self._graphs |= {row.g for row in quads.select("g").distinct().collect()} - {DEFAULT}
+            self._files.append(_parted(quads))
+        elif target == DEFAULT:
+            self._files.append(_Part(frame.select(*triples), None))
+        else:
+            self._files.append(_Part(None, frame.selectExpr(f"{sql.text(target)} AS g", *triples)))
+            self._graphs.add(target)
+
+    @property
+    def graph_names(self) -> frozenset[NamedNode]:
+        return frozenset(decode(g) for g in self._graphs)  # type: ignore[misc]
+
+    def tables(self, dataset: Dataset | None) -> Tables:
+        """What a query reads: the store's own graphs, or those that FROM and FROM NAMED choose."""
+        self._publish()
+        if dataset is None:
+            return Tables(self._default, self._named, frozenset(self._graphs))
+        merged, named = (sql.texts(map(encode, graphs)) or "NULL" for graphs in (dataset.default, dataset.named))
+        return Tables(
+            f"(SELECT DISTINCT s, p, o FROM {self._named} WHERE g IN ({merged}))",
+            f"(SELECT * FROM {self._named} WHERE g IN ({named}))",
+            frozenset(map(encode, dataset.named)),
+        )
+
+    @cached_property
+    def statistics(self) -> PredicateCounts:
+        """Per predicate: triples, distinct subjects, distinct objects. Counted when first asked for."""
+        rows = _count_here(self._parsed) if not self._files else self._count_by_spark()
+        counts = {p[1:-1]: (float(n), float(s), float(o)) for p, n, s, o in rows}
+        return PredicateCounts(sum(n for n, _, _ in counts.values()), counts)
+
+    def clear(self) -> None:
+        self._parsed, self._files = _SCHEMA.empty_table(), []
+        for view in (self._default, self._named):
+            self._session.catalog.dropTempView(view)
+        self._forget()
+
+    def all_quads(self) -> str:
+        """The SELECT of everything; g is empty in the default graph."""
+        self._publish()
+        return f"SELECT '' AS g, s, p, o FROM {self._default} UNION ALL SELECT g, s, p, o FROM {self._named}"
+
+    def _count_by_spark(self) -> list[tuple[str, int, int, int]]:
+        text = (
+            "SELECT p, count(1) AS n, approx_count_distinct(s) AS s, approx_count_distinct(o) AS o "
+            f"FROM ({self.all_quads()}) GROUP BY p ORDER BY n DESC LIMIT {MOST_PREDICATES}"
+        )
+        return [(row.p, row.n, row.s, row.o) for row in self._session.sql(text).collect()]
+
+    def _publish(self) -> None:
+        """The views, made anew after each change."""
+        if self._published:
+            return
+        here = [self._frame()] if self._parsed.num_rows or not self._files else []
+        parts = [*self._files, *map(_parted, here)]
+        empty = self._session.createDataFrame(_SCHEMA.empty_table())
+        _union([p.default for p in parts], empty.select("s", "p", "o")).createOrReplaceTempView(self._default)
+        _union([p.named for p in parts], empty).createOrReplaceTempView(self._named)
+        self._published = True
+
+    def _frame(self) -> DataFrame:
+        frame = self._session.createDataFrame(self._parsed)
+        if self._parsed.num_rows >= _KEEP_FROM:
+            self._kept = frame.persist()
+        return frame
+
+    def _changed(self, predicates: frozenset[str] | None) -> None:
+        self._touched.append(predicates)
+        self._forget()
+        self.__dict__.pop("statistics", None)
+
+    def _forget(self) -> None:
+        if self._kept is not None:
+            self._kept.unpersist()
+        self._kept, self._published = None, False
+
+
+def _parted(quads: DataFrame) -> _Part:
+    return _Part(quads.where("g = ''").select("s", "p", "o"), quads.where("g <> ''"))
+
+
+def _union(frames: list[DataFrame | None], empty: DataFrame) -> DataFrame:
+    """All of them as one set. A single part is one already; only several may overlap."""
+    given = [f for f in frames if f is not None]
+    if len(given) < 2:
+        return given[0] if given else empty
+    return reduce(DataFrame.unionByName, given).distinct()
+
+
+def _table(quads: Iterable[Quad]) -> pa.Table:
+    rows = [(_graph(q), encode(q.subject), encode(q.predicate), encode(q.object)) for q in quads]  # type: ignore[arg-type]
+    columns = zip(*rows, strict=True) if rows else [[], [], [], []]
+    return pa.table([pa.array(list(c), pa.string()) for c in columns], schema=_SCHEMA)
+
+
+def _graph(quad: Quad) -> str:
+    return DEFAULT if isinstance(quad.graph_name, DefaultGraph) else encode(quad.graph_name)
+
+
+def _distinct(table: pa.Table) -> pa.Table:
+    return table.group_by(list(COLUMNS)).aggregate([]).select(list(COLUMNS))
+
+
+def _predicates(table: pa.Table) -> frozenset[str]:
+    return frozenset(str(predicate)[1:-1] for predicate in pc.unique(table.column("p")).to_pylist())
+
+
+def union(sets: Iterable[frozenset[str] | None]) -> frozenset[str] | None:
+    """All of them; None stands for everything."""
+    known = list(sets)
+    return None if None in known else frozenset[str]().union(*(each for each in known if each is not None))
+
+
+def _count_here(table: pa.Table) -> list[tuple[str, int, int, int]]:
+    counted = table.group_by("p").aggregate([([], "count_all"), ("s", "count_distinct"), ("o", "count_distinct")])
+    names = ("p", "count_all", "s_count_distinct", "o_count_distinct")
+    return list(zip(*(counted[name].to_pylist() for name in names), strict=True))

@@ -1,0 +1,134 @@
+"""Background knowledge as tables that Spark can read, whatever store it is in."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from pyspark.sql import SparkSession
+
+from penstock.algebra.ops import Dataset, Query
+from penstock.answer import Answer
+from penstock.compile.context import Tables
+from penstock.compile.entailment import EntailmentRewriter
+from penstock.knowledge.store import Store, check_dataset
+from penstock.model.stream_files import StreamFiles
+from penstock.optimise import PredicateCounts
+from penstock.spark.session.jobs import Jobs
+from penstock.spark.statistics import predicate_scan, stream_sample
+from penstock.spark.store.entailed_triples import EntailedTriples
+from penstock.spark.store.store import SparkStore
+from penstock.spark.store.triples import MOST_PREDICATES, Triples, union
+from penstock.spark.views.common_subplans import SubplanCache
+from penstock.spark.views.static_views import StaticViewCache
+from penstock.spark.views.stream_scans import StreamScans
+
+_STREAMS = 16  # whose counts are kept
+
+
+class BackgroundTables:
+    """The store's triples in Spark: its own where it is one, else a copy, made anew when the store has changed."""
+
+    def __init__(self, session: SparkSession, store: Store) -> None:
+        self.session = session
+        self._store = store
+        self._copy: Triples | None = None
+        self._copied: int | None = None
+        self._changes: dict[int, frozenset[str] | None] = {}
+        self._entailed: EntailmentRewriter | None = None
+        self._surveyed: dict[tuple[str, ...], frozenset[str] | None] = {}
+        self._counted: dict[tuple[str, ...], PredicateCounts] = {}
+
+    @property
+    def version(self) -> int:
+        return self._store.version
+
+    @cached_property
+    def settled(self) -> StaticViewCache:
+        """What is answered once for all queries."""
+        return StaticViewCache(self)
+
+    @cached_property
+    def scans(self) -> StreamScans:
+        """The streams, as all queries read them."""
+        return StreamScans(self.session)
+
+    @cached_property
+    def sharing(self) -> SubplanCache:
+        """What queries have in common."""
+        return SubplanCache(Jobs(self.session))
+
+    def touched(self, since: int) -> frozenset[str] | None:
+        """The IRIs of predicates whose triples are others than at that version; None: any may be."""
+        triples = self.triples
+        if isinstance(triples, EntailedTriples) or getattr(self._store, "ontology", None) is not None:
+            return None
+        if self.is_spark:
+            return triples.touched(since)
+        return union(changed for version, changed in self._changes.items() if version > since)
+
+    def tables(self, dataset: Dataset | None) -> Tables:
+        if dataset is not None:
+            check_dataset(dataset, self.triples.graph_names)
+        return self.triples.tables(dataset)
+
+    @property
+    def is_spark(self) -> bool:
+        """Whether the store is in Spark itself."""
+        return isinstance(self._store, SparkStore)
+
+    def answer(self, query: Query, text: str) -> Answer:
+        """The store's own answer."""
+        return self._store.answer(query, text)
+
+    @property
+    def statistics(self) -> PredicateCounts:
+        return self.triples.statistics
+
+    def predicates(self) -> frozenset[str] | None:
+        """The encoded predicates that occur in any graph; None if there are too many to know."""
+        counts = self.statistics.predicates
+        known = None if len(counts) >= MOST_PREDICATES else frozenset(f"<{p}>" for p in counts)
+        return known if self.entailed is None else self.entailed.predicates(known)
+
+    @property
+    def entailed(self) -> EntailmentRewriter | None:
+        """What follows from triples by the ontology as it is now; None: nothing."""
+        ontology = getattr(self._store, "ontology", None)
+        if ontology is None:
+            return None
+        if self._entailed is None or self._entailed.ontology is not ontology:
+            if self._entailed is not None:
+                self._entailed.close()
+            self._entailed = EntailmentRewriter(ontology, self.session)
+        return self._entailed if ontology.active else None
+
+    def surveyed(self, stream: StreamFiles) -> frozenset[str] | None:
+        """The predicates of a stream, looked for once where they are not known."""
+        if stream.predicates is not None:
+            return stream.predicates
+        if stream.paths not in self._surveyed:
+            self._surveyed = {stream.paths: predicate_scan.predicates(self.session, stream.paths)}
+        return self._surveyed[stream.paths]
+
+    def counts(self, stream: StreamFiles) -> PredicateCounts:
+        """About how often its predicates and terms occur, looked for once."""
+        if stream.paths not in self._counted:
+            if len(self._counted) == _STREAMS:
+                self._counted.clear()
+            self._counted[stream.paths] = stream_sample.counts(stream.paths, stream.rows)
+        return self._counted[stream.paths]
+
+    @property
+    def triples(self) -> Triples | EntailedTriples:
+        """The tables themselves."""
+        if isinstance(self._store, SparkStore):
+            return self._store.triples
+        if self._copy is None or self._copied != self._store.version:
+            before, self._copy = self._copy, Triples(self.session)
+            self._copied = self._store.version
+            self._copy.add_quads(self._store.quads())
+            self._copy.add_graphs(self._store.graphs())
+            if before is not None:
+                self._changes[self._copied] = self._copy.differing(before)
+                before.clear()
+        return self._copy

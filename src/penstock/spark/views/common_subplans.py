@@ -1,0 +1,195 @@
+"""What several queries of a round have in common: computed for the first of them, read by the others.
+
+Sub-plans are the same where they are equal, read the same windows of the same elements, and are asked for the same
+instants. What is computed stays until it is asked for at other instants, or by nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import count
+from typing import TypeAlias
+
+from pyoxigraph import NamedNode
+
+from penstock.algebra import ops
+from penstock.algebra.expressions import Var
+from penstock.algebra.occurrence import everywhere
+from penstock.algebra.ops import Bgp, Op
+from penstock.algebra.scope import expressions_of, mentioned, references, visible
+from penstock.compile import sql
+from penstock.compile.context import MANY, Context
+from penstock.compile.relation import INSTANT, Relation, items_or_one
+from penstock.model.term_encoding import encode
+from penstock.optimise.statics import VOLATILE, calls
+from penstock.spark.session.jobs import Jobs
+
+__all__ = ["CommonSubplans", "SubplanCache", "shareable"]
+
+# A job of its own for what is shared costs as much as a few elements cost several queries.
+_ENOUGH_OF_FEW, _ENOUGH_OF_MANY = 4, 2
+_WORK = (
+    ops.Annotate, ops.Distinct, ops.Equals, ops.EqualsOptional, ops.Group, ops.Join, ops.LeftJoin, ops.Minus,
+    ops.OptionalSeq, ops.Seq,
+)  # fmt: skip
+_numbers = count()
+
+
+Place: TypeAlias = tuple[str | None, str | None, int]  # graph, window and tag, as in `Context`
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """Rows in a view, and for which evaluation."""
+
+    now: Hashable
+    relation: Relation
+    view: str
+
+
+class SubplanCache:
+    """What the queries of an engine share."""
+
+    def __init__(self, jobs: Jobs) -> None:
+        self._jobs = jobs
+        self._users: dict[Hashable, set[object]] = {}
+        self._plans: dict[object, frozenset[Hashable]] = {}
+        self._made: dict[Hashable, _Made] = {}
+
+    def plan(self, user: object, parts: frozenset[Hashable]) -> None:
+        """A query has these sub-plans now."""
+        before = self._plans.get(user, frozenset())
+        if parts == before:
+            return
+        self._plans[user] = parts
+        for part in before - parts:
+            self._leave(user, part)
+        for part in parts - before:
+            self._users.setdefault(part, set()).add(user)
+
+    def release(self, user: object) -> None:
+        """The query is gone."""
+        for part in self._plans.pop(user, ()):
+            self._leave(user, part)
+
+    def _leave(self, user: object, part: Hashable) -> None:
+        self._users[part].discard(user)
+        if not self._users[part]:
+            del self._users[part]
+            if part in self._made:
+                self._jobs.drop([self._made.pop(part).view])
+
+    def relation(self, part: Hashable, now: Hashable, rows: int, compile: Callable[[], Relation]) -> Relation | None:
+        """The rows of a sub-plan, if enough queries have it."""
+        enough = _ENOUGH_OF_MANY if rows >= MANY else _ENOUGH_OF_FEW
+        if len(self._users.get(part, ())) < enough:
+            return None
+        made = self._made.get(part)
+        if made is None or made.now != now:
+            made = self._anew(part, now, compile().plain())
+        return made.relation
+
+    def view(self, part: Hashable, now: Hashable, text: str) -> str:
+        """A view of the rows of a SELECT that has to be computed anyhow."""
+        made = self._made.get(part)
+        if made is None or made.now != now:
+            made = self._anew(part, now, Relation(text, (), frozenset()))
+        return made.view
+
+    def _anew(self, part: Hashable, now: Hashable, relation: Relation) -> _Made:
+        if part in self._made:
+            self._jobs.drop([self._made.pop(part).view])
+        view = f"penstock_shared_{next(_numbers)}"
+        self._jobs.compute(relation.sql, view)
+        items = items_or_one(map(sql.name, relation.vars))
+        self._made[part] = _Made(now, replace(relation, sql=f"SELECT {items} FROM {view}"), view)
+        return self._made[part]
+
+
+@dataclass(slots=True)
+class CommonSubplans:
+    """What a query takes part in, in one evaluation: see `Plan.shared`. What is shared has no shared parts."""
+
+    sharing: SubplanCache
+    alike: Hashable
+    now: Hashable
+    rows: int
+    compile: Callable[[Op, Context], Relation]
+    inside: bool = False
+
+    def __call__(self, op: Op, context: Context) -> Relation | None:
+        keys = {key for universe in context.universes for key in universe.keys}
+        if self.inside or context.steady or keys - {INSTANT}:
+            return None
+        if not _is_work(op):
+            return None
+        whole = unprojected(op)
+        part = whole, (context.graph, context.window, context.tag), self.alike
+        found = self.sharing.relation(part, self.now, self.rows, lambda: self._alone(whole, context))
+        return None if found is None else _only(found, op)
+
+    def _alone(self, op: Op, context: Context) -> Relation:
+        self.inside = True
+        try:
+            return self.compile(op, context)
+        finally:
+            self.inside = False
+
+
+def _only(relation: Relation, op: Op) -> Relation:
+    """Without the variables that this query does not ask for."""
+    own = {var.name for var in visible(op)}
+    vars = tuple(v for v in relation.vars if v in own or v not in relation.solution)
+    text = f"SELECT {items_or_one(map(sql.name, vars))} FROM ({relation.sql})"
+    return replace(relation, sql=text, vars=vars, certain=relation.certain & set(vars))
+
+
+@lru_cache(maxsize=1024)
+def unprojected(op: Op) -> Op:
+    """With all variables: queries that read other ones of the same solutions have this in common.
+
+    A projection that hides a variable of which there is another one elsewhere has to stay.
+    """
+    return _unprojected(op, frozenset())
+
+
+def _unprojected(op: Op, around: frozenset[Var]) -> Op:
+    if isinstance(op, ops.Project) and not (mentioned(op.pattern) - set(op.vars)) & around:
+        return _unprojected(op.pattern, around | set(op.vars))
+    own = around | frozenset(v for e in expressions_of(op) for v in references(e))
+    children = op.children
+    others = [own.union(*(mentioned(other) for other in children if other is not child)) for child in children]
+    if not children or isinstance(op, ops.Group | ops.Distinct | ops.Annotate | ops.Minus):  # which look at whole rows
+        return op
+    return op.with_children(tuple(_unprojected(c, rest) for c, rest in zip(children, others, strict=True)))
+
+
+def shareable(pattern: Op, place: Place = (None, None, 0)) -> Iterator[tuple[Op, Place]]:
+    """The sub-plans that are worth it, each with where it stands. What a variable says where to read depends on it."""
+    if isinstance(pattern, ops.Kept) or isinstance(getattr(pattern, "name", None), Var):
+        return
+    if _is_work(pattern):
+        yield unprojected(pattern), place
+    for child in pattern.children:
+        yield from shareable(child, _inside(pattern, place))
+
+
+def _inside(op: Op, place: Place) -> Place:
+    """The counterpart of `Context.in_graph` and so on."""
+    graph, window, tag = place
+    match op:
+        case ops.Graph(NamedNode() as name, _):
+            return encode(name), window, tag
+        case ops.InWindow(NamedNode() as name, _):
+            return None, encode(name), tag
+        case ops.Overridden(own, _):
+            return graph, window, own
+    return place
+
+
+def _is_work(op: Op) -> bool:
+    """Whether it joins, groups or compares rows, and has the same ones however often it is asked."""
+    own = isinstance(op, _WORK) or (isinstance(op, Bgp) and len(op.patterns) > 1)
+    return own and not any(calls(e) & VOLATILE for node in everywhere(op) for e in expressions_of(node))

@@ -1,0 +1,95 @@
+"""The elements of streams as views, which all queries of a round share.
+
+A few elements are read here and sent along with each plan: Spark then knows how many there are, and opens no file. It
+reads many by itself, where they lie.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Hashable
+from itertools import count
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+from penstock.compile.windows import arrival_order
+from penstock.io.columns import LOGGED, ddl, logged
+from penstock.io.splits import parquet_file
+from penstock.model.span import Span
+from penstock.model.stream_files import StreamFiles
+from penstock.spark.session.jobs import frame
+
+__all__ = ["StreamScans"]
+
+_FEW, _FILES = 50_000, 100  # elements that are sent along, and files of them that are opened for it
+_REMEMBERED = 4 * _FEW  # elements of files that were read: windows overlap, so most of a round's were the last one's
+_KEPT = 16  # views: a round has few streams, and what they hold changes with each
+_SCHEMA = ddl(LOGGED)
+_numbers = count()
+
+Times = tuple[Span, ...] | None
+
+
+class StreamScans:
+    """Views by what they are of."""
+
+    def __init__(self, session: SparkSession) -> None:
+        self._session = session
+        self._views: OrderedDict[Hashable, str] = OrderedDict()
+        self._files: OrderedDict[str, pa.Table] = OrderedDict()
+
+    def view(self, stream: StreamFiles, ordered: bool, times: Times = None) -> str:
+        """The stream's elements; `ordered` with the place where they lie, for the order of those of the same time. Only
+        those of some `times` are needed, if there are any."""
+        wanted = stream.paths, stream.rows, ordered, times
+        if wanted not in self._views:
+            self._views[wanted] = f"penstock_scan_{next(_numbers)}"
+            self._frame(stream, ordered, times).createOrReplaceTempView(self._views[wanted])
+        self._views.move_to_end(wanted)
+        while len(self._views) > _KEPT:
+            self._session.catalog.dropTempView(self._views.popitem(last=False)[1])
+        return self._views[wanted]
+
+    def table(self, stream: StreamFiles, times: Times = None) -> pa.Table | None:
+        """The same elements here, if they are few; None where they are many, or lie where they cannot be read here."""
+        if stream.rows > _FEW or len(stream.paths) > _FILES:
+            return None
+        try:
+            found = pa.concat_tables([LOGGED.empty_table(), *map(self._elements, stream.paths)])
+        except (OSError, pa.ArrowException):
+            return None
+        while len(self._files) > 1 and sum(table.num_rows for table in self._files.values()) > _REMEMBERED:
+            self._files.popitem(last=False)
+        return found if times is None else found.filter(_within(found.column("ts").to_numpy(), times))
+
+    def _frame(self, stream: StreamFiles, ordered: bool, times: Times) -> DataFrame:
+        table = self.table(stream, times)
+        if table is not None:
+            return frame(self._session, self._placed(table, stream.paths) if ordered else table)
+        stored = self._session.read.schema(_SCHEMA).parquet(*stream.paths)
+        if not ordered:
+            return stored
+        place = arrival_order.place(stored.inputFiles(), stream.paths)
+        return stored.selectExpr("*", f"{place} AS file", "_metadata.row_index AS row")
+
+    def _placed(self, table: pa.Table, paths: tuple[str, ...]) -> pa.Table:
+        """With the number of each element's file, and its place there."""
+        sizes = [self._elements(path).num_rows for path in paths]
+        files = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+        rows = np.arange(len(files)) - np.repeat(np.cumsum([0, *sizes[:-1]]), sizes)
+        return table.append_column("file", pa.array(files)).append_column("row", pa.array(rows, pa.int64()))
+
+    def _elements(self, path: str) -> pa.Table:
+        """Files of a log are written once."""
+        if path not in self._files:
+            with parquet_file(path) as file:
+                found = file.read([name for name in file.schema_arrow.names if name in LOGGED.names])
+            self._files[path] = logged(found).cast(LOGGED)
+        self._files.move_to_end(path)
+        return self._files[path]
+
+
+def _within(stamps: np.ndarray, times: tuple[Span, ...]) -> pa.Array[pa.BooleanScalar]:
+    return pa.array(np.logical_or.reduce([(stamps > span.after) & (stamps <= span.through) for span in times]))

@@ -1,0 +1,1 @@
+"""Foundations of the runtime: clock, watermark, times, durable files."""

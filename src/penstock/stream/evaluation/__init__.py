@@ -1,0 +1,1 @@
+"""Evaluation: rounds, the evaluator, answers, plan cache."""

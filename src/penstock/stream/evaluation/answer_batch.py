@@ -1,0 +1,255 @@
+"""From what the compiler gives for a span of instants to answers, one an instant.
+
+The compiler's columns are `time`, the query's own, `.row` (false: a row that only says that the instant is to be
+reported) and perhaps `.order`, or `.since` where a row tells an interval, whose end `time` then is. They are taken by
+their place, since a query may well have a variable `?time`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import parquet
+from pyoxigraph import Triple
+
+from penstock.algebra import ops
+from penstock.answer import Answer, Row
+from penstock.compile.relation import ALWAYS
+from penstock.model.term_encoding import decode, encode
+from penstock.stream.base.time_values import to_datetime
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+__all__ = ["AnswerBatch", "AnswerSchema", "Frame", "in_order", "order_rows", "single_answer"]
+
+_KINDS: dict[type, str] = {
+    ops.Select: "solutions", ops.Ask: "boolean", ops.Construct: "graph", ops.Describe: "graph",
+}  # fmt: skip
+_GRAPH = ("s", "p", "o")
+_INSTANT = pa.timestamp("us", "UTC")
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSchema:
+    """What the answers of a query look like."""
+
+    query: str
+    kind: str
+    variables: tuple[str, ...] = ()
+    bounds: tuple[str, str] = ("valid_from", "valid_to")  # what the bounds are of, where an answer has two
+
+    @classmethod
+    def of(cls, name: str, query: ops.Query, emit: str | None = None) -> AnswerSchema:
+        bounds = ("starts", "ends") if emit in ("events", "rules") else ("valid_from", "valid_to")
+        return cls(name, _KINDS[type(query.form)], tuple(variable.name for variable in query.variables), bounds)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The query's own columns."""
+        return _GRAPH if self.kind == "graph" else self.variables
+
+    def when(self, since: bool) -> tuple[str, ...]:
+        """Names for the instant, or for the bounds of an interval, that none of the query's columns has."""
+        wanted = self.bounds if since else ("time",)
+        return tuple(f".{name}" if name in self.columns else name for name in wanted)
+
+
+class Frame(Protocol):
+    """What the compiler gives: rows that Spark will compute."""
+
+    @property
+    def frame(self) -> DataFrame:
+        """The rows of the answers."""
+
+    def toArrow(self) -> pa.Table:
+        """The rows, and one more for each instant whose answer is empty."""
+
+    def write_open(self, path: str) -> int:
+        """Keep what goes on after the span, and say how much it is."""
+
+
+class AnswerBatch:
+    """The answers at some instants: a `Batch` for sinks. They are fetched when first needed, and only once.
+
+    Once they are here, Spark's plan is let go of: answers that are kept must not keep it alive.
+    """
+
+    def __init__(self, shape: AnswerSchema, number: int, frame: Frame | None) -> None:
+        self.shape = shape
+        self.number = number
+        self._frame = frame
+
+    @cached_property
+    def _unsorted(self) -> pa.Table:
+        assert self._frame is not None
+        rows = order_rows(self._frame.toArrow(), len(self.shape.columns))
+        self._frame = None
+        return rows
+
+    @cached_property
+    def table(self) -> pa.Table:
+        """All rows by instant; within one in the query's order, or sorted where it has none."""
+        return in_order(self._unsorted)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no answer at any instant."""
+        return self._unsorted.num_rows == 0
+
+    @property
+    def instants(self) -> int:
+        """See `Batch.instants`."""
+        return pc.count_distinct(self._unsorted.column("t")).as_py() if self.fetched else 0
+
+    @property
+    def size(self) -> int:
+        """See `Batch.size`."""
+        return self._unsorted.num_rows
+
+    @property
+    def answers(self) -> Iterator[Answer]:
+        """See `Batch.answers`."""
+        term = lru_cache(1 << 16)(decode)
+        times = [self.table.column(name).to_numpy() for name in ("t", "since") if name in self.table.column_names]
+        changes = np.any([column[1:] != column[:-1] for column in times], axis=0)
+        for start, end in pairwise([0, *(np.flatnonzero(changes) + 1).tolist(), self.table.num_rows]):
+            if start < end:
+                part = self.table.slice(start, end - start)
+                real = part.filter(part.column("row"))
+                own = (real.column(name).to_pylist() for name in _names(len(self.shape.columns)))
+                cells = [[None if cell is None else term(cell) for cell in column] for column in own]
+                yield self._answer([int(column[start]) for column in times], real.num_rows, cells)
+
+    @cached_property
+    def rows(self) -> pa.Table:
+        """See `Batch.rows`."""
+        when = [name for name in ("since", "t") if name in self._unsorted.column_names]
+        if self.shape.kind == "boolean":
+            real = self.table.group_by([*when], use_threads=False).aggregate([("row", "any")])
+            own = {"boolean": real.column("row_any")}
+        else:
+            real = self._unsorted.filter(self._unsorted.column("row"))
+            read = _names(len(self.shape.columns))
+            own = {column: real.column(name) for column, name in zip(self.shape.columns, read, strict=True)}
+        names = self.shape.when("since" in when)
+        times = {name: _instants(real.column(read)) for name, read in zip(names, when, strict=True)}
+        return pa.table([*times.values(), *own.values()], names=[*times, *own])
+
+    @property
+    def fetched(self) -> bool:
+        """Whether the rows are in this process already."""
+        return self._frame is None
+
+    def write_parquet(self, folder: str) -> None:
+        """See `Batch.write_parquet`."""
+        if self._frame is None or self.shape.kind == "boolean":
+            _write(self.rows, Path(folder))
+        else:
+            _written_by_spark(self._frame.frame, self.shape).write.mode("overwrite").parquet(folder)
+
+    def _answer(self, times: Sequence[int], count: int, cells: list[list[Any]]) -> Answer:
+        """The answer at one instant, or of one interval (its end, and when it began), from the columns of its rows."""
+        time, *began = map(_moment, times)
+        answer = _answer(self.shape, count, cells, time)
+        bounds: dict[str, Any] = dict(zip(self.shape.bounds, (*began, time), strict=True)) if began else {}
+        return replace(answer, **bounds) if bounds else answer
+
+
+def _moment(time: int) -> datetime | None:
+    return None if time == ALWAYS else to_datetime(time)
+
+
+def _instants(times: Any) -> Any:
+    return pc.if_else(pc.equal(times, pa.scalar(ALWAYS, pa.int64())), pa.scalar(None, times.type), times).cast(_INSTANT)
+
+
+def order_rows(fetched: pa.Table, own: int) -> pa.Table:
+    """Columns `t`, `c0`, `c1` and so on, perhaps `order`, and `row`: Arrow takes a dot in a name for a path."""
+    names = _names(own)
+    extra = [name for name in (".since", ".order", ".row") if name in fetched.column_names]
+    places = [*range(own + 1), *(fetched.column_names.index(name) for name in extra)]
+    return fetched.select(places).rename_columns(["t", *names, *(name.removeprefix(".") for name in extra)])
+
+
+def in_order(rows: pa.Table, *first: str) -> pa.Table:
+    """Arranged rows, sorted by these columns, and then as answers are."""
+    names = (*first, "t", "since", "order", *_names(rows.num_columns))
+    keys = [name for name in names if name in rows.column_names]
+    return rows.take(pc.sort_indices(rows, [(key, "ascending") for key in keys]))
+
+
+def _names(own: int) -> list[str]:
+    return [f"c{number}" for number in range(own)]
+
+
+def _answer(shape: AnswerSchema, count: int, cells: list[list[Any]], time: Any) -> Answer:
+    if shape.kind == "boolean":
+        return Answer(boolean=count > 0, time=time, query=shape.query)
+    rows = zip(*cells, strict=True) if cells else iter([()] * count)
+    if shape.kind == "graph":
+        return Answer(triples=list(dict.fromkeys(Triple(*row) for row in rows)), time=time, query=shape.query)
+    names = shape.variables
+    bound: list[Row] = [{name: term for name, term in zip(names, row, strict=True) if term is not None} for row in rows]
+    return Answer(names, bound, time=time, query=shape.query)
+
+
+def _written_by_spark(frame: DataFrame, shape: AnswerSchema) -> DataFrame:
+    """The columns of `Results.rows`; what the compiler gives has the instant first, then the query's own."""
+    kept = frame.toDF(".t", *shape.columns, *frame.columns[1 + len(shape.columns) :])
+    read = [name for name in (".since", ".t") if name in kept.columns]
+    names = zip(shape.when(".since" in read), read, strict=True)
+    times = [f"timestamp_micros(nullif(`{column}`, {ALWAYS})) AS `{name}`" for name, column in names]
+    return kept.selectExpr(*times, *(f"`{name}`" for name in shape.columns))
+
+
+def _write(table: pa.Table, folder: Path) -> None:
+    """Whole or not at all: a reader never sees half a file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    new = folder / ".new"
+    parquet.write_table(table, new)
+    new.replace(folder / "part-00000.parquet")
+
+
+@dataclass(frozen=True)
+class SingleAnswer:
+    """The answer to a query without a stream, as a batch."""
+
+    answer: Answer
+    number: int = 0
+    instants: int = 1
+    size: int = 1
+
+    @property
+    def answers(self) -> Iterator[Answer]:
+        return iter([self.answer])
+
+    @property
+    def rows(self) -> pa.Table:
+        """See `Batch.rows`; there is no instant."""
+        answer = self.answer
+        if answer.boolean is not None:
+            return pa.table({"boolean": [answer.boolean]})
+        triples = answer.triples
+        rows = answer.rows if triples is None else [{"s": t.subject, "p": t.predicate, "o": t.object} for t in triples]
+        names = answer.variables if triples is None else _GRAPH
+        cells = {name: [encode(row[name]) if name in row else None for row in rows] for name in names}  # type: ignore[arg-type]
+        return pa.table({name: pa.array(column, pa.string()) for name, column in cells.items()})
+
+    def write_parquet(self, folder: str) -> None:
+        """See `Batch.write_parquet`."""
+        _write(self.rows, Path(folder))
+
+
+def single_answer(answer: Answer, name: str) -> SingleAnswer:
+    """The one answer of the query with this name."""
+    return SingleAnswer(Answer(answer.variables, answer.rows, answer.boolean, answer.triples, None, name))

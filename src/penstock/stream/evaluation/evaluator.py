@@ -1,0 +1,131 @@
+"""A unit is answered for a span: evaluated, what goes on kept, what it says delivered, and all that written down."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Protocol
+
+from penstock.io.sinks import Batch
+from penstock.model.span import Span
+from penstock.model.stream_files import StreamFiles
+from penstock.stream.base.failpoints import reach
+from penstock.stream.evaluation.answer_batch import AnswerBatch, AnswerSchema, Frame
+from penstock.stream.evaluation.report_state import ReportState
+from penstock.stream.evaluation.split_by_query import QueryAnswers, split_by_query
+from penstock.stream.registry.evaluation_group import EvaluationGroup
+from penstock.stream.registry.evaluation_groups import EvaluationGroups
+from penstock.stream.registry.metadata_store import GroupProgress
+from penstock.stream.registry.registered_query import RegisteredQuery
+from penstock.stream.registry.schedule import CompiledQuery
+
+if TYPE_CHECKING:
+    from penstock.spark.query.open_intervals import OpenIntervalFiles
+
+__all__ = ["Deriving", "Evaluator"]
+
+_WHOLE = ("rstream", "events")  # reports that leave nothing open
+
+
+class Deriving(Protocol):
+    """Where derived streams are written."""
+
+    def derive(self, stream: str, batch: Batch) -> None:
+        """Append the batch's triples to the stream, in place of those that a batch of its number left there."""
+
+    def undo(self, stream: str, number: int) -> None:
+        """Take back what a batch of that number, whose delivery was cut off, has left in the stream."""
+
+
+class Evaluator:
+    """Evaluates and delivers. `answered` is told when something was delivered."""
+
+    def __init__(
+        self,
+        inputs: Deriving,
+        units: EvaluationGroups,
+        answered: Callable[[], None],
+        carried: ReportState | None = None,
+    ) -> None:
+        self._inputs, self._units, self._carried, self._answered = inputs, units, carried, answered
+
+    def answer(
+        self, unit: EvaluationGroup, plan: CompiledQuery, span: Span, streams: Mapping[str, StreamFiles], final: bool
+    ) -> bool:
+        """Whether something was delivered, or failed to be. Whoever does not want it stays where it is."""
+        members = unit.members(self._units.planner)
+        frame = plan.evaluate(streams, span, self._before(unit, members is None), final, members)
+        batches = self._alone(unit.first, plan, frame) if members is None else self._each(unit, plan, frame)
+        reached = replace(unit.after(span), open=0)
+        if plan.carries:
+            reached = self._kept(reached, frame, unit.first.entry.number if members is None else None)
+        elif not batches and plan.emit in _WHOLE:
+            unit.passed(span)
+            return False
+        return self._deliver(unit, reached, batches)
+
+    def _before(self, unit: EvaluationGroup, alone: bool) -> OpenIntervalFiles:
+        """The files of what goes on. Of a query that is answered alone there is one at most; those of others may have
+        gone."""
+        if self._carried is None:
+            return None
+        found = [(self._carried.path(name), number) for name, number in unit.reached.states]
+        files = [(path, number) for path, number in found if path and (number is None or number in unit.tasks)]
+        if not files:
+            return None
+        return files[0][0] if alone else files
+
+    def _alone(self, task: RegisteredQuery, plan: CompiledQuery, frame: Frame) -> dict[RegisteredQuery, AnswerBatch]:
+        batch = AnswerBatch(_shape(task, plan), task.entry.batches, frame)
+        return {} if task.fetches and batch.is_empty else {task: batch}
+
+    def _each(self, unit: EvaluationGroup, plan: CompiledQuery, frame: Frame) -> dict[RegisteredQuery, AnswerBatch]:
+        """The answers of a family, for those who have some. One who was dropped in the meantime wants none."""
+        tasks, shape = dict(unit.tasks), _shape(unit.first, plan)
+        looks = shape.kind, shape.variables, shape.bounds
+        found = ((tasks.get(cut.number), cut) for cut in split_by_query(frame.toArrow(), len(shape.columns)))
+        return {
+            task: QueryAnswers(AnswerSchema(task.name, *looks), task.entry.batches, cut)
+            for task, cut in found
+            if task is not None
+        }
+
+    def _kept(self, reached: GroupProgress, frame: Frame, number: int | None) -> GroupProgress:
+        """What goes on, also if there is nothing to tell."""
+        assert self._carried is not None
+        name, count = self._carried.keep(frame)
+        reach("carried")
+        return replace(reached, states=((name, number),), open=count)
+
+    def _deliver(
+        self, unit: EvaluationGroup, reached: GroupProgress, batches: Mapping[RegisteredQuery, AnswerBatch]
+    ) -> bool:
+        wanted = {task: self._delivered(task, batch) for task, batch in batches.items()}
+        delivered, refused = ([task for task in wanted if wanted[task] is which] for which in (True, False))
+        files = {name for name, _ in (*unit.reached.states, *reached.states)}
+        if len(unit.tasks) > sum(not task.dropped for task in refused):
+            self._units.moved(unit, reached, delivered, refused)
+            reach("saved" if delivered else "skipped")
+        if self._carried is not None and files:
+            self._carried.remove(files - self._units.files())
+        if delivered:
+            self._answered()
+        return bool(delivered) or any(task.error is not None for task in refused)
+
+    def _delivered(self, task: RegisteredQuery, batch: AnswerBatch) -> bool:
+        """An error is the task's own, and stops no other."""
+        try:
+            return task.deliver(batch, lambda made: self._inputs.derive(task.output or "", made))
+        except Exception as error:
+            self.fail(task, error)
+            return False
+
+    def fail(self, task: RegisteredQuery, error: Exception) -> None:
+        """It stands still from now on; what half a delivery has derived is taken back."""
+        task.fail(error)
+        if task.output is not None:
+            self._inputs.undo(task.output, task.entry.batches)
+
+
+def _shape(task: RegisteredQuery, plan: CompiledQuery) -> AnswerSchema:
+    return AnswerSchema.of(task.name, task.query, plan.emit)

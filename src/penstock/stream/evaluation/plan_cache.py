@@ -1,0 +1,117 @@
+"""Compiled queries: one background for all of them, in the one session that holds its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from penstock.algebra.ops import Query
+from penstock.algebra.template import Constants
+from penstock.answer import Answer
+from penstock.knowledge.store import Store, is_plain
+from penstock.stream.registry import schedule
+from penstock.stream.registry.metadata_store import QueryRecord
+from penstock.stream.registry.registered_query import RegisteredQuery
+from penstock.stream.registry.schedule import CompiledQuery
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from penstock.compile.operators.query_family import ParameterTable
+    from penstock.spark.query.continuous_query import ContinuousQuery
+    from penstock.spark.views.background_tables import BackgroundTables
+
+__all__ = ["PlanCache"]
+
+
+class PlanCache:
+    """Compiles, and lets go of what was compiled. Spark is not touched before the first query."""
+
+    def __init__(
+        self,
+        store: Store,
+        session: Callable[[], SparkSession],
+        rules: Collection[str] | None,
+        retention: int | None = None,
+    ) -> None:
+        self._store = store
+        self._session = session
+        self.rules, self._retention = rules, retention
+        self._background: BackgroundTables | None = None
+        self._made: list[ContinuousQuery] = []
+
+    def plan(self, task: RegisteredQuery, stretched: int = 1) -> CompiledQuery:
+        """See `Planner`: for a query that is answered alone, at one of so many instants."""
+        from penstock.stream.evaluation.recursive_rule_plan import RecursiveRulePlan
+
+        if task.group:
+            return RecursiveRulePlan(task.name, task.group, self.background, self._retention)
+        return self.compiled(schedule.coarsened(task.query, stretched), task.entry)
+
+    def compiled(self, query: Query, entry: QueryRecord) -> CompiledQuery:
+        """See `Planner`: the query with the options of an entry."""
+        from penstock.spark.query.continuous_query import ContinuousQuery
+
+        made = ContinuousQuery(
+            query,
+            self.background,
+            duplicates=entry.duplicates,
+            emit=entry.emit,
+            rules=self.rules,
+            retention=self._retention,
+        )
+        self._made.append(made)
+        return made
+
+    def members(self, numbers: Sequence[int], rows: Sequence[Constants]) -> ParameterTable:
+        """See `Planner`: the table of a family's queries."""
+        from penstock.compile.operators.query_family import ParameterTable
+
+        return ParameterTable(numbers, rows)
+
+    def release(self, plan: CompiledQuery) -> None:
+        """See `Planner`: nobody uses it any more."""
+        released = [made for made in self._made if made is plan]
+        self._made = [made for made in self._made if made is not plan]
+        self._close(released)
+
+    def answer(self, query: Query, text: str, base: str | None) -> Answer:
+        """The answer to a query without a stream: the store's, if it understands the words, else Spark's."""
+        from penstock.spark.store.store import SparkStore
+
+        if isinstance(self._store, SparkStore) or is_plain(text, base):
+            return self._store.answer(query, text, base)
+        from penstock.spark.store.one_shot import OneShotQuery
+
+        known = self.background
+        return OneShotQuery(known.session, known.triples, self.rules).answer(query)
+
+    @property
+    def background(self) -> BackgroundTables:
+        """What all queries share; Spark is started for it."""
+        from penstock.spark.views.background_tables import BackgroundTables
+
+        if self._background is None:
+            self._background = BackgroundTables(self._private(), self._store)
+        return self._background
+
+    def close(self) -> None:
+        self._close(self._made)
+        self._made.clear()
+
+    def _close(self, plans: Iterable[ContinuousQuery]) -> None:
+        from penstock.spark.session import session
+
+        for made in plans if self._background and session.is_running(self._background.session) else ():
+            made.close()
+
+    def _private(self) -> SparkSession:
+        """A Spark store's own session, where its tables are; else a new one beside the user's."""
+        from penstock.spark.session import arrow_functions, session
+        from penstock.spark.store.store import SparkStore
+
+        if isinstance(self._store, SparkStore):
+            return self._store._ours
+        ours = session.private(self._session())
+        arrow_functions.register(ours)
+        return ours

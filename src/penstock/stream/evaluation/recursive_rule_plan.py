@@ -1,0 +1,230 @@
+"""Recursive rules as a plan: the elements of a span go through a machine for each part of them, in Spark's workers.
+
+What a machine remembers goes from one evaluation to the next in the rows that it returns: one a part, beside those of
+the triples. So an evaluation reads the elements of its own span alone.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property, partial, reduce
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import parquet
+from pyspark.sql import DataFrame
+
+from penstock.algebra.expressions import Term, Var
+from penstock.algebra.ops import TriplePattern
+from penstock.compile import sql
+from penstock.compile.expressions import term_columns
+from penstock.compile.operators.query_family import ParameterTable
+from penstock.compile.reports.validity import SINCE
+from penstock.io.columns import LOGGED, ddl
+from penstock.model import term_encoding
+from penstock.model.span import Span
+from penstock.model.stream_files import StreamFiles
+from penstock.reasoning import Ontology
+from penstock.rules.background import Known
+from penstock.rules.following import NOTHING, Following, following
+from penstock.rules.machine import Element, Machine, merged
+from penstock.rules.partition import SUBJECT, Partition, partition
+from penstock.rules.rule import Rule, terms_of
+from penstock.spark.query.open_intervals import OpenIntervalFiles
+from penstock.spark.query.snapshot_result import marked
+from penstock.spark.views.background_tables import BackgroundTables
+
+__all__ = ["RecursiveRulePlan"]
+
+Constants = tuple[Term | None, ...]
+
+_PARTS = 16  # into which elements are split by their key: more than cores, so that an uneven share matters less
+_ELEMENT = "part INT, start BIGINT, ts BIGINT, s STRING, p STRING, o STRING, stream STRING"
+_STATE = "part INT, state BINARY"
+_SPLIT = b"penstock.split"  # in the file's metadata: by which the elements were split
+_MADE = "part INT, ts BIGINT, s STRING, p STRING, o STRING, start BIGINT, state BINARY"
+_COLUMNS: dict[str, pa.DataType] = {
+    "part": pa.int32(), "ts": pa.int64(), "s": pa.string(), "p": pa.string(), "o": pa.string(), "start": pa.int64(),
+    "state": pa.binary(),
+}  # fmt: skip
+_SCHEMA = pa.schema(_COLUMNS)
+
+
+class RecursiveRulePlan:
+    """A rule that feeds itself, with those that do so with it. It reports what it derives itself."""
+
+    emit, carries = "rules", True
+
+    def __init__(
+        self, name: str, group: Sequence[Rule], background: BackgroundTables, retention: int | None = None
+    ) -> None:
+        self._name = name
+        self._group = tuple(group)
+        self._background = background
+        self._retention = retention
+        self._known_following: tuple[Ontology | None, Following] = (None, NOTHING)
+
+    def evaluate(
+        self,
+        streams: Mapping[str, StreamFiles],
+        span: Span,
+        before: OpenIntervalFiles = None,
+        final: bool = False,
+        members: ParameterTable | None = None,
+    ) -> RuleResult:
+        """The triples that elements of the span complete. A rule is of no family, so it has one file."""
+        assert before is None or isinstance(before, str)
+        following = self._following()
+        found, split = _states(before, partition(self._group, following=following))
+        states = self._background.session.createDataFrame(found, _STATE)
+        elements = self._elements(streams, span, split)
+        together = elements.groupBy("part").cogroup(states.groupBy("part"))
+        return RuleResult(together.applyInArrow(self._advance(following), _MADE), split)
+
+    def _following(self) -> Following:
+        """By the ontology as it is now."""
+        entailed, (known, found) = self._background.entailed, self._known_following
+        ontology = None if entailed is None else entailed.ontology
+        if ontology is not known:
+            found = following(ontology, [pattern for rule in self._group for pattern in rule.patterns()])
+            self._known_following = ontology, found
+        return found
+
+    def _elements(self, streams: Mapping[str, StreamFiles], span: Span, split: Partition | None) -> DataFrame:
+        session = self._background.session
+        due = f"ts > {span.after}L AND ts <= {span.through}L"
+        part = f"CAST({_part(split)} AS INT) AS part"
+        own = [part, "coalesce(start, ts) AS start", "ts", "s", "p", "o"]
+        found = [
+            session.read.schema(ddl(LOGGED))
+            .parquet(*stream.paths)
+            .where(due)
+            .selectExpr(*own, f"{sql.text(name)} AS stream")
+            for name, stream in streams.items()
+            if stream.paths
+        ]
+        return reduce(DataFrame.unionAll, found) if found else session.createDataFrame([], _ELEMENT)
+
+    def _advance(self, following: Following) -> Callable[[pa.Table, pa.Table], pa.Table]:
+        name = self._name
+        background = RuleMatches({_constants(one): self._known(one) for rule in self._group for one in rule.patterns()})
+        machine = partial(Machine, self._group, background, following=following, retention=self._retention)
+        return lambda elements, states: advance(name, machine, elements, states)
+
+    def _known(self, pattern: TriplePattern) -> list[Known]:
+        """The triples of the background that agree with the constants of a pattern."""
+        default = self._background.tables(self._group[0].query.dataset).default
+        given = zip("spo", terms_of(pattern), strict=True)
+        match = sql.all_of(f"{c} = {term_columns.constant(t)}" for c, t in given if not isinstance(t, Var))
+        table = self._background.session.sql(f"SELECT s, p, o FROM {default} WHERE {match}").toArrow()
+        return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+    def instants(self, after: int, through: int) -> bool:
+        """Whether there can be an instant t with after < t <= through."""
+        return through > after
+
+    def last_instant(self, last: int) -> int:
+        """That of the last element."""
+        return last
+
+    def horizon(self, progress: int, stream: str) -> int:
+        """What has gone through the machine is remembered there."""
+        return progress
+
+    def tail(self, stream: str) -> int:
+        """No number of elements has to be kept."""
+        return 0
+
+
+class RuleMatches:
+    """The part of the background that rules ask for, by the constants of patterns."""
+
+    def __init__(self, known: Mapping[Constants, list[Known]]) -> None:
+        self._known = known
+
+    def matches(self, pattern: TriplePattern) -> Iterable[Known]:
+        return self._known[_constants(pattern)]
+
+
+def _constants(pattern: TriplePattern) -> Constants:
+    return tuple(None if isinstance(term, Var) else term for term in terms_of(pattern))
+
+
+def _part(split: Partition | None) -> str:
+    """Which part an element belongs to: by the term that all it can meet have in common."""
+    if split is None:
+        return "0"
+    by_object = sorted(term_encoding.encode(p) for p, place in split.places.items() if place != SUBJECT)
+    if split.other not in (None, SUBJECT):
+        return f"pmod(hash(o), {_PARTS})"  # then it is the place of all
+    key = sql.case((f"p IN ({sql.texts(by_object)})", "o"), otherwise="s") if by_object else "s"
+    return f"pmod(hash({key}), {_PARTS})"
+
+
+def _states(before: str | None, wanted: Partition | None) -> tuple[pa.Table, Partition | None]:
+    """What the machines remember, and how elements are split: as is wanted, if they were split like that before. Else
+    all go to one machine from now on, with what those of the parts remember."""
+    if before is None:
+        return _remembered({}), wanted
+    saved = parquet.read_table(before)
+    split: Partition | None = pickle.loads(saved.schema.metadata[_SPLIT])
+    parts: dict[int, bytes] = {row["part"]: row["state"] for row in saved.to_pylist()}
+    if split is not None and wanted is not None and split.agrees(wanted):
+        return _remembered(parts), wanted
+    return _remembered({0: merged(parts.values())} if parts else {}), None
+
+
+def _remembered(states: Mapping[int, bytes]) -> pa.Table:
+    return pa.table([pa.array(states, pa.int32()), pa.array(states.values(), pa.binary())], names=["part", "state"])
+
+
+def advance(name: str, make: Callable[..., Machine], elements: pa.Table, states: pa.Table) -> pa.Table:
+    """What the rule of that name makes of the elements of a part, and what its machine remembers then."""
+    saved = states.column("state")[0].as_py() if states.num_rows else None
+    if not elements.num_rows:
+        return _made(states.column("part")[0].as_py(), [], saved)
+    machine = make(saved=saved)
+    ordered = elements.sort_by("ts").select(["start", "ts", "s", "p", "o", "stream"])
+    rows = zip(*(column.to_pylist() for column in ordered.columns), strict=True)
+    derived = list(machine.run(rows, name))
+    return _made(elements.column("part")[0].as_py(), derived, machine.save())
+
+
+def _made(part: int, derived: Sequence[Element], state: bytes | None) -> pa.Table:
+    """A row a triple, and one more with the state."""
+    columns = list(zip(*derived, strict=True)) or [()] * len(Element._fields)
+    start, end, s, p, o, _ = ([*column, None] for column in columns)
+    parts, states = [part] * len(start), [*([None] * len(derived)), state]
+    cells: list[list[Any]] = [parts, end, s, p, o, start, states]
+    return pa.table([pa.array(c, field.type) for c, field in zip(cells, _SCHEMA, strict=True)], schema=_SCHEMA)
+
+
+class RuleResult:
+    """What an evaluation gives: triples with when they occurred, and the states of the machines."""
+
+    def __init__(self, made: DataFrame, split: Partition | None) -> None:
+        self._made, self._split = made, split
+
+    @property
+    def frame(self) -> DataFrame:
+        """The triples, each with its end in the first column and its start in the last."""
+        return self._made.where("state IS NULL").selectExpr("ts AS time", "s", "p", "o", f"start AS `{SINCE}`")
+
+    def toArrow(self) -> pa.Table:
+        """The same, with a further column `.row` that is true."""
+        triples: pa.Table = self._fetched.filter(pc.is_null(self._fetched.column("state")))
+        columns = triples.select(["ts", "s", "p", "o", "start"])
+        return marked(columns.rename_columns(["time", "s", "p", "o", SINCE]))
+
+    def write_open(self, path: str) -> int:
+        """Keep the states. They are needed again only with elements to come, so nothing is open by itself."""
+        states = self._fetched.filter(pc.is_valid(self._fetched.column("state")))
+        split = {_SPLIT: pickle.dumps(self._split)}
+        parquet.write_table(states.select(["part", "state"]).replace_schema_metadata(split), path)
+        return 0
+
+    @cached_property
+    def _fetched(self) -> pa.Table:
+        return self._made.toArrow()

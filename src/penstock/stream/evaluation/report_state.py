@@ -1,0 +1,67 @@
+"""What queries carry from one evaluation to the next: the solutions that hold when a span ends, and since when.
+
+    ROOT/<name>.parquet     of the queries that were evaluated together then
+
+A file is written before the delivery that it goes with becomes progress, and the one before is kept until then. The
+registry says which files count: one that a crash has left unused is removed when the engine starts again.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import Protocol
+from uuid import uuid4
+
+from penstock.stream.base import durable_files
+
+__all__ = ["ReportState"]
+
+
+class Carrying(Protocol):
+    """An evaluation that leaves something open."""
+
+    def write_open(self, path: str) -> int:
+        """Write it there, and say how much it was."""
+
+
+class ReportState:
+    """The files of all queries, by name."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def path(self, name: str) -> str | None:
+        """Where the file of that name is; None: nothing was left open, or by a version that wrote no file then."""
+        found = self._root / name
+        return str(found) if found.exists() else None
+
+    def keep(self, made: Carrying) -> tuple[str, int]:
+        """Keep what is open now: the new file's name, and how much it is."""
+        self._root.mkdir(parents=True, exist_ok=True)
+        file = self._root / f"{uuid4().hex}.parquet"
+        count = made.write_open(str(file))
+        _sync(file)
+        return file.name, count
+
+    def remove(self, names: Iterable[str]) -> None:
+        """Nobody refers to these any more."""
+        for name in names:
+            _remove(self._root / name)
+
+    def sweep(self, used: Collection[str]) -> None:
+        """Only these are used. In folders there are files of older versions."""
+        for found in list(self._root.iterdir()) if self._root.is_dir() else []:
+            files = [found] if found.suffix == ".parquet" or found.is_file() else list(found.iterdir())
+            self.remove(name for file in files if (name := str(file.relative_to(self._root))) not in used)
+
+
+def _remove(file: Path) -> None:
+    shutil.rmtree(file) if file.is_dir() else file.unlink(missing_ok=True)
+
+
+def _sync(file: Path) -> None:
+    """Spark writes a folder of files."""
+    for part in [*(file.iterdir() if file.is_dir() else ()), file, file.parent]:
+        durable_files.sync(part)

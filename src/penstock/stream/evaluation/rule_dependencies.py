@@ -1,0 +1,99 @@
+"""Queries of events among each other: what each of them reads, and which rules have to be evaluated together.
+
+The triples of a rule are a stream of its own. Whoever reads all streams, or that of the rules, reads those of the rules
+that may say something to it, be it by what follows from their triples. Rules that feed each other are evaluated as one
+group, each for what it derives itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from penstock.knowledge.store import Store
+from penstock.reasoning import Ontology
+from penstock.rules.depend import feeds, layers, read_by
+from penstock.rules.following import Following, following
+from penstock.rules.rule import Rule
+from penstock.stream.registry.registered_query import RegisteredQuery
+
+__all__ = ["RuleDependencies", "arrange"]
+
+
+class RuleDependencies:
+    """Arranges queries, and does so anew when there are other streams, other queries, or another ontology.
+
+    Of all queries it wants those of events, and those that derive streams: nobody else hears of others, or is heard.
+    `changed` is told of each that reads something else from now on.
+    """
+
+    def __init__(self, store: Store, streams: Mapping[str, object], changed: Callable[[RegisteredQuery], None]) -> None:
+        self._store, self._streams, self._changed = store, streams, changed
+        self._seen: tuple[object, ...] | None = None
+
+    def all(self, tasks: Sequence[RegisteredQuery]) -> None:
+        for task in arrange(tasks, self._streams, self._ontology(tasks)):
+            self._changed(task)
+        self._seen = self._state(tasks)
+
+    def one(self, task: RegisteredQuery, others: Iterable[RegisteredQuery]) -> None:
+        """A new one; the others hear of it when they are arranged again."""
+        if task.asked.emit == "events":
+            tasks = [*others, task]
+            arrange(tasks, self._streams, self._ontology(tasks), only=task)
+
+    def again(self, tasks: Sequence[RegisteredQuery]) -> None:
+        """All, if something has changed. Nobody is being answered just now."""
+        if self._seen != self._state(tasks):
+            self.all(tasks)
+
+    def _ontology(self, tasks: Iterable[RegisteredQuery]) -> Ontology | None:
+        """What is asked for may follow from what rules derive."""
+        return getattr(self._store, "ontology", None) if any(task.is_rule for task in tasks) else None
+
+    def _state(self, tasks: Iterable[RegisteredQuery]) -> tuple[object, ...]:
+        version = self._store.version if any(task.is_rule for task in tasks) else None
+        return tuple(self._streams), tuple(task.name for task in tasks), version
+
+
+def arrange(
+    tasks: Sequence[RegisteredQuery],
+    declared: Iterable[str],
+    ontology: Ontology | None = None,
+    only: RegisteredQuery | None = None,
+) -> list[RegisteredQuery]:
+    """Tell every query of events, or one, which streams it reads, and rules that feed themselves, by whom they do.
+
+    Those to whom that is news."""
+    rules = [task for task in tasks if task.is_rule]
+    asking = [task for task in (tasks if only is None else (only,)) if task.asked.emit == "events"]
+    events = {task.name: Rule(task.name, task.asked) for task in (*rules, *asking)}
+    followed = following(ontology, (pattern for rule in events.values() for pattern in read_by(rule)))
+    groups = _groups([events[task.name] for task in rules], followed)
+    read = {task.output: task.named for task in tasks if task.output is not None and not task.is_rule}
+
+    def hears(task: RegisteredQuery) -> bool:
+        group = groups.get(task.name, ())
+        together = group or (events[task.name],)
+        named = {rule.name for rule in together}
+        fed = (
+            other.output
+            for other in rules
+            if other.name not in named and any(feeds(events[other.name], rule, followed) for rule in together)
+        )
+        return task.read([*declared, *_derived(task, read), *filter(None, fed)], group)
+
+    return [task for task in asking if hears(task)]
+
+
+def _derived(task: RegisteredQuery, read: Mapping[str, Sequence[str]]) -> list[str]:
+    """The streams that queries with streams of their own derive, not by way of this one; `read` is what each reads."""
+
+    def follows(stream: str) -> bool:
+        return stream == task.output or any(map(follows, read.get(stream, ())))
+
+    return [stream for stream, own in read.items() if own and not follows(stream)]
+
+
+def _groups(rules: Sequence[Rule], followed: Following) -> dict[str, tuple[Rule, ...]]:
+    recursive = (layer.rules for layer in layers(rules, followed) if layer.recursive)
+    return {rule.name: group for group in recursive for rule in group}

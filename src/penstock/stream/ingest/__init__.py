@@ -1,0 +1,1 @@
+"""Ingest: from sources to the stream log."""

@@ -1,0 +1,228 @@
+"""Sources that end, read as a whole: files of N-Quads and of graphs into the log, Parquet where it lies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from penstock.errors import LoadError, PenstockError
+from penstock.io.columns import ELEMENTS, END, LOGGED
+from penstock.io.graphs import Documents
+from penstock.io.nquads import parse
+from penstock.io.splits import Split, chunks, filesystem, splits
+from penstock.stream.base import durable_files
+from penstock.stream.base.clock import Clock
+from penstock.stream.base.stream_options import StreamOptions
+from penstock.stream.ingest.changed_files import Sizes
+from penstock.stream.ingest.dead_letters import DeadLetters, Malformed
+from penstock.stream.ingest.element_reader import of_blocks, of_documents, of_file
+from penstock.stream.ingest.elements import count_texts
+from penstock.stream.ingest.late_filter import BatchWriter, Reading
+from penstock.stream.ingest.log_writer import ArrivedBatch, LogWriter
+from penstock.stream.ingest.sources.folder import Dropped
+from penstock.stream.ingest.spool import Block
+from penstock.stream.ingest.stream_declaration import Declared
+from penstock.stream.log.stream_log import Segment, StreamLog
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["BoundedSources"]
+
+_TOGETHER = 8 << 20  # bytes of lines in one batch
+_SMALL = 4 << 20  # bytes: parsed here faster than a job is planned
+_ELSEWISE = {END, "start"}  # columns that mean something in the log that they do not mean here, or the other way
+
+
+class BoundedSources:
+    """Reads each source once: what the log holds of it already is left alone."""
+
+    def __init__(self, log: StreamLog, dead: DeadLetters, clock: Clock, streams: dict[str, Declared]) -> None:
+        self._log = log
+        self._clock = clock
+        self._streams = streams
+        self._options = {name: declared.bounded() for name, declared in streams.items()}
+        self._intake = LogWriter(log, dead, clock, self._options)
+        self._sizes = Sizes(log.root)
+
+    def read(self, stream: str, session: Callable[[], SparkSession], *, in_place: bool) -> list[Segment]:
+        """Bring a stream's source into the log, and give what is read where it lies instead."""
+        declared = self._streams[stream]
+        if declared.is_endless:
+            raise PenstockError(f"The stream <{stream}> has no end ({declared.path}): use start() instead of run().")
+        if declared.path is None:
+            self._take_lines(stream, declared.source or ())
+        elif declared.is_parquet and in_place and declared.lateness is None and _fits(Path(declared.path)):
+            return _segments(Path(declared.path))
+        else:
+            self._take_files(stream, declared, session)
+        return []
+
+    def has_read(self, stream: str) -> bool:
+        """Whether the stream's file or folder has been read."""
+        path = self._streams[stream].path
+        return path is not None and self._log.holds(stream, _source(path), 0)
+
+    def push(self, stream: str, data: bytes, kind: str | None = None) -> int:
+        """Bring lines into the log at once; how many elements that was. Or documents; how many."""
+        before = self._log.counts(stream).elements
+        batch = ArrivedBatch(stream, "push", self._free(stream, "push"))
+        self._take_blocks(batch, [Block(stream, data, kind=kind)])
+        return self._log.counts(stream).elements - before if kind is None else count_texts(data, kind)
+
+    def _take_blocks(self, batch: ArrivedBatch, blocks: Iterable[Block]) -> None:
+        documents = self._options[batch.stream].documents
+        self._intake.take(batch, of_blocks(batch.stream, blocks, batch.name, documents.properties))
+
+    def _take_files(self, stream: str, declared: Declared, session: Callable[[], SparkSession]) -> None:
+        path = str(declared.path)
+        batch = ArrivedBatch(stream, _source(path), 0)
+        if self.has_read(stream):
+            self._sizes.compare(stream, batch.source, path)
+            return
+        self._sizes.note(stream, batch.source, path)
+        if declared.is_parquet:
+            self._intake.take(batch, _parquet_items(Path(path), stream, self._options[stream]))
+        else:
+            self._take_texts(batch, path, session)
+
+    def _take_texts(self, batch: ArrivedBatch, path: str, session: Callable[[], SparkSession]) -> None:
+        """Small files are read here, large ones by a Spark job."""
+        documents = self._options[batch.stream].documents
+        pieces = documents.whole(splits(path))
+        lines = not any(documents.kind(piece.path) for piece in pieces)
+
+        def check(sifting: BatchWriter) -> None:
+            """The wrong file is not taken for read: somebody will put the right one there."""
+            if sifting.refused and not sifting.parts and not sifting.late.num_rows:
+                raise LoadError(f"{path}: {_useless(sifting, lines)}")
+
+        stamp = self._clock.now() if self._options[batch.stream].stamped_on_arrival else None
+        if sum(_size(piece) for piece in pieces) <= _SMALL:
+            self._intake.take(batch, _items(pieces, batch.stream, stamp, documents), check)
+            return
+        from penstock.stream.ingest import parallel_load
+
+        folder = self._log.begin(batch.stream, batch.source, batch.number)
+        parts = parallel_load.write(session(), pieces, batch.stream, str(folder), stamp, documents)
+        self._intake.take_parts(batch, folder, parts, check)
+
+    def _take_lines(self, stream: str, items: Iterable[bytes]) -> None:
+        """After a restart an iterable begins anew, and what the log holds of it is passed over; one that can be resumed
+        gives what has not been taken yet."""
+        first = self._free(stream, "items") if getattr(items, "resumable", False) else 0
+        kind = self._options[stream].kind
+        for number, some in enumerate(_together(items), first):
+            batch = ArrivedBatch(stream, "items", number)
+            if not self._log.holds(stream, batch.source, number):
+                texts = [b"".join(some)] if kind is None else some
+                self._take_blocks(batch, [Block(stream, text, kind=kind) for text in texts])
+
+    def _free(self, stream: str, source: str) -> int:
+        """The number of the source's next batch."""
+        return next(number for number in count() if not self._log.holds(stream, source, number))
+
+
+def _source(path: str) -> str:
+    """What the log calls the batches of a file or folder."""
+    return f"file-{durable_files.folder_name(path)}"
+
+
+def _useless(sifting: BatchWriter, lines: bool) -> str:
+    """Why nothing of a source can be used."""
+    if lines:
+        return f"none of its {sifting.refused:,} lines is timestamped N-Quads"
+    first = sifting.malformed[0]
+    return f"nothing in it is an element; line {first.line}: {first.reason}"
+
+
+def _together(items: Iterable[bytes]) -> Iterator[list[bytes]]:
+    held: list[bytes] = []
+    size = 0
+    for item in items:
+        held.append(item)
+        size += len(item)
+        if size >= _TOGETHER:
+            yield held
+            held, size = [], 0
+    if held:
+        yield held
+
+
+def _size(piece: Split) -> int:
+    """In bytes, about: a packed file is larger than it looks."""
+    if piece.end is not None:
+        return piece.end - piece.start
+    system, path = filesystem(piece.path)
+    return (16 if path.lower().endswith(".gz") else 1) * int(system.get_file_info(path).size or 0)
+
+
+def _items(pieces: Iterable[Split], stream: str, stamp: int | None, documents: Documents) -> Iterator[Reading]:
+    """What the pieces hold. Lines have the numbers that they have in their files."""
+    before: dict[str, int] = {}
+    for piece in pieces:
+        if documents.kind(piece.path) is not None:
+            yield from of_documents(piece.path, stream, documents)
+            continue
+        for chunk in chunks(piece):
+            parsed, line = parse(chunk, stream, stamp), before.setdefault(piece.path, 0)
+            bad = [Malformed(piece.path, line + one.line, one.text, one.reason) for one in parsed.bad]
+            before[piece.path] += chunk.count(b"\n")
+            yield Reading(parsed.elements, bad)
+
+
+def _parquet_items(path: Path, stream: str, options: StreamOptions) -> Iterator[Reading]:
+    _fits(path)
+    for file in _parquet_files(path):
+        yield from of_file(Dropped(str(file), 0, file.stat().st_size), stream, options)
+
+
+def _parquet_files(path: Path) -> list[Path]:
+    if not path.exists():
+        raise LoadError(f"{path}: there is no such file or folder")
+    found = sorted(file for file in path.rglob("*.parquet") if file.name[0] not in "._") if path.is_dir() else [path]
+    if not found:
+        raise LoadError(f"{path}: the folder holds no Parquet file")
+    return found
+
+
+def _fits(path: Path) -> bool:
+    """Whether the columns are those of the log, so that nothing has to be copied."""
+    for file in _parquet_files(path):
+        try:
+            schema = pq.read_schema(file)
+        except (OSError, pa.ArrowException) as error:
+            raise LoadError(f"{file}: {str(error).splitlines()[0]}") from error
+        if missing := [name for name in ELEMENTS.names if name not in schema.names]:
+            raise LoadError(f"{file}: a stream has the columns s, p, o, ts; {', '.join(missing)} missing")
+        if _ELSEWISE & {*schema.names} or any(_differs(schema, name) for name in ("ts", "g")):
+            return False
+    return True
+
+
+def _differs(schema: pa.Schema, name: str) -> bool:
+    return name in schema.names and schema.field(name).type != LOGGED.field(name).type
+
+
+def _segments(path: Path) -> list[Segment]:
+    """The files as segments. Their predicates are not known, which the empty mapping says."""
+    measured = [(str(file), *_measure(file)) for file in _parquet_files(path)]
+    return [Segment((file,), rows, first, last, {}) for file, rows, first, last in measured if rows]
+
+
+def _measure(file: Path) -> tuple[int, int, int]:
+    """Rows, and the least and the greatest time: from the file's own statistics where it has some."""
+    meta = pq.read_metadata(file)
+    column = meta.schema.names.index("ts")
+    found = [meta.row_group(group).column(column).statistics for group in range(meta.num_row_groups)]
+    bounds = [bound for one in found if one is not None and one.has_min_max for bound in (int(one.min), int(one.max))]  # type: ignore[arg-type]
+    if len(bounds) < 2 * len(found) or not found:
+        span = pc.min_max(pq.read_table(file, columns=["ts"], partitioning=None).column("ts"))
+        bounds = [span["min"].as_py() or 0, span["max"].as_py() or 0]
+    return meta.num_rows, min(bounds), max(bounds)

@@ -1,0 +1,146 @@
+"""Blocks of the spool and dropped files as elements. What cannot be read becomes a dead letter and stops nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import count, groupby
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from penstock.errors import LoadError
+from penstock.io.columns import BACKWARDS, ELEMENTS, END, LOGGED, lasting
+from penstock.io.graphs import PROPERTIES, Documents, Properties, parse_documents
+from penstock.io.nquads import BadLine, Parsed, parse, scope
+from penstock.io.splits import Split, chunks, filesystem
+from penstock.stream.base import time_values
+from penstock.stream.base.stream_options import StreamOptions
+from penstock.stream.ingest.dead_letters import Malformed
+from penstock.stream.ingest.late_filter import Advance, Item, Reading
+from penstock.stream.ingest.sources.folder import Dropped
+from penstock.stream.ingest.spool import Block
+
+__all__ = ["of_blocks", "of_documents", "of_file"]
+
+_MICROSECONDS = pa.timestamp("us", "UTC")
+_COLUMNS = (*ELEMENTS.names, "g", END)
+
+
+def of_blocks(
+    stream: str, blocks: Iterable[Block], batch: str = "", properties: Properties = PROPERTIES
+) -> Iterator[Item]:
+    """What a stream's blocks hold. An empty one with a stamp says that the stream's time has come there.
+
+    The batch's name, which comes once in a stream, tells blank nodes of its documents from others.
+    """
+    numbers = count()
+    for (kind, empty, stamp), together in groupby(blocks, key=lambda block: (block.kind, not block.data, block.stamp)):
+        if kind is not None:
+            for block, number in zip(together, numbers, strict=False):
+                yield from _documents(block, kind, scope(f"{stream} {batch} {number}"), properties)
+        elif not empty:
+            yield _parsed(stream, [block.data for block in together], stamp)
+        elif stamp is not None:
+            yield Advance(stamp - 1)
+
+
+def _documents(block: Block, kind: str, labels: str, properties: Properties) -> Iterator[Reading]:
+    for parsed in parse_documents([block.data], kind, labels, properties):
+        yield _reading(parsed, block.stream)
+
+
+def _reading(parsed: Parsed, source: str) -> Reading:
+    return Reading(parsed.elements, [Malformed(source, bad.line, bad.text, bad.reason) for bad in parsed.bad])
+
+
+def _parsed(stream: str, pieces: list[bytes], stamp: int | None) -> Reading:
+    """Pieces parsed at once, since the parser's kernels want long columns; line numbers are those in each piece."""
+    parsed = parse(b"".join(pieces), stream, stamp)
+    return Reading(parsed.elements, list(_in_pieces(parsed.bad, pieces, stream)))
+
+
+def _in_pieces(bad: Iterable[BadLine], pieces: Iterable[bytes], stream: str) -> Iterator[Malformed]:
+    remaining, before, lines = iter(pieces), 0, 0
+    for found in bad:
+        while found.line > before + lines:
+            before, lines = before + lines, next(remaining).count(b"\n")
+        yield Malformed(stream, found.line - before, found.text, found.reason)
+
+
+def of_file(file: Dropped, stream: str, options: StreamOptions) -> Iterator[Reading]:
+    """What a dropped file holds, by its name's ending."""
+    stamp = file.modified if options.stamped_on_arrival else None
+    try:
+        if options.documents.kind(file.path) is not None:
+            yield from of_documents(file.path, stream, options.documents)
+        elif file.path.endswith(".parquet"):
+            yield from _parquet(file)
+        else:
+            yield from _lines(file, stream, stamp)
+    except (LoadError, OSError, pa.ArrowException) as error:
+        yield Reading(ELEMENTS.empty_table(), [Malformed(file.path, 0, "", str(error).splitlines()[0])])
+
+
+def of_documents(path: str, stream: str, documents: Documents) -> Iterator[Reading]:
+    """What a file of documents holds. `LoadError` if it cannot be read to its end."""
+    for parsed in documents.of_file(path, stream):
+        yield _reading(parsed, path)
+
+
+def _lines(file: Dropped, stream: str, stamp: int | None) -> Iterator[Reading]:
+    before = 0
+    for chunk in chunks(Split(file.path)):
+        parsed = parse(chunk, stream, stamp)
+        bad = [Malformed(file.path, before + found.line, found.text, found.reason) for found in parsed.bad]
+        yield Reading(parsed.elements, bad)
+        before += chunk.count(b"\n")
+
+
+def _parquet(file: Dropped) -> Iterator[Reading]:
+    system, path = filesystem(file.path)
+    with system.open_input_file(path) as opened:
+        parquet = pq.ParquetFile(opened)
+        names = parquet.schema_arrow.names
+        if missing := [name for name in ELEMENTS.names if name not in names]:
+            raise LoadError(f"the file has no column {', '.join(missing)}")
+        before = 0
+        for batch in parquet.iter_batches(columns=[name for name in _COLUMNS if name in names]):
+            yield _in_order(_elements(pa.Table.from_batches([batch])), file.path, before)
+            before += batch.num_rows
+
+
+def _elements(table: pa.Table) -> pa.Table:
+    """The columns as the log has them; a time may be a timestamp of any resolution."""
+    if any(table.column(name).null_count for name in ELEMENTS.names):
+        raise LoadError("a term or a time is NULL")
+    columns = {name: table.column(name) for name in table.column_names}
+    for name in {"ts", END} & columns.keys():
+        if pa.types.is_timestamp(columns[name].type):
+            columns[name] = columns[name].cast(_MICROSECONDS)
+        columns[name] = columns[name].cast(pa.int64())
+    if (end := columns.pop(END, None)) is not None:
+        columns["start"], columns["ts"] = columns["ts"], pc.coalesce(end, columns["ts"])
+    schema = pa.schema([field for field in LOGGED if field.name in columns])
+    found = pa.table([columns[name] for name in schema.names], names=schema.names).cast(schema)
+    return lasting(found) if end is not None else found
+
+
+def _in_order(table: pa.Table, source: str, before: int) -> Reading:
+    """Without the elements that end before they start. Their place is that in the file, counted from 1."""
+    if "start" not in table.column_names:
+        return Reading(table)
+    start, end = (table.column(name) for name in ("start", "ts"))
+    backwards = pc.coalesce(start, end).to_numpy() > end.to_numpy()
+    places = np.flatnonzero(backwards)
+    wrong = zip(places.tolist(), table.take(places).to_pylist(), strict=True)
+    bad = [Malformed(source, before + place + 1, _text(row), BACKWARDS) for place, row in wrong]
+    return Reading(table.filter(~backwards), bad)
+
+
+def _text(row: dict[str, Any]) -> str:
+    """As a line would have it; terms as they are, since nobody knows whether they are any."""
+    terms = (row[name] for name in ("s", "p", "o", "g") if row.get(name) is not None)
+    return f"{' '.join(terms)} {time_values.stamp(row['ts'], row['start'])} ."

@@ -1,0 +1,77 @@
+"""What people push, as lines of timestamped N-Quads: the one form in which elements are made durable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeAlias, cast
+
+from pyoxigraph import Dataset, Quad, RdfFormat, Triple, serialize
+
+from penstock.errors import LoadError
+from penstock.io.graphs import KINDS, kind_named
+from penstock.stream.base.time_values import Moment, moment, stamp
+
+__all__ = ["LINES", "Element", "Elements", "When", "count_texts", "lines", "pushed"]
+
+When: TypeAlias = Moment | tuple[Moment, Moment]
+"""A time, or a start and an end."""
+Element: TypeAlias = Triple | Quad | tuple[Triple | Quad, Moment] | tuple[Triple | Quad, Moment, Moment]
+Elements: TypeAlias = str | bytes | Triple | Quad | Dataset | Iterable[Element]
+
+LINES = "nquads"
+
+
+def pushed(elements: Elements, time: When | None, now: int, format: str | None) -> tuple[bytes, str | None]:
+    """What goes to the stream, and what that is: a kind of document, `LINES`, or None for text of the stream's own
+    kind. A dataset without a time brings times of its own graphs."""
+    if isinstance(elements, Dataset) and time is None:
+        return cast(bytes, serialize(elements, format=RdfFormat.TRIG)), "trig"
+    if not isinstance(elements, str | bytes):
+        return lines(elements, time, now), LINES
+    kind = kind_named(format) or (LINES if format in (LINES, "nq") else None)
+    if format is not None and kind is None:
+        raise LoadError(f"Text of format {format!r} cannot be pushed: there are nquads, {', '.join(KINDS)}.")
+    return lines(elements, time, now), kind
+
+
+def lines(elements: Elements, time: When | None, now: int) -> bytes:
+    """Text as it is; triples with their own time, else the given one, else now, and with their graph's name.
+
+    What ends before it starts becomes a line as well: whoever reads it keeps it aside.
+    """
+    if isinstance(elements, str | bytes):
+        if time is not None:
+            raise LoadError("Text brings its own times: push it without one, or push triples.")
+        text = elements.encode() if isinstance(elements, str) else elements
+        return text if text.endswith(b"\n") or not text else text + b"\n"
+    default = _stamp(now if time is None else time)
+    pairs = [_pair(item, default) for item in ([elements] if isinstance(elements, Triple | Quad) else elements)]
+    written = cast(bytes, serialize([quad for quad, _ in pairs], format=RdfFormat.N_QUADS)).decode()
+    timed = zip(written.split("\n")[:-1], (when for _, when in pairs), strict=True)
+    return "".join(f"{line.removesuffix(' .')} {when} .\n" for line, when in timed).encode()
+
+
+def _pair(item: Element, default: str) -> tuple[Quad, str]:
+    triple, when = (item[0], _stamp(item[1:])) if isinstance(item, tuple) else (item, default)
+    if isinstance(triple, Triple):
+        triple = Quad(*triple)
+    if not isinstance(triple, Quad):
+        kind = type(triple).__name__
+        raise LoadError(f"A stream takes triples, alone or with a time or a start and an end, not {kind}.")
+    return triple, when
+
+
+def _stamp(when: Moment | tuple[Moment, ...]) -> str:
+    """A time, or a start and an end, as a term."""
+    times = [moment(time) for time in (when if isinstance(when, tuple) else (when,))]
+    if not 1 <= len(times) <= 2:
+        raise LoadError(f"An element has a time, or a start and an end, and here are {len(times)} times.")
+    return stamp(*reversed(times))
+
+
+def count_texts(data: bytes, kind: str | None) -> int:
+    """How many lines there are that are neither empty nor comments, or how many documents of the kind."""
+    if kind not in (None, "ndjsonld"):
+        return 1
+    found = (line.lstrip() for line in data.split(b"\n"))
+    return sum(1 for line in found if line and not line.startswith(b"#"))

@@ -1,0 +1,63 @@
+"""A batch of dropped files: small ones are read here, large ones by a Spark job."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyspark.sql import SparkSession
+
+from penstock.errors import LoadError
+from penstock.io.graphs import Documents
+from penstock.io.splits import splits
+from penstock.stream.base.stream_options import StreamOptions
+from penstock.stream.ingest import parallel_load
+from penstock.stream.ingest.element_reader import of_file
+from penstock.stream.ingest.log_writer import ArrivedBatch, LogWriter
+from penstock.stream.ingest.sources.folder import Dropped
+from penstock.stream.log.stream_log import StreamLog
+
+__all__ = ["take_files"]
+
+_SMALL = 4 << 20  # bytes: parsed here faster than a job is planned
+_LINES = (".nq", ".nquads", ".nq.gz", ".nquads.gz")
+
+
+def take_files(
+    session: SparkSession,
+    log: StreamLog,
+    intake: LogWriter,
+    batch: ArrivedBatch,
+    files: Sequence[Dropped],
+    options: StreamOptions,
+) -> None:
+    """Bring the files of a batch into the log, in order."""
+    if log.holds(batch.stream, batch.source, batch.number):
+        return
+    if _is_work_for_spark(files, options) and _by_job(session, log, intake, batch, files, options.documents):
+        return
+    intake.take(batch, (reading for file in files for reading in of_file(file, batch.stream, options)))
+
+
+def _is_work_for_spark(files: Sequence[Dropped], options: StreamOptions) -> bool:
+    large = sum(file.size for file in files) > _SMALL
+    known = all(file.path.lower().endswith(_LINES) or options.documents.kind(file.path) for file in files)
+    return large and not options.stamped_on_arrival and known
+
+
+def _by_job(
+    session: SparkSession,
+    log: StreamLog,
+    intake: LogWriter,
+    batch: ArrivedBatch,
+    files: Sequence[Dropped],
+    documents: Documents,
+) -> bool:
+    """False if a file cannot be read: read one by one, the others can."""
+    folder = log.begin(batch.stream, batch.source, batch.number)
+    try:
+        pieces = documents.whole(piece for file in files for piece in splits(file.path))
+        parts = parallel_load.write(session, pieces, batch.stream, str(folder), documents=documents)
+    except LoadError:
+        return False
+    intake.take_parts(batch, folder, parts)
+    return True

@@ -1,0 +1,218 @@
+"""Ingest: Structured Streaming brings every live source into the log.
+
+One streaming query reads the spool, where pushes and receivers have left their lines, and one each drop folder. Spark
+keeps the account of what has been read; a batch that it runs again after a crash is one that the log has, or has not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+
+from penstock.errors import PenstockError
+from penstock.stream.base import durable_files, watermark
+from penstock.stream.base.clock import Clock
+from penstock.stream.base.failpoints import reach
+from penstock.stream.base.stream_options import StreamOptions
+from penstock.stream.ingest import sources, spool, spool_source
+from penstock.stream.ingest.dead_letters import DeadLetters
+from penstock.stream.ingest.element_reader import of_blocks
+from penstock.stream.ingest.elements import count_texts
+from penstock.stream.ingest.file_batches import take_files
+from penstock.stream.ingest.in_flight import InFlight
+from penstock.stream.ingest.log_writer import ArrivedBatch, LogWriter
+from penstock.stream.ingest.sources.folder import Folder, dropped
+from penstock.stream.ingest.sources.iterable import IterableSource
+from penstock.stream.ingest.sources.receiver import Receiver
+from penstock.stream.ingest.spool import Block, Spool
+from penstock.stream.ingest.streaming_query import StreamingQueryRunner, streaming_session
+from penstock.stream.log.stream_log import StreamLog
+
+__all__ = ["Ingest", "StreamOptions", "StreamStatus"]
+
+_SPOOL = "spool"
+_WATCHING = "200 milliseconds"  # between two looks at a folder: each look costs some milliseconds
+
+
+@dataclass(frozen=True, slots=True)
+class StreamStatus:
+    """How a stream is doing. `complete` is by itself; `message` is a sentence when its source has trouble."""
+
+    elements: int
+    late: int
+    malformed: int
+    newest: int | None
+    complete: int | None
+    idle: bool
+    message: str | None
+
+
+class Ingest:
+    """The live sources of some streams. `push` works at any time; what it takes is read when `start` has been called.
+
+    `root` is the checkpoint's folder; in it are `spool/`, `log/`, `ingest/` and `dead/`.
+    """
+
+    def __init__(
+        self,
+        session: SparkSession,
+        root: Path | str,
+        clock: Clock,
+        streams: Mapping[str, StreamOptions],
+        log: StreamLog | None = None,
+    ) -> None:
+        self._root = Path(root)
+        self._session = session
+        self._clock = clock
+        self._streams = dict(streams)
+        self._sources = {name: sources.open(o.source) for name, o in streams.items() if o.source is not None}
+        self._streaming: SparkSession | None = None  # while it runs
+        self.log = log or StreamLog(self._root / "log")
+        self._intake = LogWriter(self.log, DeadLetters(self._root / "dead"), clock, self._streams)
+        self._spool = Spool(self._root / _SPOOL)
+        self._in_flight = InFlight(clock, spool_source.consumed(self._checkpoint(_SPOOL)), self._spool.next_number)
+        self._feedings: list[StreamingQueryRunner] = []
+
+    def start(self) -> None:
+        """Begin to read. What is in the spool and in the folders comes first."""
+        self._streaming = streaming_session(self._session)
+        frame = spool_source.arrivals(self._streaming, self._spool.folder)
+        self._feed("the spool", frame, _SPOOL, self._take_spooled)
+        for stream in self._sources:
+            self._open(self._streaming, stream)
+
+    def add(self, stream: str, options: StreamOptions) -> None:
+        """Take one more stream; if ingest runs, its source is read from now on."""
+        self._streams[stream] = options
+        if options.source is not None:
+            self._sources[stream] = sources.open(options.source)
+            if self._streaming is not None:
+                self._open(self._streaming, stream)
+
+    def stop(self) -> None:
+        """End after the batches that are going on. `start` may follow."""
+        self._streaming = None
+        for source in self._sources.values():
+            if isinstance(source, Receiver):
+                source.stop()
+        for feeding in self._feedings:
+            feeding.stop()
+        self._feedings = []
+
+    def close(self) -> None:
+        self.stop()
+        self._spool.close()
+
+    def push(self, stream: str, data: bytes, kind: str | None = None) -> int:
+        """Take whole lines; they are durable when this returns, with the number of those that are not empty.
+
+        Or take a document, or several, of the kind that is named, and return their number.
+        """
+        if not data or data.isspace():
+            return 0
+        stamp = self._clock.now() if self._options(stream).stamped_on_arrival and kind is None else None
+        self._append(stream, data, stamp, kind)
+        return count_texts(data, kind)
+
+    def advance(self, stream: str, time: int) -> None:
+        """Say that nothing before `time` will come any more, after all that was pushed so far."""
+        self._append(stream, b"", time)
+
+    def drain(self) -> None:
+        """Wait until all that has been accepted, and all that lies in the folders, is in the log."""
+        self._in_flight.wait(lambda: self.error is not None or not self._feedings)
+        for feeding in self._feedings[1:]:
+            feeding.settle()
+        self._check()
+
+    def complete(self, streams: Sequence[str], others: Iterable[int | None] = ()) -> int | None:
+        """Through when all these streams are complete, for good; None: not yet. Idle ones hold the others back no more.
+
+        `others` are the ends of streams of other kinds that have to be complete as well.
+        """
+        return self._intake.complete(streams, others, self._in_flight.now())
+
+    def next_change(self) -> int | None:
+        """When, by the clock, time alone may make something complete; None: not by itself."""
+        return watermark.next_change(map(self._intake.position, self._streams), self._clock.now())
+
+    @property
+    def error(self) -> str | None:
+        """Why ingest has stopped, in one sentence."""
+        return next((feeding.error for feeding in self._feedings if feeding.error is not None), None)
+
+    def status(self) -> dict[str, StreamStatus]:
+        return {stream: self._status(stream) for stream in self._streams}
+
+    def _status(self, stream: str) -> StreamStatus:
+        counts, position, now = self.log.counts(stream), self._intake.position(stream), self._clock.now()
+        source = self._sources.get(stream)
+        return StreamStatus(
+            counts.elements,
+            counts.late,
+            counts.malformed,
+            position.newest,
+            watermark.watermark(position, self._in_flight.now()),
+            position.is_idle(now),
+            source.message if isinstance(source, Receiver) else None,
+        )
+
+    def _open(self, session: SparkSession, stream: str) -> None:
+        source = self._sources[stream]
+        if isinstance(source, Folder):
+            self._watch(session, stream, source)
+        else:
+            kind = self._options(stream).kind
+            if kind is not None and not isinstance(source, IterableSource):
+                kind = "ndjsonld"  # what comes from a socket comes by the line
+            source.start(partial(self.push, stream, kind=kind), self._clock)
+
+    def _append(self, stream: str, data: bytes, stamp: int | None, kind: str | None = None) -> None:
+        self._check()
+        self._intake.hear(stream)
+        with self._in_flight.accepting() as noted:
+            noted(self._spool.append(stream, data, stamp, kind))
+        reach("spooled")
+
+    def _take_spooled(self, _frame: DataFrame, number: int) -> None:
+        start, end = spool_source.files_of(self._checkpoint(_SPOOL), number)
+        blocks: dict[str, list[Block]] = {}
+        for file in spool.files(self._spool.folder, start, end):
+            for block in spool.read(file):
+                blocks.setdefault(block.stream, []).append(block)
+        for stream, some in blocks.items():
+            batch, documents = ArrivedBatch(stream, _SPOOL, number), self._options(stream).documents
+            self._intake.take(batch, of_blocks(stream, some, batch.name, documents.properties))
+        reach("ingested")
+        self._in_flight.read(end)
+
+    def _watch(self, session: SparkSession, stream: str, folder: Folder) -> None:
+        name = f"folder-{durable_files.folder_name(f'{stream} {folder.path}')}"
+
+        def take(frame: DataFrame, number: int) -> None:
+            batch = ArrivedBatch(stream, name, number)
+            take_files(frame.sparkSession, self.log, self._intake, batch, dropped(frame), self._options(stream))
+            reach("ingested")
+
+        self._feed(folder.path, folder.arrivals(session), name, take, _WATCHING)
+
+    def _feed(
+        self, what: str, frame: DataFrame, name: str, work: Callable[[DataFrame, int], None], every: str | None = None
+    ) -> None:
+        self._feedings.append(
+            StreamingQueryRunner(what, frame, self._checkpoint(name), work, self._in_flight.wake, every)
+        )
+
+    def _checkpoint(self, name: str) -> Path:
+        return self._root / "ingest" / name
+
+    def _options(self, stream: str) -> StreamOptions:
+        return self._streams.get(stream, StreamOptions())
+
+    def _check(self) -> None:
+        if self.error is not None:
+            raise PenstockError(self.error)

@@ -1,0 +1,135 @@
+"""One task of a replay: a piece of a file as a Parquet file, and what is known of that without reading it again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from penstock.io.columns import LOGGED, REPEATED, logged
+from penstock.io.graphs import DOCUMENTS, Documents
+from penstock.io.nquads import BadLine, Parsed, parse
+from penstock.io.splits import Split, chunks, filesystem, line_of
+from penstock.model import hyperloglog
+from penstock.model.hyperloglog import LOOKED_AT, Sketches
+
+__all__ = ["LoadedFile", "portions", "write_part"]
+
+_OPTIONS: dict[str, Any] = {"compression": "snappy", "use_dictionary": REPEATED}
+_TEXTS = 1_000  # bad lines of a part that are kept; all of them are counted
+_LONGEST = 10_000  # characters kept of such a line: a file that is no text may have lines of megabytes
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedFile:
+    """A Parquet file of elements (`penstock.io.columns`), in the order of their lines.
+
+    `first` and `last` are the least and the greatest time (0 without rows), `predicates` says how often each occurs,
+    and `disorder` by how much an element is at most behind the newest one before it in this part. `malformed` lines
+    hold no element; `bad` has the first thousand of them, with their file and their number in it, long ones cut off.
+    """
+
+    path: str
+    rows: int
+    first: int
+    last: int
+    predicates: Mapping[str, int]
+    disorder: int
+    malformed: int
+    bad: list[BadLine]
+    sketches: Sketches = field(default_factory=dict)
+
+
+def write_part(
+    piece: Split, stream: str, target: str, stamp: int | None = None, documents: Documents = DOCUMENTS
+) -> LoadedFile:
+    """Parse a piece portion by portion and write it. The file appears at once, in the place of any before it."""
+    measured = _Measured()
+    is_lines = documents.kind(piece.path) is None
+    found = portions(piece, stream, stamp) if is_lines else ((1, p) for p in documents.of_file(piece.path, stream))
+    with _appearing(target) as sink, pq.ParquetWriter(sink, LOGGED, **_OPTIONS) as writer:
+        for line, parsed in found:
+            if parsed.elements.num_rows:
+                writer.write_table(logged(parsed.elements))
+            measured.add(parsed, line)
+    return measured.part(piece, target)
+
+
+def portions(piece: Split, stream: str, stamp: int | None = None) -> Iterator[tuple[int, Parsed]]:
+    """Portions of lines, each with the number of its first line in the piece."""
+    line = 1
+    for chunk in chunks(piece):
+        parsed = parse(chunk, stream, stamp)
+        yield line, parsed
+        line += parsed.lines
+
+
+@dataclass(slots=True)
+class _Measured:
+    """What is known of the elements so far."""
+
+    rows: int = 0
+    first: int = 0
+    last: int = 0
+    disorder: int = 0
+    predicates: Counter[str] = field(default_factory=Counter)
+    malformed: int = 0
+    bad: list[BadLine] = field(default_factory=list)
+    sketches: list[Sketches] = field(default_factory=list)
+
+    def add(self, parsed: Parsed, line: int) -> None:
+        """Some more, from the lines that begin with this one."""
+        if parsed.elements.num_rows:
+            if self.rows < LOOKED_AT:
+                self.sketches.append(hyperloglog.sketches(parsed.elements))
+            self._add_times(parsed.elements.column("ts").to_numpy())
+            self.predicates.update(_counts(parsed.elements.column("p")))
+        self.malformed += len(parsed.bad)
+        for found in parsed.bad[: _TEXTS - len(self.bad)]:
+            self.bad.append(replace(found, line=found.line + line - 1, text=found.text[:_LONGEST]))
+
+    def _add_times(self, times: npt.NDArray[np.int64]) -> None:
+        newest = np.maximum.accumulate(times)
+        if self.rows:
+            newest = np.maximum(newest, self.last)
+        least = int(times.min())
+        self.disorder = max(self.disorder, int((newest - times).max()))
+        self.first = min(self.first, least) if self.rows else least
+        self.last = int(newest[-1])
+        self.rows += len(times)
+
+    def part(self, piece: Split, target: str) -> LoadedFile:
+        """The lines before the piece are counted only if a number in the file is needed."""
+        before = line_of(piece) - 1 if self.bad else 0
+        bad = [replace(found, line=found.line + before, file=piece.path) for found in self.bad]
+        known = (self.rows, self.first, self.last, dict(self.predicates), self.disorder, self.malformed)
+        return LoadedFile(target, *known, bad, hyperloglog.merged(self.sketches))
+
+
+def _counts(predicates: pa.ChunkedArray[pa.StringScalar]) -> dict[str, int]:
+    return {item["values"].as_py(): item["counts"].as_py() for item in pc.value_counts(predicates)}
+
+
+@contextmanager
+def _appearing(target: str) -> Iterator[pa.NativeFile]:
+    """A file that has its name only when it is whole. Until then Spark does not see it, since the name has a dot."""
+    system, path = filesystem(target)
+    folder, _, name = path.rpartition("/")
+    hidden = f"{folder}/.{name}.{uuid4().hex}"
+    try:
+        with system.open_output_stream(hidden) as sink:
+            yield sink
+        system.move(hidden, path)
+    except BaseException:
+        with suppress(OSError):
+            system.delete_file(hidden)
+        raise

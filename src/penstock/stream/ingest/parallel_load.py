@@ -1,0 +1,88 @@
+"""Files of a stream's elements as a Spark job: every task reads a piece on its own, by `pyarrow` and not by the JVM.
+
+Into the log, each task writes its Parquet file itself as well, and only what is known of that file comes back: no
+element ever crosses into the JVM. The code travels by value, so a worker needs numpy, pyarrow and pyoxigraph only.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from os import PathLike
+from types import ModuleType
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+from penstock import errors
+from penstock.errors import LoadError
+from penstock.io import (
+    columns,
+    graphs,
+    graphs_feed,
+    graphs_times,
+    nquads,
+    nquads_block,
+    nquads_fast,
+    nquads_grammar,
+    nquads_slow,
+    nquads_terms,
+    nquads_time,
+    splits,
+)  # fmt: skip
+from penstock.io.graphs import DOCUMENTS, Documents
+from penstock.io.nquads import BadLine
+from penstock.io.splits import Split
+from penstock.model import hyperloglog
+from penstock.spark.session import tasks
+from penstock.stream.ingest import load_task
+from penstock.stream.ingest.load_task import LoadedFile, write_part
+
+__all__ = ["LoadedFile", "modules", "write"]
+
+_TRAVELLING = (
+    columns, errors, graphs, graphs_feed, graphs_times, nquads, nquads_block, nquads_fast, nquads_grammar,
+    nquads_slow, nquads_terms, nquads_time, load_task, hyperloglog, splits,
+)  # fmt: skip
+
+
+def modules() -> tuple[ModuleType, ...]:
+    """The modules that a task of a load needs; they are sent to workers by value."""
+    return (*_TRAVELLING, sys.modules[__name__])
+
+
+def write(
+    session: SparkSession,
+    pieces: Sequence[Split],
+    stream: str,
+    folder: str | PathLike[str],
+    stamp: int | None = None,
+    documents: Documents = DOCUMENTS,
+) -> list[LoadedFile]:
+    """Each piece as `part-00000.parquet` and so on in the folder, and what is known of these files, in order.
+
+    A task that runs again replaces what it wrote before. `LoadError` if a piece cannot be read.
+    """
+    place = splits.absolute(folder)
+    system, path = splits.filesystem(place)
+    system.create_dir(path)
+
+    def work(number: int, piece: Split) -> Iterator[pa.RecordBatch]:
+        target = f"{place}/part-{number:05}.parquet"
+        try:
+            found: dict[str, Any] = asdict(write_part(piece, stream, target, stamp, documents))
+        except LoadError as error:
+            found = {"error": str(error)}
+        yield pa.RecordBatch.from_pydict({"number": [number], "part": [json.dumps(found)]})
+
+    rows = tasks.run(session, pieces, work, "number bigint, part string", modules()).collect()
+    return [_part(json.loads(row.part)) for row in sorted(rows, key=lambda row: int(row.number))]
+
+
+def _part(found: dict[str, Any]) -> LoadedFile:
+    if "error" in found:
+        raise LoadError(found["error"])
+    return LoadedFile(**found | {"bad": [BadLine(**line) for line in found["bad"]]})

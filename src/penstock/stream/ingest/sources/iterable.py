@@ -1,0 +1,30 @@
+"""Lines from anything that Python can iterate over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from penstock.stream.base.clock import Clock
+from penstock.stream.ingest.sources.receiver import Accept, Receiver
+
+__all__ = ["IterableSource"]
+
+
+class IterableSource(Receiver):
+    """Takes text or bytes, a line or several at a time. It asks for more only when what it has is durable."""
+
+    def __init__(self, items: Iterable[str | bytes]) -> None:
+        super().__init__()
+        self._items = items
+
+    def run(self, accept: Accept, clock: Clock) -> None:
+        """A source that can be resumed knows that an item was taken when it is asked for the next, and gives that one
+        again; from any other, what has been asked for is taken."""
+        resumable = getattr(self._items, "resumable", False)
+        for item in self._items:
+            if resumable and self._stopping:
+                return
+            data = item.encode() if isinstance(item, str) else item
+            accept(data if data.endswith(b"\n") else data + b"\n")
+            if self._stopping and not resumable:
+                return

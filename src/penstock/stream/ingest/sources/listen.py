@@ -1,0 +1,88 @@
+"""Lines from producers that connect to us. Each learns how many of its lines are durable: `ok N`."""
+
+from __future__ import annotations
+
+import socket
+from contextlib import suppress
+from threading import Thread
+
+from penstock.errors import PenstockError
+from penstock.stream.base.clock import Clock
+from penstock.stream.ingest.sources.lines import Lines
+from penstock.stream.ingest.sources.receiver import Accept, Receiver, address_of
+
+__all__ = ["ListenSource"]
+
+_PIECE = 1 << 18
+
+
+class ListenSource(Receiver):
+    """A server. It listens from the moment it is started; `port` is the real one where the address says 0."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__()
+        self._address = address_of(address)
+        self._server: socket.socket | None = None
+        self._producers: dict[socket.socket, Thread] = {}
+        self.port: int | None = None
+
+    def start(self, accept: Accept, clock: Clock) -> None:
+        """Listen at once, so that an address which is taken is an error of the one who starts."""
+        try:
+            self._server = socket.create_server(self._address)
+        except OSError as error:
+            host, port = self._address
+            raise PenstockError(f"Cannot listen on {host}:{port}: {error.strerror or error}.") from None
+        self.port = self._server.getsockname()[1]
+        super().start(accept, clock)
+
+    def run(self, accept: Accept, clock: Clock) -> None:
+        while not self._stopping and self._server is not None:
+            try:
+                producer, _ = self._server.accept()
+            except OSError:
+                return  # `interrupt` has closed it
+            thread = Thread(target=self._serve, args=(producer, accept), name="penstock-producer", daemon=True)
+            with self._changed:
+                self._producers[producer] = thread
+            thread.start()
+
+    def stop(self) -> None:
+        super().stop()
+        for producer, thread in list(self._producers.items()):
+            with suppress(OSError):
+                producer.shutdown(socket.SHUT_RD)  # what it has sent is still read, and acknowledged
+            thread.join()
+
+    def interrupt(self) -> None:
+        if self._server is not None:
+            with suppress(OSError):
+                self._server.shutdown(socket.SHUT_RDWR)
+            self._server.close()
+
+    def _serve(self, producer: socket.socket, accept: Accept) -> None:
+        try:
+            with producer:
+                self._read(producer, accept)
+        except PenstockError as error:
+            self.message = str(error)
+        finally:
+            with self._changed:
+                del self._producers[producer]
+
+    def _read(self, producer: socket.socket, accept: Accept) -> None:
+        lines, count = Lines(), 0
+        with suppress(OSError):  # the producer is gone: nobody waits for an answer
+            while piece := producer.recv(_PIECE):
+                count = self._take(producer, lines.add(piece), count, accept)
+        with suppress(OSError):
+            self._take(producer, lines.end(), count, accept)
+
+    def _take(self, producer: socket.socket, whole: bytes, count: int, accept: Accept) -> int:
+        """Make lines durable, then say how many there are by now."""
+        if not whole:
+            return count
+        accept(whole)
+        count += whole.count(b"\n")
+        producer.sendall(b"ok %d\n" % count)
+        return count

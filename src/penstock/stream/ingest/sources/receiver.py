@@ -1,0 +1,69 @@
+"""What all receivers have in common: a thread that brings lines to the spool, and a word on how it is doing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Condition, Thread
+from typing import TypeAlias
+
+from penstock.errors import PenstockError
+from penstock.stream.base.clock import Clock
+
+__all__ = ["Accept", "Receiver", "address_of"]
+
+Accept: TypeAlias = Callable[[bytes], int]
+"""Takes whole lines and returns when they are durable, with their number."""
+
+
+class Receiver:
+    """A source that brings lines by itself. `message` is one sentence when something is wrong, else None."""
+
+    def __init__(self) -> None:
+        self.message: str | None = None
+        self._stopping = False
+        self._changed = Condition()
+        self._thread: Thread | None = None
+
+    def start(self, accept: Accept, clock: Clock) -> None:
+        self._stopping = False
+        self._thread = Thread(target=self._guarded, args=(accept, clock), name="penstock-source", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Bring what has been read to the spool, then end."""
+        with self._changed:
+            self._stopping = True
+            self._changed.notify_all()
+        self.interrupt()
+        if self._thread is not None:
+            self._thread.join()
+
+    def run(self, accept: Accept, clock: Clock) -> None:
+        """Bring lines until there are no more, or the source is stopped."""
+        raise NotImplementedError
+
+    def interrupt(self) -> None:
+        """Have `run` return soon if it waits for somebody else."""
+
+    def pause(self, clock: Clock, microseconds: int) -> None:
+        """Wait by the clock, unless the source is stopped."""
+        until = clock.now() + microseconds
+        with self._changed:
+            while not self._stopping and clock.now() < until:
+                clock.wait(self._changed, until)
+
+    def _guarded(self, accept: Accept, clock: Clock) -> None:
+        try:
+            self.run(accept, clock)
+        except PenstockError as error:
+            self.message = str(error)
+        except Exception as error:
+            self.message = f"The source failed: {type(error).__name__}: {error}"
+
+
+def address_of(text: str) -> tuple[str, int]:
+    """HOST:PORT, with an IPv6 address in brackets."""
+    host, _, port = text.rpartition(":")
+    if not port.isdecimal() or int(port) > 65535:
+        raise PenstockError(f"{text} is no address: it should be HOST:PORT.")
+    return host.strip("[]") or "127.0.0.1", int(port)

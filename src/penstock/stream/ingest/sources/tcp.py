@@ -1,0 +1,76 @@
+"""Lines from a server: connect, read, and connect again when the connection is lost."""
+
+from __future__ import annotations
+
+import socket
+import warnings
+from contextlib import suppress
+
+from penstock.errors import PenstockWarning
+from penstock.stream.base.clock import Clock
+from penstock.stream.ingest.sources.lines import Lines
+from penstock.stream.ingest.sources.receiver import Accept, Receiver, address_of
+
+__all__ = ["TcpSource"]
+
+_PIECE = 1 << 18
+_SHORTEST, _LONGEST = 100_000, 10_000_000  # microseconds between two attempts to connect
+_CONNECTING = 5.0  # seconds until an attempt fails
+
+
+class TcpSource(Receiver):
+    """A client. What it has read is durable before it reads on, so a slow disk slows the sender down."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__()
+        self._address = address_of(address)
+        self._name = f"tcp://{address}"
+        self._socket: socket.socket | None = None
+
+    def run(self, accept: Accept, clock: Clock) -> None:
+        wait = _SHORTEST
+        while not self._stopping:
+            if self._visit(accept):
+                wait = _SHORTEST
+            if not self._stopping:
+                self.pause(clock, wait)
+                wait = min(2 * wait, _LONGEST)
+
+    def _visit(self, accept: Accept) -> bool:
+        """Connect once and read until the end; whether anything came."""
+        try:
+            connection = socket.create_connection(self._address, _CONNECTING)
+        except OSError as error:
+            self._report(f"{self._name} cannot be reached ({error.strerror or error}); trying again.")
+            return False
+        with connection:
+            connection.settimeout(None)
+            self._socket = connection
+            self.message = None
+            return self._read(connection, accept)
+
+    def _read(self, connection: socket.socket, accept: Accept) -> bool:
+        lines, some, reason = Lines(), False, "closed the connection"
+        try:
+            while not self._stopping and (piece := connection.recv(_PIECE)):
+                some = True
+                if whole := lines.add(piece):
+                    accept(whole)
+        except OSError as error:
+            reason = f"broke the connection ({error.strerror or error})"
+        if rest := lines.end():
+            accept(rest)
+        if not self._stopping:
+            self._report(f"{self._name} {reason}; connecting again. All lines that had come are kept.")
+        return some
+
+    def interrupt(self) -> None:
+        if self._socket is not None:
+            with suppress(OSError):
+                self._socket.shutdown(socket.SHUT_RDWR)
+
+    def _report(self, message: str) -> None:
+        """Once for each change, not for each attempt."""
+        if message != self.message:
+            self.message = message
+            warnings.warn(message, PenstockWarning, stacklevel=1)

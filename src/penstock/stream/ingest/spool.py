@@ -1,0 +1,162 @@
+"""The spool: pushes and sockets are durable as soon as they are in one of its files, and Spark reads them from there.
+
+    FOLDER/<number>.nq      blocks, each a line `# <bytes> <stamp or -> <stream>` and so many bytes of whole lines,
+                            or `# <bytes> <kind of document> <stream>` and a document
+
+Whoever appends waits for the disk, and while the disk works others come: they all go into the next file together. A
+thousand pushes at a time therefore cost what a few do. Numbers have no gaps, and go on after a restart.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future
+from dataclasses import dataclass
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Lock, Thread
+
+from penstock.errors import PenstockError
+from penstock.stream.base import durable_files
+
+__all__ = ["Block", "Spool", "files", "numbers", "read", "spool_file"]
+
+_LARGEST = 8 << 20  # bytes in a file, about
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Whole lines of one stream, and the time of lines that have none (None: they should have one); or a document of
+    the kind that is named (`penstock.io.graphs`)."""
+
+    stream: str
+    data: bytes
+    stamp: int | None = None
+    kind: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    block: Block
+    number: Future[int]
+
+
+class Spool:
+    """Appends to the spool's folder. One at a time may write to a folder; `close` ends it."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder = folder
+        self.next_number = max(numbers(folder), default=-1) + 1
+        self._waiting: SimpleQueue[_Waiting | None] = SimpleQueue()
+        self._closing = Lock()
+        self._closed = False
+        self._writer = Thread(target=self._write, name="penstock-spool", daemon=True)
+        self._writer.start()
+
+    def append(self, stream: str, data: bytes, stamp: int | None = None, kind: str | None = None) -> int:
+        """Return when these lines are durable, with the number of the last file they are in.
+
+        No lines and a stamp: a note that the stream's time has come there. A document is in one file.
+        """
+        number = self.next_number - 1
+        for piece in _pieces(data) if data and kind is None else [data]:
+            number = self._put(Block(stream, piece, stamp, kind)).result()
+        return number
+
+    def close(self) -> None:
+        """Write what is waiting, then end."""
+        with self._closing:
+            if not self._closed:
+                self._closed = True
+                self._waiting.put(None)
+        self._writer.join()
+
+    def _put(self, block: Block) -> Future[int]:
+        waiting = _Waiting(block, Future())
+        with self._closing:
+            if self._closed:
+                raise PenstockError("The engine has been stopped: it takes no more elements.")
+            self._waiting.put(waiting)
+        return waiting.number
+
+    def _write(self) -> None:
+        while (first := self._waiting.get()) is not None:
+            together = [first, *self._others(first)]
+            try:
+                number = self._write_file([waiting.block for waiting in together])
+            except OSError as error:
+                self._fail(together, error)
+            else:
+                for waiting in together:
+                    waiting.number.set_result(number)
+
+    def _others(self, first: _Waiting) -> Iterator[_Waiting]:
+        """Those that wait as well, as long as the file does not grow too large."""
+        size = len(first.block.data)
+        while size < _LARGEST:
+            try:
+                waiting = self._waiting.get_nowait()
+            except Empty:
+                return
+            if waiting is None:
+                self._waiting.put(None)  # closing, once this file is written
+                return
+            size += len(waiting.block.data)
+            yield waiting
+
+    def _write_file(self, blocks: Iterable[Block]) -> int:
+        number = self.next_number
+        durable_files.replace(spool_file(self.folder, number), b"".join(map(_framed, blocks)))
+        self.next_number += 1
+        return number
+
+    def _fail(self, together: Iterable[_Waiting], error: OSError) -> None:
+        reason = f"Elements could not be written to {self.folder}: {error.strerror or error}"
+        for waiting in together:
+            waiting.number.set_exception(PenstockError(reason))
+
+
+def spool_file(folder: Path, number: int) -> Path:
+    return folder / f"{number}.nq"
+
+
+def numbers(folder: Path) -> list[int]:
+    """The numbers of the files that are there, ascending."""
+    names = (name.removesuffix(".nq") for name in os.listdir(folder) if name.endswith(".nq"))
+    return sorted(int(name) for name in names if name.isdecimal())
+
+
+def files(folder: Path, start: int, end: int) -> list[Path]:
+    """The files with a number from `start` up to `end`, in order."""
+    return [spool_file(folder, number) for number in numbers(folder) if start <= number < end]
+
+
+def read(path: Path) -> Iterator[Block]:
+    """The blocks of a file."""
+    content = path.read_bytes()
+    start = 0
+    while start < len(content):
+        end = content.index(b"\n", start)
+        size, note, stream = content[start + 2 : end].decode().split(" ", 2)
+        start = end + 1 + int(size)
+        kind = note if note.isalpha() else None
+        yield Block(stream, content[end + 1 : start], None if kind or note == "-" else int(note), kind)
+
+
+def _framed(block: Block) -> bytes:
+    note = block.kind or ("-" if block.stamp is None else block.stamp)
+    return f"# {len(block.data)} {note} {block.stream}\n".encode() + block.data
+
+
+def _pieces(data: bytes) -> Iterator[bytes]:
+    """The lines in pieces that fit into a file, the last with its newline."""
+    start = 0
+    while start < len(data):
+        end = len(data)
+        if end - start > _LARGEST:
+            end = data.rfind(b"\n", start, start + _LARGEST) + 1 or data.find(b"\n", start) + 1 or end
+        piece = data[start:end]
+        yield piece if piece.endswith(b"\n") else piece + b"\n"
+        start = end

@@ -1,0 +1,149 @@
+"""The streams that were declared, and what their sources are: files that end, or something that goes on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from pyoxigraph import NamedNode, Triple
+
+from penstock.errors import LoadError, PenstockError
+from penstock.io.graphs import GENERATED_AT, Properties, kind_named
+from penstock.stream.base.stream_options import StreamOptions
+from penstock.stream.base.time_values import Duration, Moment, microseconds
+from penstock.stream.ingest.elements import Elements, lines
+from penstock.stream.ingest.sources.receiver import address_of
+
+__all__ = ["Declared", "SourceSpec", "declare"]
+
+Item: TypeAlias = Elements | tuple[Triple, Moment] | tuple[Triple, Moment, Moment]
+SourceSpec: TypeAlias = str | os.PathLike[str] | Iterable[Item] | None
+
+_ENDLESS = ("tcp://", "listen://")
+UNLIMITED = 1 << 62  # microseconds: no element is that late, and time minus this still is a number of 64 bits
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A stream as the user declared it; durations are microseconds, None where nothing was said."""
+
+    source: Any = None
+    lateness: int | None = None
+    idle: int | None = None
+    advance: bool = False
+    format: str | None = None
+    time_property: str | None = None
+    start_property: str | None = None
+    end_property: str | None = None
+
+    @property
+    def path(self) -> str | None:
+        """The path or address, if the source is one."""
+        return self.source if isinstance(self.source, str) else None
+
+    @property
+    def is_endless(self) -> bool:
+        return self.path is not None and self.path.startswith(_ENDLESS)
+
+    @property
+    def is_folder(self) -> bool:
+        return self.path is not None and not self.is_endless and Path(self.path).is_dir()
+
+    @property
+    def is_file(self) -> bool:
+        return self.path is not None and not self.is_endless and not self.is_folder
+
+    @property
+    def is_parquet(self) -> bool:
+        return self.path is not None and (self.format == "parquet" or self.path.rstrip("/").endswith(".parquet"))
+
+    @property
+    def properties(self) -> Properties:
+        return Properties(self.time_property or GENERATED_AT, self.start_property, self.end_property)
+
+    def live(self) -> StreamOptions:
+        """For ingest. A file is read before that starts."""
+        source = None if self.is_file else self.source
+        return StreamOptions(source, self.lateness or 0, self.idle, self.advance, self.format, self.properties)
+
+    def bounded(self) -> StreamOptions:
+        """For what is there as a whole: nothing is late unless somebody said what late is."""
+        lateness = UNLIMITED if self.lateness is None else self.lateness
+        return StreamOptions(None, lateness, None, False, self.format, self.properties)
+
+    def remembered(self) -> dict[str, Any]:
+        """For the registry. What lives in this process alone cannot be remembered."""
+        return asdict(replace(self, source=self.path))
+
+
+def declare(
+    source: SourceSpec,
+    lateness: Duration | None,
+    idle: Duration | None,
+    advance: bool,
+    format: str | None,
+    **properties: str | NamedNode | None,
+) -> Declared:
+    """What the user said, checked. `properties` are those that say when a graph was, by the names of their options."""
+    if isinstance(source, str | os.PathLike):
+        text = os.fspath(source)
+        if text.startswith(_ENDLESS):
+            address_of(text.partition("://")[2])
+            _check_lines(text, format)
+        source = text if "://" in text else str(Path(text).absolute())
+    elif source is not None:
+        if not isinstance(source, Iterable):
+            raise PenstockError(
+                f"{source!r} is no source: give a path, tcp://HOST:PORT, listen://HOST:PORT or an iterable"
+            )
+        source = _Lines(source, kind_named(format))
+    late, silent = (None if value is None else microseconds(value) for value in (lateness, idle))
+    said = {name: _property(name, given) for name, given in properties.items() if given is not None}
+    if said.get("start_property", 0) == said.get("end_property", 1):
+        raise PenstockError("start_property and end_property are the same: for points of time there is time_property")
+    return Declared(source, late, silent, advance, format, **said)
+
+
+def _check_lines(address: str, format: str | None) -> None:
+    if kind_named(format) == "trig":
+        raise PenstockError(f"{address}: TriG has no lines to tell documents apart: send JSON-LD, a document a line")
+
+
+def _property(name: str, given: str | NamedNode) -> str:
+    """An IRI as such: `prov:generatedAtTime` would be one too, but hardly the one that was meant."""
+    text = given.value if isinstance(given, NamedNode) else given.removeprefix("<").removesuffix(">")
+    if not text.startswith("urn:") and "://" not in text:
+        raise PenstockError(f"{name}={text!r}: write out its IRI, as in {GENERATED_AT}")
+    try:
+        return NamedNode(text).value
+    except ValueError as error:
+        raise PenstockError(f"{name}={text!r} is no IRI: {error}") from None
+
+
+class _Lines:
+    """What somebody's iterable gives, as lines, or each item as a document of some kind.
+
+    It is gone through once, however often the engine starts; one that can be resumed, and says so by having a `done`,
+    is asked again for the rest.
+    """
+
+    def __init__(self, items: Iterable[Item], kind: str | None = None) -> None:
+        self._items = items
+        self._kind = kind
+        self.resumable = hasattr(items, "done")
+        self._only = self._lines()
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self._lines() if self.resumable else self._only
+
+    def _lines(self) -> Iterator[bytes]:
+        """Triples come with a time: whose clock would it be otherwise?"""
+        for item in self._items:
+            if isinstance(item, Triple):
+                raise LoadError("A source of triples gives each with its time, or with its start and its end.")
+            if self._kind is not None and not isinstance(item, str | bytes):
+                raise LoadError(f"A source of {self._kind} gives each document as text.")
+            yield lines([item] if isinstance(item, tuple) else item, None, 0)

@@ -1,0 +1,1 @@
+"""The stream log: partitions, segments, manifests, retention, compaction."""

@@ -1,0 +1,117 @@
+"""Segments of the stream log, and the Parquet files that they are made of."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from penstock.io.columns import logged
+from penstock.model import hyperloglog
+from penstock.model.hyperloglog import Sketches
+from penstock.model.statistics import SegmentStatistics
+
+__all__ = ["Segment", "SegmentFile", "WrittenFile", "segment_of", "write_part"]
+
+
+class SegmentFile(SegmentStatistics, Protocol):
+    """A Parquet file of elements, and what is known of them: the job that writes it knows it anyway."""
+
+    @property
+    def path(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFile:
+    """A part that this process has written."""
+
+    path: str
+    rows: int
+    first: int
+    last: int
+    predicates: Mapping[str, int]
+    sketches: Sketches
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Some elements of a stream, in Parquet: its columns are those of `penstock.io.columns`. `first` and `last` are the
+    least and the greatest `ts`.
+
+    Segments of a stream in order, their files in the order of their names, and rows as they lie in a file: that is the
+    order of arrival. A segment without rows remembers that a batch had nothing but late or malformed elements; its
+    `first` and `last` say nothing.
+    """
+
+    paths: tuple[str, ...]
+    rows: int
+    first: int
+    last: int
+    predicates: Mapping[str, int]
+    number: int = 0  # grows with every segment of the stream
+    batches: Mapping[str, int] = field(default_factory=dict)  # the last batch of each source that is in it
+    late: int = 0  # elements of these batches that came too late
+    malformed: int = 0  # lines of these batches that hold no element
+    sketches: Sketches = field(default_factory=dict)  # of its terms; older manifests have none
+
+    def to_json(self, folder: Path, replaces: Iterable[str] = ()) -> bytes:
+        """The manifest. Paths in it are relative, so that a checkpoint can be moved."""
+        paths = [os.path.relpath(path, folder) for path in self.paths]
+        return json.dumps(asdict(self) | {"paths": paths, "replaces": list(replaces)}, ensure_ascii=False).encode()
+
+    @classmethod
+    def from_json(cls, text: bytes, folder: Path) -> Segment:
+        fields: dict[str, Any] = json.loads(text)
+        del fields["replaces"]
+        sketches = {predicate: tuple(counted) for predicate, counted in fields.get("sketches", {}).items()}
+        paths = tuple(str(folder / path) for path in fields["paths"])
+        return cls(**fields | {"paths": paths, "sketches": sketches})
+
+
+def segment_of(
+    parts: Sequence[SegmentFile], number: int, batches: Mapping[str, int], late: int = 0, malformed: int = 0
+) -> Segment:
+    """The segment that some parts make, which are in the order of arrival."""
+    full = [part for part in parts if part.rows]
+    return Segment(
+        tuple(str(part.path) for part in full),
+        sum(part.rows for part in full),
+        min((part.first for part in full), default=0),
+        max((part.last for part in full), default=0),
+        _sum(part.predicates for part in full),
+        number,
+        dict(batches),
+        late,
+        malformed,
+        hyperloglog.merged(part.sketches for part in full),
+    )
+
+
+def write_part(table: pa.Table, path: Path, sketches: Sketches | None = None) -> WrittenFile:
+    """Write a part. All columns are there in any case. Who knows its sketches can say so."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(logged(table), path, use_dictionary=["p", "g"])  # type: ignore[arg-type]  # the stubs know no list
+    span = pc.min_max(table.column("ts"))
+    times = span["min"].as_py() or 0, span["max"].as_py() or 0
+    known = hyperloglog.sketches(table) if sketches is None else sketches
+    return WrittenFile(str(path), table.num_rows, *times, _predicates(table), known)
+
+
+def _predicates(table: pa.Table) -> dict[str, int]:
+    values, counts = pc.value_counts(table.column("p").combine_chunks()).flatten()
+    return dict(zip(values.to_numpy(zero_copy_only=False).tolist(), counts.to_numpy().tolist(), strict=True))
+
+
+def _sum(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    total: dict[str, int] = {}
+    for part in counts:
+        for predicate, count in part.items():
+            total[predicate] = total.get(predicate, 0) + count
+    return total

@@ -1,0 +1,1 @@
+"""Registered queries: metadata store, evaluation groups, schedule."""

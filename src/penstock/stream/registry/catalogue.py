@@ -1,0 +1,188 @@
+"""The registered queries: found again after a restart, checked against each other when one is added."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Container, Iterator
+from threading import RLock
+
+from penstock.algebra.build import translate
+from penstock.algebra.ops import REPORTS, Query
+from penstock.errors import PenstockError, QueryError
+from penstock.io.sinks import MemorySink, Sink, SinkSpec, open_sink, sink_text
+from penstock.stream.evaluation.answer_batch import AnswerSchema
+from penstock.stream.registry.dependency_order import in_order
+from penstock.stream.registry.evaluation_group import Planner
+from penstock.stream.registry.evaluation_groups import EvaluationGroups
+from penstock.stream.registry.load_shedding import CATCH_UP
+from penstock.stream.registry.metadata_store import MetadataStore, QueryRecord
+from penstock.stream.registry.registered_query import RegisteredQuery
+
+__all__ = ["Catalogue"]
+
+_NUMBERED = "query-"
+
+
+class Catalogue:
+    """Tasks by name. For any thread. What is asked of a new query does not depend on how many there are."""
+
+    def __init__(self, registry: MetadataStore, planner: Planner) -> None:
+        self._registry = registry
+        self._tasks: dict[str, RegisteredQuery] = {}
+        self._sinks: dict[str, str] = {}  # whose they are
+        self._free = 1  # no smaller number is free for a name
+        self._lock = RLock()
+        self.derived: dict[str, RegisteredQuery] = {}  # streams, and which query derives them
+        self._linked: dict[str, RegisteredQuery] = {}
+        self.units = EvaluationGroups(registry, planner)
+        for entry in registry.load():
+            query = translate(entry.text, entry.base)
+            sink = None if entry.needs_sink else open_sink(entry.sink, AnswerSchema.of(entry.name, query).kind)
+            self._add(task := RegisteredQuery(entry, query, sink, registry))
+            self.units.add(task)
+        self._unclaimed = {name for name in self._tasks if name.startswith(_NUMBERED)}  # not registered again so far
+        self._by_text: defaultdict[str, list[str]] = defaultdict(list)
+        for name in sorted(self._unclaimed):
+            self._by_text[self._tasks[name].entry.text].append(name)
+
+    def __iter__(self) -> Iterator[RegisteredQuery]:
+        with self._lock:
+            return iter(list(self._tasks.values()))
+
+    @property
+    def linked(self) -> list[RegisteredQuery]:
+        """Those that ask for events, which may come from others, or derive a stream."""
+        with self._lock:
+            return list(self._linked.values())
+
+    def __getitem__(self, name: str) -> RegisteredQuery:
+        with self._lock:
+            return self._tasks[name]
+
+    def register(
+        self,
+        wanted: QueryRecord,
+        query: Query,
+        sink: SinkSpec,
+        declared: Container[str],
+        begin: Callable[[RegisteredQuery], int | None],
+    ) -> RegisteredQuery:
+        """The task of a new query, or of the one that has this name and text already, which continues.
+
+        `begin` says after which instant a new one starts.
+        """
+        with self._lock:
+            known = self._tasks.get(wanted.name)
+            if known is not None:
+                return self._again(known, wanted, sink)
+            self._check_sink(wanted)
+            task = RegisteredQuery(
+                wanted, query, open_sink(sink, AnswerSchema.of(wanted.name, query).kind), self._registry
+            )
+            self._check(task, declared)
+            progress = begin(task)
+            task.begin()
+            self.units.begin(task, progress)
+            self._add(task)
+            return task
+
+    def name_for(self, text: str, name: str | None, query: Query) -> str:
+        """The name that was given, or that the text gives; else a number, and after a restart the same as before."""
+        if name is None and query.registration is not None:
+            name = query.registration.name
+        if name is not None:
+            return name
+        with self._lock:
+            again = (known for known in self._by_text.get(text, ()) if known in self._unclaimed)
+            while f"{_NUMBERED}{self._free}" in self._tasks:
+                self._free += 1
+            return next(again, f"{_NUMBERED}{self._free}")
+
+    def drop(self, task: RegisteredQuery) -> None:
+        """Forget a query that nobody depends on."""
+        with self._lock:
+            if task.output is not None:
+                self._check_unread(task)
+            if self._tasks.get(task.name) is task:
+                self._remove(task)
+        task.drop()
+
+    def _add(self, task: RegisteredQuery) -> None:
+        self._tasks[task.name] = task
+        if task.entry.sink is not None:
+            self._sinks[task.entry.sink] = task.name
+        if task.output is not None:
+            self.derived[task.output] = task
+        if task.asked.emit == "events" or task.output is not None:
+            self._linked[task.name] = task
+
+    def _remove(self, task: RegisteredQuery) -> None:
+        del self._tasks[task.name]
+        self._unclaimed.discard(task.name)
+        if task.entry.sink is not None:
+            del self._sinks[task.entry.sink]
+        if task.output is not None:
+            del self.derived[task.output]
+        if (number := task.name.removeprefix(_NUMBERED)).isdecimal():
+            self._free = min(self._free, int(number))
+        self._linked.pop(task.name, None)
+        self.units.drop(task)
+
+    def _again(self, known: RegisteredQuery, wanted: QueryRecord, sink: SinkSpec) -> RegisteredQuery:
+        entry = known.entry
+        if _asked(entry) != _asked(wanted):
+            raise QueryError(
+                f"there is a query {entry.name} already, with another text or other options",
+                hint=f'drop it first, engine["{entry.name}"].drop(), or register this one under another name',
+            )
+        if entry.sink != wanted.sink or entry.needs_sink != wanted.needs_sink:
+            raise QueryError(f"the query {entry.name} delivers to another sink", hint="drop it first")
+        if wanted.needs_sink:
+            known.attach(open_sink(sink, known.kind))
+        self._unclaimed.discard(entry.name)
+        return known
+
+    def _check(self, task: RegisteredQuery, declared: Container[str]) -> None:
+        """One producer a stream, and no circle: who derives nothing is no part of one."""
+        if task.output is None:
+            return
+        if task.output in declared:
+            raise QueryError(f"the query {task.name} derives <{task.output}>, which is declared as a source")
+        in_order([*self.derived.values(), task])
+
+    def _check_unread(self, task: RegisteredQuery) -> None:
+        reader = next((one for one in self if task.output in one.named and one is not task), None)
+        if reader is not None:
+            raise PenstockError(f"The query {reader.name} reads the stream that {task.name} derives: drop it first.")
+
+    def _check_sink(self, wanted: QueryRecord) -> None:
+        if wanted.sink is not None and (owner := self._sinks.get(wanted.sink)) is not None:
+            raise QueryError(f"{wanted.sink} is the sink of the query {owner}: give each query its own")
+
+
+def _asked(entry: QueryRecord) -> tuple[str | None, ...]:
+    return entry.text, entry.base, entry.duplicates, entry.emit, entry.overload
+
+
+def entry_of(
+    name: str,
+    text: str,
+    base: str | None,
+    duplicates: str,
+    emit: str | None,
+    sink: SinkSpec,
+    overload: str = CATCH_UP,
+) -> QueryRecord:
+    """What the registry will remember of a new query."""
+    if duplicates not in ("keep", "merge"):
+        raise ValueError(f'duplicates is "keep" or "merge", not {duplicates!r}')
+    path = sink_text(sink)
+    if emit not in (None, *REPORTS):
+        raise ValueError(f"emit is one of {', '.join(REPORTS)}, not {emit!r}")
+    needs_sink = sink is not None and path is None
+    return QueryRecord(name, text, base, duplicates, path, needs_sink=needs_sink, emit=emit, overload=overload)
+
+
+def memory_of(sink: Sink | None) -> MemorySink | None:
+    """The sink, if it is one that keeps answers."""
+    return sink if isinstance(sink, MemorySink) else None

@@ -1,0 +1,71 @@
+"""Which query has to be answered before which: those that derive a stream before those that read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from graphlib import CycleError, TopologicalSorter
+from typing import Protocol, TypeVar
+
+from penstock.errors import QueryError
+
+__all__ = ["DerivationNode", "check_streams", "in_order", "unknown"]
+
+
+class DerivationNode(Protocol):
+    """A query as seen from outside: what it reads and what it derives."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def inputs(self) -> tuple[str, ...]: ...
+    @property
+    def output(self) -> str | None: ...
+
+
+N = TypeVar("N", bound=DerivationNode)
+
+
+def in_order(nodes: Iterable[N]) -> list[N]:
+    """The queries, each after those whose streams it reads, else in the order given."""
+    queries = list(nodes)
+    by_output = _producers(queries)
+    needs = {node.name: [by_output[s].name for s in node.inputs if s in by_output] for node in queries}
+    try:
+        names = list(TopologicalSorter(needs).static_order())
+    except CycleError as error:
+        circle = " → ".join(reversed(error.args[1]))
+        raise QueryError(f"these queries feed each other in a circle: {circle}") from None
+    rank = {name: number for number, name in enumerate(names)}
+    return sorted(queries, key=lambda node: rank[node.name])
+
+
+def _producers(queries: Iterable[N]) -> Mapping[str, N]:
+    by_output: dict[str, N] = {}
+    for node in queries:
+        if node.output is not None and (other := by_output.setdefault(node.output, node)) is not node:
+            raise QueryError(f"the queries {other.name} and {node.name} both derive the stream <{node.output}>")
+    return by_output
+
+
+def check_streams(nodes: Iterable[DerivationNode], declared: Iterable[str]) -> None:
+    """Refuse a query that reads a stream which nobody declared and no query derives."""
+    queries = list(nodes)
+    known = {*declared, *(node.output for node in queries if node.output is not None)}
+    for node in queries:
+        for stream in node.inputs:
+            if stream not in known:
+                raise unknown(node.name, stream, known)
+
+
+def unknown(query: str | None, stream: str, known: Iterable[str]) -> QueryError:
+    """The error for a stream that there is not, which somebody wanted to read or to push to."""
+    place = "" if query is None else f"query {query}: "
+    return QueryError(f"{place}there is no stream <{stream}>", hint=_hint(stream, known))
+
+
+def _hint(stream: str, known: Iterable[str]) -> str:
+    near = get_close_matches(stream, list(known), n=1, cutoff=0.8)
+    if near:
+        return f"did you mean <{near[0]}>?"
+    return f'declare it first: engine.stream("{stream}", SOURCE), or --stream {stream}=SOURCE'

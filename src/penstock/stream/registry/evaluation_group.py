@@ -1,0 +1,129 @@
+"""What is answered together: a query, or those of a family that are equally far."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Protocol
+
+from penstock.algebra.ops import Query
+from penstock.algebra.template import Constants
+from penstock.model.span import Span
+from penstock.stream.registry import schedule
+from penstock.stream.registry.metadata_store import GroupProgress, QueryRecord
+from penstock.stream.registry.query_family import Family
+from penstock.stream.registry.schedule import CompiledQuery
+
+if TYPE_CHECKING:
+    from penstock.compile.operators.query_family import ParameterTable
+    from penstock.stream.registry.registered_query import RegisteredQuery
+
+__all__ = ["EvaluationGroup", "Planner"]
+
+
+class Planner(Protocol):
+    """What compiles: see `penstock.stream.evaluation.plan_cache.PlanCache`."""
+
+    def plan(self, task: RegisteredQuery, stretched: int = 1) -> CompiledQuery: ...
+    def compiled(self, query: Query, entry: QueryRecord) -> CompiledQuery: ...
+    def members(self, numbers: Sequence[int], rows: Sequence[Constants]) -> ParameterTable: ...
+    def release(self, plan: CompiledQuery) -> None: ...
+
+
+class EvaluationGroup:
+    """Tasks by number, and how far they are. `reached.progress` may be ahead of the registry's: time without an instant
+    in it passes without being written down."""
+
+    def __init__(self, number: int, reached: GroupProgress) -> None:
+        self.number = number
+        self.reached = reached
+        self.tasks: dict[int, RegisteredQuery] = {}
+        self.first: RegisteredQuery  # one of them; the last one, when that is gone
+        self.family: Family | None = None
+        self.placed = False  # whether it is known of which family it is
+        self._members: tuple[CompiledQuery | None, tuple[int, ...], ParameterTable] | None = None
+
+    def take(self, task: RegisteredQuery) -> None:
+        if not self.tasks:
+            self.first = task
+        self.tasks[task.entry.number] = task
+
+    def lose(self, task: RegisteredQuery) -> None:
+        self.tasks.pop(task.entry.number, None)
+        if self.first is task:
+            self.first = next(iter(self.tasks.values()), task)
+
+    @property
+    def name(self) -> str:
+        return self.first.name
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return self.first.inputs
+
+    @property
+    def output(self) -> str | None:
+        return self.first.output
+
+    @property
+    def query(self) -> Query:
+        """One of them: they differ in nothing that has to do with time."""
+        return self.first.query
+
+    @property
+    def ready(self) -> bool:
+        return self.first.ready
+
+    @property
+    def progress(self) -> int | None:
+        return self.reached.progress
+
+    @property
+    def plan(self) -> CompiledQuery | None:
+        return self.first.plan if self.family is None else self.family.plans.get(self.reached.stretched)
+
+    def planned(self, planner: Planner) -> CompiledQuery:
+        """The plan, made if there is none that fits."""
+        for gone in () if self.family is None else self.family.fitted():
+            planner.release(gone)
+        if (plan := self.plan) is not None:
+            return plan
+        if self.family is None:
+            self.first.plan = planner.plan(self.first, self.reached.stretched)
+            return self.first.plan
+        assert self.family.query is not None
+        query = schedule.coarsened(self.family.query, self.reached.stretched)
+        plan = self.family.plans[self.reached.stretched] = planner.compiled(query, self.first.entry)
+        return plan
+
+    def stretch(self, factor: int) -> None:
+        """Of so many instants one is evaluated from now on."""
+        self.reached = replace(self.reached, stretched=factor)
+        if self.family is None:
+            self.first.plan = None
+
+    def members(self, planner: Planner) -> ParameterTable | None:
+        """The table of its queries for the plan; None where there is one, and nothing says that there were more."""
+        varying = () if self.family is None else self.family.varying
+        if len(self.tasks) == 1 and not varying and all(number is not None for _, number in self.reached.states):
+            return None
+        numbers = tuple(self.tasks)
+        known = self._members
+        if known is None or known[0] is not self.plan or known[1] != numbers:
+            rows = [() if self.family is None else self.family.row(number) for number in numbers]
+            known = self._members = self.plan, numbers, planner.members(numbers, rows)
+        return known[2]
+
+    def passed(self, span: Span) -> None:
+        """There was nothing to report up to the end of the span."""
+        self.reached = self.after(span)
+
+    def after(self, span: Span) -> GroupProgress:
+        """How far it is after the span: what the stretched time has left out of it is skipped for good."""
+        skipped = self.reached.skipped
+        if self.reached.stretched > 1:
+            query = self.query
+            skipped += schedule.instants(query, span) - schedule.instants(
+                schedule.coarsened(query, self.reached.stretched), span
+            )
+        return replace(self.reached, progress=span.through, skipped=skipped)

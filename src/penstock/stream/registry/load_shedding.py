@@ -1,0 +1,49 @@
+"""When evaluation falls behind: who asked for it at registration is evaluated less often, until it keeps up again."""
+
+from __future__ import annotations
+
+import warnings
+from datetime import timedelta
+
+from penstock.algebra.ops import Query
+from penstock.errors import PenstockWarning, QueryError
+from penstock.model.span import Span
+from penstock.stream.registry import schedule
+from penstock.stream.registry.evaluation_group import EvaluationGroup
+
+__all__ = ["CATCH_UP", "OVERLOAD", "STRETCH", "check", "pace"]
+
+CATCH_UP, STRETCH = OVERLOAD = "catch up", "stretch"
+
+
+def check(query: Query, overload: str) -> None:
+    """Refuse what cannot be stretched."""
+    if overload not in OVERLOAD:
+        raise ValueError(f"overload is {' or '.join(map(repr, OVERLOAD))}, not {overload!r}")
+    if overload == STRETCH and not schedule.has_lattice(query):
+        raise QueryError(
+            "this query cannot be evaluated less often: it has an instant wherever something comes or leaves",
+            hint='say COMPUTED EVERY, give its windows a STEP, or leave overload at "catch up"',
+        )
+
+
+def pace(unit: EvaluationGroup, span: Span, final: bool) -> None:
+    """How often it is to be evaluated, by what is due now. In a run that ends nothing is behind."""
+    if unit.first.entry.overload != STRETCH:
+        return
+    before = unit.reached.stretched
+    waiting = schedule.instants(schedule.coarsened(unit.query, before), span)
+    factor = 1 if final else schedule.coarsen(before, waiting)
+    if factor != before:
+        unit.stretch(factor)
+        warnings.warn(_said(unit, span, waiting, factor > before), PenstockWarning, stacklevel=1)
+
+
+def _said(unit: EvaluationGroup, span: Span, waiting: int, more: bool) -> str:
+    others = f" and {len(unit.tasks) - 1} like it" if len(unit.tasks) > 1 else ""
+    factor = unit.reached.stretched
+    often = "at every instant" if factor == 1 else f"at one of {factor} instants"
+    if not more:
+        return f"{unit.name}{others}: evaluation keeps up; it is {often} from now on"
+    behind = timedelta(microseconds=span.through - span.after)
+    return f"{unit.name}{others}: evaluation is {behind} behind, {waiting} instants wait; it is {often} from now on"

@@ -1,0 +1,233 @@
+"""The registered queries and the declared streams, on disk: one SQLite file. What moves together is saved at once.
+
+    queries     text, options, whether paused, and where its sink stood after the last delivery; a row each
+    units       how far queries are that are answered together, and what they left open then; a row for all of them
+    streams     the declared streams, so that a restart need not repeat them
+
+Without a folder everything is held in memory alone.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import count
+from pathlib import Path
+from threading import RLock
+from typing import Any, NamedTuple, TypeAlias
+
+from penstock.io.sinks import Position
+from penstock.stream import takeover
+
+__all__ = ["GroupProgress", "MetadataStore", "QueryProgress", "QueryRecord", "State"]
+
+_FILE = "registry.sqlite"
+_VERSION = 1
+_TABLES = """
+CREATE TABLE queries (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, unit INTEGER NOT NULL, paused INTEGER NOT NULL,
+    batches INTEGER NOT NULL, position, skipped INTEGER NOT NULL, asked TEXT NOT NULL
+);
+CREATE INDEX queries_of_unit ON queries (unit);
+CREATE TABLE units (
+    number INTEGER PRIMARY KEY, progress INTEGER, states TEXT NOT NULL, open INTEGER NOT NULL,
+    stretched INTEGER NOT NULL, skipped INTEGER NOT NULL
+);
+CREATE TABLE streams (name TEXT PRIMARY KEY, options TEXT NOT NULL);
+"""
+_ASKED = ("text", "base", "duplicates", "sink", "needs_sink", "emit", "overload")  # at registration, and for good
+
+State: TypeAlias = tuple[str, int | None]
+
+
+@dataclass(slots=True)
+class QueryRecord:
+    """A query as the registry remembers it. What it was asked for with never changes; the rest is for its task to move.
+
+    It has been delivered to `batches` times, after which the sink stood at `position`. `sink` is a path; None where
+    answers go into this process, and then `needs_sink` says whether somebody has to bring the function or object again
+    before more can be delivered. `emit` is what was asked for at registration (None: what the query itself says), and
+    `overload` what is to be done when evaluation falls behind. `number` is never given to another query. `unit` is the
+    number of those that it is answered with, and `skipped` by how many instants it has missed more than that says.
+    """
+
+    name: str
+    text: str
+    base: str | None = None
+    duplicates: str = "keep"
+    sink: str | None = None
+    needs_sink: bool = False
+    paused: bool = False
+    batches: int = 0
+    position: Position = None
+    emit: str | None = None
+    overload: str = "catch up"
+    number: int = 0
+    unit: int = 0
+    skipped: int = 0
+
+
+class QueryProgress(NamedTuple):
+    """What changes of an entry when answers are delivered, or when it is answered with others."""
+
+    unit: int
+    batches: int
+    position: Position
+    skipped: int
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class GroupProgress:
+    """How far queries are: all their instants up to `progress` are answered (None: none yet).
+
+    `open` solutions go on that were reported as begun. They lie in the files `states`, each of which belongs to the
+    query of that number, or (None) to several and says so in its rows. Of `stretched` instants only one is evaluated,
+    and `skipped` is how many were not.
+    """
+
+    progress: int | None = None
+    states: tuple[State, ...] = ()
+    open: int = 0
+    stretched: int = 1
+    skipped: int = 0
+
+
+class MetadataStore:
+    """Where entries are kept. Every method is one transaction, and may be called from any thread."""
+
+    def __init__(self, folder: Path | None) -> None:
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+        self._lock = RLock()
+        self._connection = sqlite3.connect(
+            ":memory:" if folder is None else folder / _FILE, check_same_thread=False, isolation_level=None
+        )
+        self._connection.execute("PRAGMA journal_mode = WAL")
+        self._connection.execute("PRAGMA synchronous = FULL")
+        self._create(folder)
+        self._units = count(self._one("SELECT coalesce(max(number), 0) FROM units") + 1)
+
+    def load(self) -> list[QueryRecord]:
+        """What an earlier process left, in the order of the names."""
+        rows = self._all("SELECT number, name, unit, paused, batches, position, skipped, asked FROM queries")
+        return sorted(map(_entry, rows), key=lambda entry: entry.name)
+
+    def load_units(self) -> dict[int, GroupProgress]:
+        """How far those are, by the numbers of their units."""
+        rows = self._all("SELECT number, progress, states, open, stretched, skipped FROM units")
+        return {number: _reached(*others) for number, *others in rows}
+
+    def new_unit(self) -> int:
+        """A number that no unit has."""
+        return next(self._units)
+
+    def add(self, entry: QueryRecord, reached: GroupProgress) -> QueryRecord:
+        """Remember a new query; with the number that it has now."""
+        with self._lock, self._transaction():
+            return self._added(entry, reached)
+
+    def pause(self, number: int, paused: bool) -> None:
+        """Remember whether a query is paused, and nothing else."""
+        with self._lock, self._transaction():
+            self._connection.execute("UPDATE queries SET paused = ? WHERE number = ?", (paused, number))
+
+    def save_all(
+        self, moved: Iterable[QueryProgress], units: Mapping[int, GroupProgress], gone: Iterable[int] = ()
+    ) -> None:
+        """What has moved: queries in their units and with their sinks, units in time. Those `gone` have no query."""
+        with self._lock, self._transaction():
+            self._connection.executemany(
+                "UPDATE queries SET unit = ?, batches = ?, position = ?, skipped = ? WHERE number = ?", moved
+            )
+            for number, reached in units.items():
+                self._save_unit(number, reached)
+            self._connection.executemany("DELETE FROM units WHERE number = ?", [(number,) for number in gone])
+
+    def remove(self, entry: QueryRecord) -> None:
+        """Forget a query, and how far it is unless others are so too."""
+        with self._lock, self._transaction():
+            self._connection.execute("DELETE FROM queries WHERE number = ?", (entry.number,))
+            unused = "DELETE FROM units WHERE number = ?1 AND NOT EXISTS (SELECT 1 FROM queries WHERE unit = ?1)"
+            self._connection.execute(unused, (entry.unit,))
+
+    def load_streams(self) -> dict[str, dict[str, Any]]:
+        """The streams that were declared, by name, with their options, in the order of declaration."""
+        rows = self._all("SELECT name, options FROM streams ORDER BY rowid")
+        return {name: json.loads(options) for name, options in rows}
+
+    def save_streams(self, streams: Mapping[str, Mapping[str, Any]]) -> None:
+        """Remember all streams that are declared."""
+        with self._lock, self._transaction():
+            self._save_streams(streams)
+
+    def close(self) -> None:
+        """Let go of the file. Closing twice is harmless."""
+        with self._lock:
+            self._connection.close()
+
+    def _create(self, folder: Path | None) -> None:
+        """The tables, with what is found in a folder of files that older versions kept."""
+        if self._one("PRAGMA user_version") == 0:
+            old = takeover.Old() if folder is None else takeover.read(folder)
+            with self._transaction():
+                for statement in _TABLES.split(";"):
+                    self._connection.execute(statement)
+                for number, (entry, reached) in enumerate(old.queries, 1):
+                    self._added(QueryRecord(**entry, unit=number), GroupProgress(**reached))
+                self._save_streams(old.streams)
+                self._connection.execute(f"PRAGMA user_version = {_VERSION}")
+        if folder is not None:
+            takeover.remove(folder)
+
+    def _added(self, entry: QueryRecord, reached: GroupProgress) -> QueryRecord:
+        row = (None, entry.name, entry.unit, entry.paused, entry.batches, entry.position, entry.skipped, _asked(entry))
+        made = self._connection.execute("INSERT INTO queries VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+        assert made.lastrowid is not None
+        self._save_unit(entry.unit, reached)
+        return replace(entry, number=made.lastrowid)
+
+    def _save_unit(self, number: int, reached: GroupProgress) -> None:
+        states = json.dumps(reached.states)
+        row = (number, reached.progress, states, reached.open, reached.stretched, reached.skipped)
+        self._connection.execute("INSERT OR REPLACE INTO units VALUES (?, ?, ?, ?, ?, ?)", row)
+
+    def _save_streams(self, streams: Mapping[str, Mapping[str, Any]]) -> None:
+        self._connection.execute("DELETE FROM streams")
+        rows = [(name, json.dumps(options)) for name, options in streams.items()]
+        self._connection.executemany("INSERT INTO streams VALUES (?, ?)", rows)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """All of it, or nothing."""
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            raise
+        self._connection.execute("COMMIT")
+
+    def _all(self, query: str) -> list[tuple[Any, ...]]:
+        with self._lock:
+            return self._connection.execute(query).fetchall()
+
+    def _one(self, query: str) -> int:
+        return int(self._all(query)[0][0])
+
+
+def _asked(entry: QueryRecord) -> str:
+    return json.dumps({name: getattr(entry, name) for name in _ASKED}, ensure_ascii=False)
+
+
+def _entry(row: tuple[Any, ...]) -> QueryRecord:
+    number, name, unit, paused, batches, position, skipped, asked = row
+    moving = {"batches": batches, "position": position, "skipped": skipped}
+    return QueryRecord(name=name, number=number, unit=unit, paused=bool(paused), **moving, **json.loads(asked))
+
+
+def _reached(progress: int | None, states: str, *others: int) -> GroupProgress:
+    return GroupProgress(progress, tuple((file, number) for file, number in json.loads(states)), *others)

@@ -1,0 +1,75 @@
+"""Queries that are equal but for constants: one plan for all of them, beside a table of their constants.
+
+How many there are does not matter here: what is known of each parameter is how many queries have which constant.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from penstock.algebra.expressions import Term
+from penstock.algebra.ops import Query
+from penstock.algebra.template import Constants, Template
+from penstock.stream.registry.schedule import CompiledQuery
+
+if TYPE_CHECKING:
+    from penstock.stream.registry.registered_query import RegisteredQuery
+
+__all__ = ["Family", "key_of"]
+
+
+class Family:
+    """The queries of one template. Plans serve as long as queries differ only where they have parameters."""
+
+    def __init__(self, template: Template) -> None:
+        self._template = template
+        self._seen: list[Counter[Term]] = [Counter() for _ in template.parameters]
+        self._constants: dict[int, Constants] = {}
+        self._filled: Constants = ()  # what plans have for the parameters that are none in them
+        self.query: Query | None = None  # of which plans are
+        self.plans: dict[int, CompiledQuery] = {}  # by how far the time between instants is stretched
+        self.varying: tuple[int, ...] = ()  # the parameters of plans
+
+    def add(self, number: int, constants: Constants) -> None:
+        self._constants[number] = constants
+        for seen, constant in zip(self._seen, constants, strict=True):
+            seen[constant] += 1
+
+    def remove(self, number: int) -> None:
+        for seen, constant in zip(self._seen, self._constants.pop(number), strict=True):
+            seen[constant] -= 1
+            if not seen[constant]:
+                del seen[constant]
+
+    def __len__(self) -> int:
+        return len(self._constants)
+
+    def fitted(self) -> list[CompiledQuery]:
+        """See to it that plans fit the queries that there are: those that were let go of for it."""
+        if self._fits():
+            return []
+        self.varying = tuple(place for place, seen in enumerate(self._seen) if len(seen) > 1)
+        self._filled = tuple(next(iter(seen)) for seen in self._seen)
+        other = tuple(next(reversed(seen)) for seen in self._seen)  # which differs wherever some do
+        self.query = self._template.specialised([self._filled, other])[0]
+        gone = list(self.plans.values())
+        self.plans.clear()
+        return gone
+
+    def _fits(self) -> bool:
+        if self.query is None:
+            return False
+        fixed = (place for place in range(len(self._seen)) if place not in self.varying)
+        return all(self._seen[place].keys() == {self._filled[place]} for place in fixed)
+
+    def row(self, number: int) -> Constants:
+        """A query's constants for the parameters of plans."""
+        constants = self._constants[number]
+        return tuple(constants[place] for place in self.varying)
+
+
+def key_of(task: RegisteredQuery, template: Template) -> object:
+    """Equal for queries that are answered together if they are equally far."""
+    entry = task.entry
+    return template.query, entry.duplicates, entry.emit, entry.overload

@@ -1,0 +1,1 @@
+"""The runtime: bounded runs, the live engine, status."""

@@ -1,0 +1,97 @@
+"""The thread that evaluates: it does rounds for as long as there is something due, and sleeps until it is woken."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from threading import Condition, Thread, current_thread
+
+from penstock.errors import PenstockError
+from penstock.stream.base.clock import Clock
+
+__all__ = ["EvaluationThread"]
+
+_PATIENCE = 0.1  # seconds between two attempts to cancel
+# Handles on Java's objects refer to themselves, so plans, and the tables that Spark has sent to its workers for them,
+# stay until Python looks for such circles. Among what is young that takes a fraction of a millisecond.
+_YOUNG = 1
+
+
+class EvaluationThread:
+    """Calls `round` until that has nothing to do, and again when woken or, if `tick` says so, when time has passed."""
+
+    def __init__(
+        self,
+        round: Callable[[], bool],
+        clock: Clock,
+        tick: Callable[[], int | None],
+        prepare: Callable[[], object] = lambda: None,
+    ) -> None:
+        self._round = round
+        self._clock = clock
+        self._tick = tick  # microseconds until time alone may have made something due; None: never
+        self._prepare = prepare  # in the thread, before its first round
+        self._changed = Condition()
+        self._news = 0  # how often it was woken
+        self._seen = 0  # how many of those have been answered by a round that found nothing more to do
+        self._stopping = False
+        self._error: BaseException | None = None
+        self._thread = Thread(target=self._run, name="penstock-evaluation", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def wake(self) -> None:
+        """Something may be due."""
+        with self._changed:
+            self._news += 1
+            self._changed.notify_all()
+
+    def settle(self) -> None:
+        """Wait until everything that is due by now has been answered."""
+        self._not_inside("wait for the answers")
+        with self._changed:
+            self._news += 1
+            wanted = self._news
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: self._seen >= wanted or not self._thread.is_alive() or self._error)
+        if self._error is not None:
+            raise PenstockError(f"The evaluation has stopped: {self._error}") from self._error
+
+    def stop(self, cancel: Callable[[], object] | None = None) -> None:
+        """End after the round that is going on, which `cancel`, called again and again, may shorten."""
+        self._not_inside("stop the engine")
+        with self._changed:
+            self._stopping = True
+            self._changed.notify_all()
+        while cancel is not None and self._thread.is_alive():
+            cancel()
+            self._thread.join(_PATIENCE)
+        self._thread.join()
+
+    def _not_inside(self, doing: str) -> None:
+        if current_thread() is self._thread:
+            raise PenstockError(f"A sink cannot {doing}: it would wait for itself.")
+
+    def _run(self) -> None:
+        try:
+            self._prepare()
+            while not self._stopping:
+                news = self._news
+                more = self._round()
+                gc.collect(_YOUNG)
+                if not more:
+                    self._rest(news)
+        except BaseException as error:  # told to whoever waits
+            self._error = error
+        finally:
+            with self._changed:
+                self._changed.notify_all()
+
+    def _rest(self, news: int) -> None:
+        with self._changed:
+            self._seen = news
+            self._changed.notify_all()
+            if self._news == news and not self._stopping:
+                tick = self._tick()
+                self._clock.wait(self._changed, None if tick is None else self._clock.now() + tick)

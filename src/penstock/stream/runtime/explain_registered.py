@@ -1,0 +1,57 @@
+"""A registered query looked at: planned anew over what the log holds now, beside the plan by which it is answered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from penstock.model.span import Span
+from penstock.stream.base.time_values import to_datetime
+from penstock.stream.registry import schedule
+
+if TYPE_CHECKING:
+    from penstock.spark.query.continuous_query import ContinuousQuery
+    from penstock.spark.query.profile import Examined
+    from penstock.stream.evaluation.plan_cache import PlanCache
+    from penstock.stream.ingest.stream_view import StreamView
+    from penstock.stream.registry.registered_query import RegisteredQuery
+    from penstock.stream.registry.schedule import CompiledQuery
+
+__all__ = ["explain_registered"]
+
+
+def explain_registered(task: RegisteredQuery, plans: PlanCache, inputs: StreamView, *, run: bool) -> Examined | None:
+    """None where there is nothing to look at: no element yet, or rules that feed themselves, which have no plan."""
+    from penstock.spark.query.profile import examined_once
+
+    if not task.inputs:
+        return examined_once(task.query, plans.background, plans.rules, run=run) if run else None
+    segments = {name: inputs.segments(name) for name in task.inputs}
+    lasts = [part.last for parts in segments.values() for part in parts]
+    if task.group or not lasts:
+        return None
+    plan = plans.compiled(task.query, task.entry)
+    try:
+        span = schedule.span(None, plan.last_instant(max(lasts)), segments)
+        found = None if span is None else _examined(plan, plans, inputs, segments, span, run)
+    finally:
+        plans.release(plan)
+    if found is not None:
+        unit = task.unit
+        found.open, found.together, found.orders = unit.reached.open, len(unit.tasks), _orders(unit.plan)
+    return found
+
+
+def _examined(
+    plan: CompiledQuery, plans: PlanCache, inputs: StreamView, segments: schedule.Segments, span: Span, run: bool
+) -> Examined:
+    from penstock.spark.query.profile import examined
+
+    streams = schedule.visible_segments(plan, span, segments, inputs.dropped)
+    return examined(cast("ContinuousQuery", plan), plans.background, streams, span, run=run)
+
+
+def _orders(plan: CompiledQuery | None) -> list[str]:
+    """When the order of joins was chosen anew, and why."""
+    changes = getattr(plan, "history", ())
+    costs = (f"{each.cost_before:.3g} → {each.cost_after:.3g}" for each in changes)
+    return [f"{to_datetime(c.time):%F %T} cost {cost}: {c.why}" for c, cost in zip(changes, costs, strict=True)]

@@ -1,0 +1,120 @@
+"""A live engine: ingest on one side, the loop of rounds on the other, and the log between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from penstock.stream.base.clock import Clock
+from penstock.stream.ingest.ingest import Ingest
+from penstock.stream.ingest.spool import numbers
+from penstock.stream.ingest.spool_source import consumed
+from penstock.stream.ingest.stream_declaration import Declared
+from penstock.stream.ingest.stream_view import StreamView
+from penstock.stream.log.stream_log import StreamLog
+from penstock.stream.registry.evaluation_group import EvaluationGroup
+from penstock.stream.registry.schedule import next_instant
+from penstock.stream.runtime.evaluation_thread import EvaluationThread
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from penstock.stream.ingest.bounded_sources import BoundedSources
+
+__all__ = ["LiveEngine", "is_pending", "next_by_clock"]
+
+_numbers = count()
+_SOON = 20_000  # microseconds: time that moves by itself is looked at this often at most
+
+
+class LiveEngine:
+    """From `start` to `stop`."""
+
+    def __init__(
+        self,
+        session: SparkSession,
+        root: Path,
+        clock: Clock,
+        streams: Mapping[str, Declared],
+        log: StreamLog,
+        inputs: StreamView,
+        round: Callable[[], bool],
+        units: Iterable[EvaluationGroup],
+    ) -> None:
+        self._session = session
+        self._clock = clock
+        self._inputs = inputs
+        self._streams = streams
+        self._units = units
+        options = {name: declared.live() for name, declared in streams.items()}
+        self.ingest = Ingest(session, root, clock, options, log)
+        self._tag = f"penstock-live-{next(_numbers)}"
+        self._loop = EvaluationThread(round, clock, self._tick, lambda: session.sparkContext.addJobTag(self._tag))
+
+    def start(self) -> None:
+        self._inputs.ingest = self.ingest
+        self.ingest.start()
+        self._loop.start()
+
+    def stop(self, *, finish: bool = True) -> None:
+        """Finish what has been accepted and what is due, then end; or end at once, and cancel what Spark is doing."""
+        try:
+            if finish:
+                self.flush()
+        finally:
+            self._loop.stop(None if finish else lambda: self._session.sparkContext.cancelJobsWithTag(self._tag))
+            self.ingest.close()
+            self._inputs.ingest = None
+
+    def catch_up(self) -> None:
+        """Bring what was pushed before into the log, and end."""
+        try:
+            self.ingest.start()
+            self.ingest.drain()
+        finally:
+            self.ingest.close()
+
+    def flush(self) -> None:
+        self.ingest.drain()
+        self._loop.settle()
+
+    def push(self, stream: str, data: bytes, kind: str | None = None) -> int:
+        return self.ingest.push(stream, data, kind)
+
+    def advance(self, stream: str, time: int) -> None:
+        self.ingest.advance(stream, time)
+        self.wake()
+
+    def add(self, stream: str, declared: Declared, bounded: BoundedSources) -> None:
+        """One more stream, while the others run."""
+        if declared.is_file:
+            bounded.read(stream, lambda: self._session, in_place=False)
+        self.ingest.add(stream, declared.live())
+
+    def wake(self) -> None:
+        self._loop.wake()
+
+    def _tick(self) -> int | None:
+        """Time passes for streams that go with the clock, and for those that may fall idle."""
+        changes = (next_by_clock(self._units, self._streams), self.ingest.next_change())
+        moments = [moment for moment in changes if moment is not None]
+        return max(_SOON, min(moments) - self._clock.now()) if moments else None
+
+
+def next_by_clock(units: Iterable[EvaluationGroup], streams: Mapping[str, Declared]) -> int | None:
+    """When, by the clock, an instant comes for a query whose streams go with the clock."""
+    moments = []
+    for unit in units:
+        moving = [streams[name] for name in unit.inputs if name in streams and streams[name].advance]
+        if moving and unit.ready and unit.plan is not None and unit.progress is not None:
+            patience = max(declared.lateness or 0 for declared in moving)
+            moments.append(next_instant(unit.plan, unit.progress) + patience + 1)
+    return min(moments, default=None)
+
+
+def is_pending(root: Path) -> bool:
+    """Whether an engine that was live has left pushes that nobody has read yet."""
+    folder = root / "spool"
+    return folder.is_dir() and max(numbers(folder), default=-1) >= consumed(root / "ingest" / "spool")

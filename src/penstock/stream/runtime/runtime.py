@@ -1,0 +1,319 @@
+"""The engine's streams and queries at work: in a bounded run, or live, with the loop and ingest around the rounds."""
+
+from __future__ import annotations
+
+import tempfile
+import warnings
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from threading import RLock
+from typing import TYPE_CHECKING
+
+from penstock.algebra.bounds import unbounded
+from penstock.algebra.build import translate
+from penstock.algebra.ops import Query
+from penstock.answer import Answer
+from penstock.errors import PenstockError, PenstockWarning
+from penstock.io.graphs import kind_named
+from penstock.io.sinks import SinkSpec
+from penstock.knowledge.store import Store
+from penstock.spark.session.cancellation import cancellable
+from penstock.stream.base.clock import Clock
+from penstock.stream.evaluation.plan_cache import PlanCache
+from penstock.stream.evaluation.report_state import ReportState
+from penstock.stream.evaluation.rounds import Rounds
+from penstock.stream.evaluation.rule_dependencies import RuleDependencies
+from penstock.stream.ingest.bounded_sources import BoundedSources
+from penstock.stream.ingest.dead_letters import DeadLetters
+from penstock.stream.ingest.elements import LINES
+from penstock.stream.ingest.stream_declaration import Declared
+from penstock.stream.ingest.stream_view import StreamView
+from penstock.stream.log.stream_log import StreamLog
+from penstock.stream.registry.activation import Activation, beginning, raise_failures
+from penstock.stream.registry.catalogue import Catalogue, entry_of, memory_of
+from penstock.stream.registry.dependency_order import check_streams, unknown
+from penstock.stream.registry.load_shedding import CATCH_UP
+from penstock.stream.registry.load_shedding import check as check_overload
+from penstock.stream.registry.metadata_store import MetadataStore
+from penstock.stream.registry.registered_query import RegisteredQuery
+from penstock.stream.runtime.live_engine import LiveEngine, is_pending
+from penstock.stream.runtime.progress import EngineStatus, Progress, QueryStatus
+from penstock.stream.runtime.status import Status
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from penstock.spark.query.profile import Examined
+
+__all__ = ["Runtime"]
+
+
+class Runtime:
+    """Everything below `Engine` that has to do with streams."""
+
+    def __init__(
+        self,
+        store: Store,
+        session: Callable[[], SparkSession],
+        checkpoint: Path | None,
+        clock: Clock,
+        rules: Collection[str] | None,
+        on_progress: Callable[[Progress], None] | None,
+        retention: int | None = None,
+    ) -> None:
+        self._temporary = None if checkpoint else tempfile.TemporaryDirectory(prefix="penstock-")
+        self._root = checkpoint or Path(self._temporary.name)  # type: ignore[union-attr]
+        self._session, self._clock = session, clock
+        self._on_progress, self._retention = on_progress, retention
+        self._registry = MetadataStore(self._root / "registry" if checkpoint else None)
+        self._streams = {name: Declared(**kept) for name, kept in self._registry.load_streams().items()}
+        self._log = StreamLog(self._root / "log")
+        self._inputs = StreamView(self._log, self._streams)
+        self.plans = PlanCache(store, session, rules, retention)
+        self.catalogue = Catalogue(self._registry, self.plans)
+        self._units = self.catalogue.units
+        self._status = Status(self._log, self._inputs, self._streams, self.catalogue)
+        self._opening = Activation(self.plans, self._inputs, self._units)
+        carried = ReportState(self._root / "carried")
+        carried.sweep(self._units.files())
+        self._rounds = Rounds(self._inputs, self._units, self._report, carried)
+        self._live: LiveEngine | None = None
+        self._lock = RLock()
+        self._rounding = RLock()
+        self._ruling = RuleDependencies(store, self._streams, self._units.changed)
+        self._unread: set[str] = set()  # derived by queries that are gone
+        self._log.listen(lambda _: self.wake())
+
+    # Declaring and registering
+
+    def declare(self, stream: str, declared: Declared) -> None:
+        with self._lock:
+            if stream in self.catalogue.derived:
+                raise PenstockError(f"The stream <{stream}> is derived by a query: it cannot have a source as well.")
+            if self._live is not None and stream in self._streams:
+                raise PenstockError(f"The stream <{stream}> is declared already: stop() the engine to change it.")
+            self._streams[stream] = declared
+            self._inputs.in_place.pop(stream, None)
+            self._registry.save_streams({name: one.remembered() for name, one in self._streams.items()})
+            if self._live is not None:
+                self._live.add(stream, declared, self._bounded())
+        self.wake()
+
+    def register(
+        self,
+        text: str,
+        name: str | None,
+        sink: SinkSpec,
+        duplicates: str,
+        emit: str | None,
+        base: str | None,
+        overload: str = CATCH_UP,
+    ) -> RegisteredQuery:
+        query = translate(text, base)
+        check_overload(query, overload)
+        for doubt in unbounded(query, self._retention):
+            warnings.warn(doubt, PenstockWarning, stacklevel=3)  # where register was called
+        entry = entry_of(self.catalogue.name_for(text, name, query), text, base, duplicates, emit, sink, overload)
+        with self._lock:
+            live = self._live is not None
+            if live:
+                self._check_inputs(entry.name, query)
+            task = self.catalogue.register(entry, query, sink, self._streams, lambda new: self._begin(new, live))
+            if live:
+                self._opening.open(task, live=True)
+        self.wake()
+        return task
+
+    def _tasks(self) -> list[RegisteredQuery]:
+        """All queries, those of events with the streams that there are."""
+        self._ruling.all(self.catalogue.linked)
+        return list(self.catalogue)
+
+    def _begin(self, task: RegisteredQuery, live: bool) -> int | None:
+        """Where a new query begins. The stream that it derives has nothing of a query that was dropped."""
+        self._ruling.one(task, self.catalogue.linked)
+        if task.output is not None:
+            self._log.forget(task.output)
+            self._unread.discard(task.output)
+        return beginning(task, self.catalogue.derived, self._inputs, live=live)
+
+    def _check_inputs(self, name: str, query: Query) -> None:
+        known = {*self._streams, *self.catalogue.derived}
+        for stream in query.streams:
+            if stream.iri.value not in known:
+                raise unknown(name, stream.iri.value, known)
+
+    def resume(self, task: RegisteredQuery) -> None:
+        task.resume()
+        self.wake()
+
+    def drop(self, task: RegisteredQuery) -> None:
+        """What it derives may be read just now, by queries of events that read all there is: it goes when they know."""
+        self.catalogue.drop(task)
+        if task.output is not None:
+            self._unread.add(task.output)
+        if self._live is None:
+            self._forget(list(self._unread))
+        self.wake()
+
+    def _forget(self, streams: Iterable[str]) -> None:
+        for stream in streams:
+            self._log.forget(stream)
+            self._unread.discard(stream)
+
+    def answers(self, task: RegisteredQuery) -> Iterator[Answer]:
+        memory = memory_of(task.sink)
+        if memory is None:
+            raise PenstockError(
+                f"The answers of {task.name} go to its sink: register it without one to keep them here."
+            )
+        return memory.answers()
+
+    # Bounded
+
+    def run(self) -> None:
+        """Every declared source to its end, then every query to the last instant."""
+        with self._lock:
+            if self._live is not None:
+                raise PenstockError("The engine is live already: stop() it before run().")
+            tasks = self._tasks()
+            check_streams(tasks, self._streams)
+            if any(task.inputs for task in tasks):
+                cancellable(self._session().sparkContext, lambda: self._run(tasks))
+            else:
+                self._run(tasks)
+        raise_failures(tasks)
+
+    def _run(self, tasks: list[RegisteredQuery]) -> None:
+        for task in tasks:
+            self._opening.open(task, live=False)
+        self._read(tasks)
+        self._rounds.bounded()
+        self._report()
+
+    def _read(self, tasks: list[RegisteredQuery]) -> None:
+        """The sources of the streams that somebody reads."""
+        if is_pending(self._root):
+            unsourced = {name: replace(declared, source=None) for name, declared in self._streams.items()}
+            self._make_live(unsourced, lambda: False).catch_up()
+        bounded = self._bounded()
+        for stream in dict.fromkeys(name for task in tasks for name in task.inputs if name in self._streams):
+            self._inputs.in_place[stream] = bounded.read(stream, self._session, in_place=True)
+            self._report()
+
+    def _bounded(self) -> BoundedSources:
+        return BoundedSources(self._log, DeadLetters(self._root / "dead"), self._clock, self._streams)
+
+    # Live
+
+    def start(self) -> None:
+        with self._lock:
+            if self._live is not None:
+                return
+            tasks = self._tasks()
+            check_streams(tasks, self._streams)
+            self._read_files()
+            self._live = self._make_live(self._streams, self._round)
+            try:
+                for task in tasks:
+                    self._opening.open(task, live=True)
+                self._live.start()
+            except BaseException:
+                self.stop(finish=False)
+                raise
+
+    def _make_live(self, streams: dict[str, Declared], round: Callable[[], bool]) -> LiveEngine:
+        session, root, clock = self._session(), self._root, self._clock
+        return LiveEngine(session, root, clock, streams, self._log, self._inputs, round, self._units)
+
+    def _read_files(self) -> None:
+        """Files come before what is live. They go through the log, which lets go of them again."""
+        bounded = self._bounded()
+        self._inputs.in_place.clear()
+        for stream, declared in self._streams.items():
+            if declared.is_file:
+                bounded.read(stream, self._session, in_place=False)
+            elif declared.is_folder and bounded.has_read(stream):
+                raise PenstockError(f"run() has read {declared.path} as a whole: it cannot be watched as well.")
+
+    def _round(self) -> bool:
+        """Between rounds nobody reads: that is when queries of events hear of streams and rules that came or went."""
+        with self._lock:
+            gone = list(self._unread)  # before the others are arranged: who goes now is read once more
+            self._ruling.again(self.catalogue.linked)
+            self._forget(gone)
+        with self._rounding:
+            return self._rounds.live()
+
+    def stop(self, *, finish: bool = True) -> None:
+        with self._lock:
+            live = self._live
+        if live is None:
+            return
+        try:
+            live.stop(finish=finish)
+        finally:
+            self._live = None
+            for task in self.catalogue:
+                if (memory := memory_of(task.sink)) is not None:
+                    memory.live(False)
+
+    def push(self, stream: str, data: bytes, kind: str | None = None) -> int:
+        """Lines, or documents of that kind; None: what the stream is made of."""
+        self._check_source(stream)
+        kind = kind or kind_named(self._streams[stream].format)
+        kind = None if kind == LINES else kind
+        if self._live is not None:
+            return self._live.push(stream, data, kind)
+        with self._lock:
+            return self._bounded().push(stream, data, kind)
+
+    def advance(self, stream: str, time: int) -> None:
+        self._check_source(stream)
+        if self._live is not None:
+            self._live.advance(stream, time)
+        else:
+            self._log.advance(stream, time - 1)
+
+    def flush(self) -> None:
+        if self._live is None:
+            raise PenstockError("The engine is not live: start() it first.")
+        self._live.flush()
+
+    def wake(self) -> None:
+        if self._live is not None:
+            self._live.wake()
+
+    def _check_source(self, stream: str) -> None:
+        if stream not in self._streams:
+            raise unknown(None, stream, self._streams)
+
+    # Looking
+
+    def examine(self, task: RegisteredQuery, *, run: bool) -> Examined | None:
+        """How a query is planned for what the log holds now; between rounds, which use the same tables."""
+        from penstock.stream.runtime.explain_registered import explain_registered
+
+        with self._rounding:
+            return explain_registered(task, self.plans, self._inputs, run=run)
+
+    def query_status(self, task: RegisteredQuery) -> QueryStatus:
+        return self._status.query(task)
+
+    @property
+    def status(self) -> EngineStatus:
+        return self._status.engine(self._live)
+
+    def _report(self) -> None:
+        if self._on_progress is not None:
+            self._on_progress(self._status.progress())
+
+    def close(self) -> None:
+        self.stop(finish=False)
+        for task in self.catalogue:
+            task.close()
+        self.plans.close()
+        self._registry.close()
+        if self._temporary is not None:
+            self._temporary.cleanup()
