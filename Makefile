@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
-FAST   := $(wildcard tests/unit tests/golden)
+FAST   := tests/unit tests/golden
 LOCK   := $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
           --no-emit-index-url --no-annotate --custom-compile-command "make lock"
 JAVA   := import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \

@@ -50,7 +50,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_runtest_teardown(item: pytest.Item) -> None:
     """Handles on Java's objects refer to themselves: until Python finds these circles, Java keeps all plans. Looking
     for them takes a tenth of a second, so only tests with many plans do it."""
-    if item.path.parent.name in ("oracle", "stream"):
+    if {"oracle", "stream"} & set(item.path.parts):
         gc.collect()
 
 

@@ -18,10 +18,10 @@ from penstock.algebra.sse import read, write
 from penstock.algebra.windows import TimeWindow
 from penstock.compile.windows.window_statistics import LiveStatistics, WindowStatistics
 from penstock.optimise import ALL_RULES, PredicateCounts, Statistics, optimise
-from tests.unit.event_plans import world
-from tests.unit.events import World, bag
-from tests.unit.plans import Triples, dataset, from_tape
-from tests.unit.reference import answers
+from tests.support.event_plans import world
+from tests.support.event_reference import World, bag
+from tests.support.plans import Triples, dataset, from_tape
+from tests.support.reference import answers
 
 FOLDER = Path(__file__).with_name("rules")
 NS = "http://example.org/"

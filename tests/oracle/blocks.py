@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from . import expressions as ex
-from . import patterns
-from .data import GRAPHS
-from .declared import Alone, Overriding, Own
-from .tape import Tape
-from .words import name_of
+from tests.oracle import expressions as ex
+from tests.oracle import patterns
+from tests.oracle.data import GRAPHS
+from tests.oracle.declared import Alone, Overriding, Own
+from tests.oracle.words import name_of
+from tests.support.tape import Tape
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from typing import Any, cast
 
 from pyoxigraph import Literal, Quad, QueryBoolean, QuerySolutions, QueryTriples, Store
 
-from ..compare import Bag, Blank, Cell, cell, explain_difference, graph, number, same_bag, solutions
-from .data import NS
-from .strategies import Generated, Source
+from tests.oracle.data import NS
+from tests.oracle.strategies import Generated, Source
+from tests.support.compare import Bag, Blank, Cell, cell, explain_difference, graph, number, same_bag, solutions
 
 
 def oracle(quads: list[Quad], source: Source | None = None) -> Store:

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 from pyoxigraph import Quad, RdfFormat, Store
 
-from ..compare import XSD
-from .tape import Tape
+from tests.support.compare import XSD
+from tests.support.tape import Tape
 
 NS = "http://example.org/"
 PREFIXES = f"PREFIX : <{NS}>\nPREFIX xsd: <{XSD}>\n"

@@ -24,11 +24,10 @@ from penstock.algebra.scope import visible
 from penstock.algebra.windows import CountWindow, SlideWindow, TimeWindow, Window
 from penstock.optimise import ALL_RULES
 from penstock.rules.rule import plans as parts
-
-from ..unit import event_plans, plans
-from ..unit.events import Element, World
-from .events_mistakes import AGAINST, shows
-from .tape import Tape
+from tests.oracle.events_mistakes import AGAINST, shows
+from tests.support import event_plans, plans
+from tests.support.event_reference import Element, World
+from tests.support.tape import Tape
 
 BYTES = 400
 STREAMS = tuple(NamedNode(f"http://example.org/stream{i}") for i in (1, 2))

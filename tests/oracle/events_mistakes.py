@@ -9,9 +9,8 @@ from typing import Any
 from unittest.mock import patch
 
 from penstock.algebra.ops import Op
-
-from ..unit import events
-from ..unit.events import Row, World
+from tests.support import event_reference as events
+from tests.support.event_reference import Row, World
 
 Bag = Counter[Any]
 Answers = Callable[[Op, World], Bag]

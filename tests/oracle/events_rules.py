@@ -20,12 +20,12 @@ from penstock.algebra.ops import RULES, Op, Query, Select
 from penstock.algebra.scope import visible
 from penstock.model.term_encoding import encode
 from penstock.rules.rule import Rule
-
-from ..unit import event_plans, events, rule_sets
-from ..unit.events import Element, World
-from . import events_texts as texts
-from .events_cases import Cut, cut, for_spark, leaves, prepared, world
-from .tape import Tape
+from tests.oracle import events_texts as texts
+from tests.oracle.events_cases import Cut, cut, for_spark, leaves, prepared, world
+from tests.support import event_plans, rule_sets
+from tests.support import event_reference as events
+from tests.support.event_reference import Element, World
+from tests.support.tape import Tape
 
 Solutions = frozenset[Any]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

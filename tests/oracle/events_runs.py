@@ -21,10 +21,9 @@ from penstock.model.stream_files import StreamFiles
 from penstock.model.term_encoding import decode, encode
 from penstock.spark.query.continuous_query import ContinuousQuery
 from penstock.spark.views.background_tables import BackgroundTables
-
-from ..unit.events import Element, World
-from . import events_texts as texts
-from .events_cases import Case, Cut, for_spark, grouped
+from tests.oracle import events_texts as texts
+from tests.oracle.events_cases import Case, Cut, for_spark, grouped
+from tests.support.event_reference import Element, World
 
 Bag = Counter[Any]
 
@@ -45,7 +44,7 @@ def asked(case: Case, session: Any) -> ContinuousQuery:
 
 
 def delivered(case: Case, session: Any, folder: Path) -> Bag:
-    """The answers with their intervals, as `tests.unit.events.delivered` has them."""
+    """The answers with their intervals, as `tests.support.event_reference.delivered` has them."""
     found: Bag = Counter()
     for row in _rows(asked(case, session), case, folder):
         starts, ends = row.pop(".since"), row.pop("time")

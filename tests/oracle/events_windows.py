@@ -7,12 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from penstock.algebra.ops import Distinct, Graph, Op, OrderBy, Project, Reduced, Slice
-
-from ..unit import events
-from ..unit.events import Element
-from . import streams
-from .events_cases import Case, uses
-from .events_runs import Bag
+from tests.oracle import streams
+from tests.oracle.events_cases import Case, uses
+from tests.oracle.events_runs import Bag
+from tests.support import event_reference as events
+from tests.support.event_reference import Element
 
 
 def answers_in(case: Case) -> dict[int, Bag]:

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .data import BOOLEANS, DATES, INTEGERS, NODES, NUMBERS, STRINGS
-from .tape import Tape
+from tests.oracle.data import BOOLEANS, DATES, INTEGERS, NODES, NUMBERS, STRINGS
+from tests.support.tape import Tape
 
 KIND = {
     **dict.fromkeys("xyz", "node"),

@@ -13,14 +13,13 @@ from pyoxigraph import DefaultGraph, NamedNode, Quad, Store, Triple
 from penstock.algebra.build import translate
 from penstock.algebra.ops import StreamWindow
 from penstock.algebra.windows import Window
-
-from .blocks import Blocks
-from .compare import answered, oracle, same
-from .data import NS, PREFIXES, dataset
-from .declared import declared
-from .strategies import DATA_BYTES, QUERY_BYTES, Generated, query
-from .streams import SECOND, STREAM_BYTES, WINDOWS, Streamed, streamed
-from .tape import Tape
+from tests.oracle.blocks import Blocks
+from tests.oracle.compare import answered, oracle, same
+from tests.oracle.data import NS, PREFIXES, dataset
+from tests.oracle.declared import declared
+from tests.oracle.strategies import DATA_BYTES, QUERY_BYTES, Generated, query
+from tests.oracle.streams import SECOND, STREAM_BYTES, WINDOWS, Streamed, streamed
+from tests.support.tape import Tape
 
 BLOCK_BYTES = 60
 BYTES = DATA_BYTES + QUERY_BYTES + STREAM_BYTES + BLOCK_BYTES

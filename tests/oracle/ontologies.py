@@ -11,11 +11,11 @@ from dataclasses import replace
 
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 
-from ..unit.rdfs import DOMAIN, RANGE, RDFS, SUB_CLASS, SUB_PROPERTY, TYPE, closure
-from .data import NS, PREFIXES
-from .strategies import Generated
-from .streams import SECOND, STREAMS, Element, Streamed, one_window
-from .tape import Tape
+from tests.oracle.data import NS, PREFIXES
+from tests.oracle.strategies import Generated
+from tests.oracle.streams import SECOND, STREAMS, Element, Streamed, one_window
+from tests.support.rdfs import DOMAIN, RANGE, RDFS, SUB_CLASS, SUB_PROPERTY, TYPE, closure
+from tests.support.tape import Tape
 
 ONTOLOGY_BYTES = 500
 HEAD = f"{PREFIXES}PREFIX rdfs: <{RDFS}>\n"

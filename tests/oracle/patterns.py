@@ -18,9 +18,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from . import expressions as ex
-from .data import ANCHOR, GRAPHS, LINKS, NODES, OBJECTS
-from .tape import Tape
+from tests.oracle import expressions as ex
+from tests.oracle.data import ANCHOR, GRAPHS, LINKS, NODES, OBJECTS
+from tests.support.tape import Tape
 
 KINDS_OF_OBJECT = {
     **dict.fromkeys(LINKS, ("node",)),

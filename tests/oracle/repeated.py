@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from pyoxigraph import Literal, NamedNode, Quad, Triple
 
-from .data import NS
-from .streams import SECOND, STREAMS, Element, Streamed, one_window
-from .tape import Tape
+from tests.oracle.data import NS
+from tests.oracle.streams import SECOND, STREAMS, Element, Streamed, one_window
+from tests.support.tape import Tape
 
 REPEATED_BYTES = 250
 NODES = tuple(NamedNode(f"{NS}{name}") for name in "abc")

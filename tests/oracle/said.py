@@ -14,12 +14,11 @@ from pyoxigraph import DefaultGraph, Quad, Store
 from penstock.algebra.build import translate
 from penstock.algebra.ops import Query
 from penstock.translate import LANGUAGES, CannotSay, translated
-
-from ..compare import Bag, graph, solutions
-from .compare import oracle
-from .data import PREFIXES
-from .inside import Inside, inside_cases
-from .streams import Streamed
+from tests.oracle.compare import oracle
+from tests.oracle.data import PREFIXES
+from tests.oracle.inside import Inside, inside_cases
+from tests.oracle.streams import Streamed
+from tests.support.compare import Bag, graph, solutions
 
 STEPPED = ("sliding", "uneven", "tumbling", "sliding", "tumbling", "stepping")
 KINDS = {  # which windows the queries of a style have: mostly those that others can say

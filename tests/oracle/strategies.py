@@ -19,10 +19,10 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from . import expressions as ex
-from .data import GRAPHS, PREFIXES, Data, dataset
-from .patterns import Context, block, graph, graph_variable, group
-from .tape import Tape
+from tests.oracle import expressions as ex
+from tests.oracle.data import GRAPHS, PREFIXES, Data, dataset
+from tests.oracle.patterns import Context, block, graph, graph_variable, group
+from tests.support.tape import Tape
 
 DATA_BYTES, QUERY_BYTES = 300, 300
 ORDERED = ("i", "n", "s", "t")  # variables whose values have a defined order among themselves

@@ -15,10 +15,9 @@ from pyoxigraph import DefaultGraph, NamedNode, Quad, Triple
 
 from penstock.algebra.ops import StreamWindow
 from penstock.algebra.windows import CountWindow, SlideWindow, TimeWindow, Window
-
-from .data import NS, Data, dataset
-from .strategies import DATA_BYTES, QUERY_BYTES, Generated, query
-from .tape import Tape
+from tests.oracle.data import NS, Data, dataset
+from tests.oracle.strategies import DATA_BYTES, QUERY_BYTES, Generated, query
+from tests.support.tape import Tape
 
 STREAM_BYTES = 200
 SECOND = 1_000_000

@@ -17,16 +17,15 @@ from pyoxigraph import Triple
 from penstock.algebra.build import translate
 from penstock.answer import Answer
 from penstock.spark.session.session import private
-from tests.unit import reference
-
-from ..compare import cell
-from .data import PREFIXES
-from .repeated import REPEATED_BYTES, repeated
-from .strategies import Generated
-from .streams import Streamed
-from .tape import Tape
-from .test_oracle import thorough
-from .test_snapshots import evaluated, explained
+from tests.oracle.data import PREFIXES
+from tests.oracle.repeated import REPEATED_BYTES, repeated
+from tests.oracle.strategies import Generated
+from tests.oracle.streams import Streamed
+from tests.oracle.test_oracle import thorough
+from tests.oracle.test_snapshots import evaluated, explained
+from tests.support import reference
+from tests.support.compare import cell
+from tests.support.tape import Tape
 
 PATTERNS = (
     "{ ?a :i ?n . ?b :i ?n }",

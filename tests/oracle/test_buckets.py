@@ -12,10 +12,9 @@ from penstock.compile.operators.physical.time_buckets import Buckets
 from penstock.compile.relation import Relation
 from penstock.model.span import Span
 from penstock.spark.session.session import private
-
-from .streams import WINDOWS, streamed_cases
-from .test_oracle import thorough
-from .test_snapshots import Case, check
+from tests.oracle.streams import WINDOWS, streamed_cases
+from tests.oracle.test_oracle import thorough
+from tests.oracle.test_snapshots import Case, check
 
 NARROW = 1_700_000  # microseconds: elements are seconds apart, and windows are several seconds long
 

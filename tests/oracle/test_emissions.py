@@ -21,11 +21,10 @@ from penstock.knowledge.oxigraph import OxigraphStore
 from penstock.spark.query.continuous_query import ContinuousQuery
 from penstock.spark.session.session import private
 from penstock.spark.views.background_tables import BackgroundTables
-
-from .strategies import Generated
-from .streams import WINDOWS, Streamed, streamed_cases
-from .test_oracle import thorough
-from .test_snapshots import check, explained, spans, written
+from tests.oracle.strategies import Generated
+from tests.oracle.streams import WINDOWS, Streamed, streamed_cases
+from tests.oracle.test_oracle import thorough
+from tests.oracle.test_snapshots import check, explained, spans, written
 
 Rows = dict[int, Counter[tuple[Any, ...]]]
 

@@ -24,15 +24,23 @@ from penstock.optimise.walk import nodes
 from penstock.spark.session.session import private
 from penstock.spark.store.store import SparkStore
 from penstock.spark.views.background_tables import BackgroundTables
-
-from ..compare import solutions
-from .compare import bag_difference, difference
-from .ontologies import ONTOLOGY_BYTES, asked, asked_block, asked_distinct, axioms_of, closed, knowing, occurrences
-from .strategies import Generated
-from .streams import Streamed
-from .tape import Tape
-from .test_oracle import thorough
-from .test_snapshots import evaluated_on, explained, snapshot
+from tests.oracle.compare import bag_difference, difference
+from tests.oracle.ontologies import (
+    ONTOLOGY_BYTES,
+    asked,
+    asked_block,
+    asked_distinct,
+    axioms_of,
+    closed,
+    knowing,
+    occurrences,
+)
+from tests.oracle.strategies import Generated
+from tests.oracle.streams import Streamed
+from tests.oracle.test_oracle import thorough
+from tests.oracle.test_snapshots import evaluated_on, explained, snapshot
+from tests.support.compare import solutions
+from tests.support.tape import Tape
 
 Known = Callable[[list[Quad]], BackgroundTables]
 Case = tuple[Streamed, Generated]

@@ -24,13 +24,12 @@ from penstock.algebra.ops import Query, Select
 from penstock.algebra.sse import write
 from penstock.compile.operators.events.complex_events import complete
 from penstock.spark.session.session import private
-
-from ..unit import events
-from .events_cases import EVERYTHING, Case, chain_case, events_case, first, leaves, telling, windowed_case
-from .events_rules import Ruled, ruled_case, says_more, solutions
-from .events_runs import Bag, delivered, told
-from .events_windows import answers_in, is_clear, what_comes
-from .test_oracle import thorough
+from tests.oracle.events_cases import EVERYTHING, Case, chain_case, events_case, first, leaves, telling, windowed_case
+from tests.oracle.events_rules import Ruled, ruled_case, says_more, solutions
+from tests.oracle.events_runs import Bag, delivered, told
+from tests.oracle.events_windows import answers_in, is_clear, what_comes
+from tests.oracle.test_oracle import thorough
+from tests.support import event_reference as events
 
 Folder = Callable[[], Path]
 

@@ -28,17 +28,16 @@ from penstock.spark.query.continuous_query import ContinuousQuery
 from penstock.spark.session import arrow_functions
 from penstock.spark.session.session import private
 from penstock.spark.views.background_tables import BackgroundTables
-
-from ..spark.families import Setting
-from . import events_runs
-from .events_cases import Case, events_case, first, leaves
-from .strategies import DATA_BYTES, QUERY_BYTES, Generated
-from .streams import STREAM_BYTES as SB
-from .streams import WINDOWS, Streamed, streamed_case
-from .tape import Tape
-from .test_emissions import makes_names
-from .test_oracle import thorough
-from .test_snapshots import explained, spans, written
+from tests.oracle import events_runs
+from tests.oracle.events_cases import Case, events_case, first, leaves
+from tests.oracle.strategies import DATA_BYTES, QUERY_BYTES, Generated
+from tests.oracle.streams import STREAM_BYTES as SB
+from tests.oracle.streams import WINDOWS, Streamed, streamed_case
+from tests.oracle.test_emissions import makes_names
+from tests.oracle.test_oracle import thorough
+from tests.oracle.test_snapshots import explained, spans, written
+from tests.support.evaluated_families import Setting
+from tests.support.tape import Tape
 
 FAMILY_BYTES = 80
 OUTSIDE = frozenset(("time", ".km", ".row", ".order"))

@@ -14,12 +14,11 @@ from hypothesis import Phase, assume, given, settings
 
 from penstock.algebra.build import translate
 from penstock.spark.session.session import private
-
-from .compare import difference_on
-from .inside import Inside, inside_cases
-from .test_emissions import every_output_says_the_same, makes_names
-from .test_oracle import thorough
-from .test_snapshots import evaluated, explained
+from tests.oracle.compare import difference_on
+from tests.oracle.inside import Inside, inside_cases
+from tests.oracle.test_emissions import every_output_says_the_same, makes_names
+from tests.oracle.test_oracle import thorough
+from tests.oracle.test_snapshots import evaluated, explained
 
 pytestmark = pytest.mark.filterwarnings("ignore::penstock.errors.PenstockWarning")  # windows that nothing reads
 

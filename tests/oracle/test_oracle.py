@@ -18,10 +18,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import penstock
-
-from .compare import difference
-from .data import Data
-from .strategies import Generated, cases
+from tests.oracle.compare import difference
+from tests.oracle.data import Data
+from tests.oracle.strategies import Generated, cases
 
 EXAMPLES = os.environ.get("PENSTOCK_ORACLE_EXAMPLES")
 CASES = sorted((Path(__file__).parent / "cases").glob("*.rq"))

@@ -20,10 +20,9 @@ from penstock.algebra.ops import Op
 from penstock.algebra.scope import visible
 from penstock.algebra.sse import write
 from penstock.spark.store.store import SparkStore
-
-from ..unit import plans, reference
-from .tape import Tape
-from .test_oracle import thorough
+from tests.oracle.test_oracle import thorough
+from tests.support import plans, reference
+from tests.support.tape import Tape
 
 GRAPH = Var("g")
 Graphs = tuple[plans.Triples, dict[NamedNode, plans.Triples]]

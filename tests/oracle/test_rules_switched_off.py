@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 
 from penstock.optimise.rules import ALL_RULES
-
-from .data import Data
-from .strategies import Generated, cases
-from .test_oracle import check, thorough
+from tests.oracle.data import Data
+from tests.oracle.strategies import Generated, cases
+from tests.oracle.test_oracle import check, thorough
 
 NAMES = frozenset(rule.name for rule in ALL_RULES)
 REMAINING = {**{f"without {name}": NAMES - {name} for name in sorted(NAMES)}, "without any": frozenset()}

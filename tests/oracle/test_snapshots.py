@@ -31,11 +31,10 @@ from penstock.optimise import ALL_RULES
 from penstock.spark.query.continuous_query import ContinuousQuery
 from penstock.spark.session.session import private
 from penstock.spark.views.background_tables import BackgroundTables
-
-from .compare import difference, oracle
-from .strategies import Generated
-from .streams import Element, Streamed, streamed_cases
-from .test_oracle import thorough
+from tests.oracle.compare import difference, oracle
+from tests.oracle.strategies import Generated
+from tests.oracle.streams import Element, Streamed, streamed_cases
+from tests.oracle.test_oracle import thorough
 
 
 @pytest.fixture(scope="module")

@@ -15,14 +15,13 @@ from pyoxigraph import Literal, NamedNode
 
 from penstock.answer import Answer
 from penstock.spark.session.session import private
-
-from .data import PREFIXES
-from .repeated import LINKS, NODES, NUMBER, REPEATED_BYTES, repeated
-from .strategies import Generated
-from .streams import STREAMS, Streamed
-from .tape import Tape
-from .test_oracle import thorough
-from .test_snapshots import evaluated, explained
+from tests.oracle.data import PREFIXES
+from tests.oracle.repeated import LINKS, NODES, NUMBER, REPEATED_BYTES, repeated
+from tests.oracle.strategies import Generated
+from tests.oracle.streams import STREAMS, Streamed
+from tests.oracle.test_oracle import thorough
+from tests.oracle.test_snapshots import evaluated, explained
+from tests.support.tape import Tape
 
 MICROSECOND = timedelta(microseconds=1)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pyoxigraph import NamedNode
 
 from penstock.algebra.windows import CountWindow, SlideWindow, TimeWindow, Window
-
-from .data import NS
-from .streams import SECOND
-from .tape import Tape
+from tests.oracle.data import NS
+from tests.oracle.streams import SECOND
+from tests.support.tape import Tape
 
 MILLISECOND = SECOND // 1000
 

@@ -20,7 +20,7 @@ from penstock.io.sinks import Batch, Position
 from penstock.io.sinks.files import FileSink
 from penstock.stream.base import failpoints
 from penstock.stream.evaluation.report_state import Carrying, ReportState
-from tests.stream.feeding import BUSY, COUNT, OTHER, STREAM, lines
+from tests.support.feeding import BUSY, COUNT, OTHER, STREAM, lines
 
 STEPS = [(start, start + 77) for start in range(0, 616, 77)]
 SUM = """SELECT ?gate (SUM(?n) AS ?sum) (COUNT(?n) AS ?times) FROM STREAM <http://e/busy> [RANGE 3m STEP 1m]

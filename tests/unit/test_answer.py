@@ -20,7 +20,7 @@ import penstock.answer as answer_module
 from penstock.answer import Answer, Row
 from penstock.io.results.cells import cell, clip, width
 from penstock.io.results.values import value
-from tests.unit.terms import XSD, answers, terms, unhurried
+from tests.support.terms import XSD, answers, terms, unhurried
 
 A, P = NamedNode("http://e/a"), NamedNode("http://e/p")
 RDF_TYPE = NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")

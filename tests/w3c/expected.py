@@ -21,7 +21,7 @@ from pyoxigraph import (
     parse_query_results,
 )
 
-from .manifest import path_of, rows_of
+from tests.w3c.manifest import path_of, rows_of
 
 RESULTS = {".srx": QueryResultsFormat.XML, ".srj": QueryResultsFormat.JSON, ".tsv": QueryResultsFormat.TSV}
 GRAPHS = {".ttl": RdfFormat.TURTLE, ".rdf": RdfFormat.RDF_XML, ".nt": RdfFormat.N_TRIPLES}

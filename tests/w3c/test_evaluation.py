@@ -9,11 +9,10 @@ import pytest
 from pyoxigraph import QueryResultsFormat
 
 import penstock
-
-from ..compare import Bag, Blank, cell, explain_difference, graph, same_bag, solutions
-from .expected import Expected, csv_cells, parse_results, read_expected
-from .known_failures import KNOWN_FAILURES
-from .manifest import ABSENT, W3CTest, entries_of, path_of
+from tests.support.compare import Bag, Blank, cell, explain_difference, graph, same_bag, solutions
+from tests.w3c.expected import Expected, csv_cells, parse_results, read_expected
+from tests.w3c.known_failures import KNOWN_FAILURES
+from tests.w3c.manifest import ABSENT, W3CTest, entries_of, path_of
 
 FOLDERS = (
     "aggregates",

@@ -1,0 +1,139 @@
+"""Queries that are equal but for constants, on Spark: each is told what it would be told alone, in one job for all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+
+from penstock import Engine
+from penstock.answer import Answer
+from penstock.spark.query.continuous_query import ContinuousQuery
+from tests.support.feeding import STREAM, lines
+
+WINDOW = f"FROM STREAM <{STREAM}> [RANGE 2m STEP 1m]"
+Told = dict[int, list[str]]  # by the minute, sorted
+
+
+def cars(gate: int) -> str:
+    return f"SELECT ?car {WINDOW} WHERE {{ <http://e/gate{gate}> <http://e/registers> ?car }}"
+
+
+def holds(gate: int, minute: int, end: int) -> set[str]:
+    """What the window holds of a gate, when all before `end` has come."""
+    seconds = range(max(0, minute * 60 - 119), min(minute * 60 + 1, end))
+    return {f"http://e/car{second}" for second in seconds if second % 7 == 0 and second % 3 == gate}
+
+
+def whole(gate: int, minutes: Iterable[int], end: int) -> Told:
+    return {minute: sorted(holds(gate, minute, end)) for minute in minutes}
+
+
+def new(gate: int, minutes: Iterable[int], end: int) -> Told:
+    found = {minute: sorted(holds(gate, minute, end) - holds(gate, minute - 1, end)) for minute in minutes}
+    return {minute: some for minute, some in found.items() if some}
+
+
+def told(answers: Iterable[Answer]) -> Told:
+    return {minute(answer): sorted(row["car"].value for row in answer.rows) for answer in answers}
+
+
+def minute(answer: Answer) -> int:
+    assert answer.time is not None
+    return round(answer.time.timestamp()) // 60
+
+
+@pytest.fixture
+def evaluations(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """For how many queries each evaluation was."""
+    found: list[int] = []
+    evaluate: Callable[..., Any] = ContinuousQuery.evaluate
+
+    def counted(self: ContinuousQuery, *given: Any) -> Any:
+        members = given[4] if len(given) > 4 else None
+        found.append(1 if members is None else len(members.numbers))
+        return evaluate(self, *given)
+
+    monkeypatch.setattr(ContinuousQuery, "evaluate", counted)
+    return found
+
+
+def test_a_run_answers_a_family_in_one_evaluation(spark: SparkSession, tmp_path: Path, evaluations: list[int]) -> None:
+    """Also if one of them has a folder of Parquet for a sink, another a function, and two are the same."""
+    called: list[Answer] = []
+    with Engine(spark=spark) as engine:
+        engine.stream(STREAM, lines(0, 300).splitlines(keepends=True))
+        kept = [engine.register(cars(gate)) for gate in (0, 1, 1)]
+        engine.register(cars(2), sink=called.append)
+        engine.register(cars(0), sink=f"{tmp_path}/answers/")
+        nobody = engine.register(cars(7))
+        engine.run()
+        assert evaluations == [6]
+        for gate, query in zip((0, 1, 1), kept, strict=True):
+            assert told(query.answers()) == whole(gate, range(6), 300)
+            assert query.status.answers == 6
+        assert told(called) == whole(2, range(6), 300)
+        assert {answer.query for answer in called} == {"query-4"}
+        assert told(nobody.answers()) == {minute: [] for minute in range(6)}
+        table = pq.read_table(tmp_path / "answers")
+        assert sorted(table.column("car").to_pylist()) == sorted(
+            f"<{car}>" for some in whole(0, range(6), 300).values() for car in some
+        )
+
+
+@pytest.mark.parametrize("form", ["CONSTRUCT", "ASK", "count"])
+def test_other_forms(form: str, spark: SparkSession) -> None:
+    with Engine(spark=spark) as engine:
+        engine.stream(STREAM, lines(0, 200).splitlines(keepends=True))
+        text = {
+            "CONSTRUCT": cars(0).replace("SELECT ?car", "CONSTRUCT { <http://e/gate0> <http://e/saw> ?car }"),
+            "ASK": cars(0).replace("SELECT ?car", "ASK"),
+            "count": cars(0).replace("?car FROM", "(COUNT(*) AS ?n) FROM"),
+        }[form]
+        queries = {gate: engine.register(text.replace("gate0", f"gate{gate}")) for gate in (0, 1, 7)}
+        engine.run()
+        for gate, query in queries.items():
+            found = {minute(answer): answer for answer in query.answers()}
+            expected = whole(gate, range(5), 200)
+            assert list(found) == list(expected)
+            for at, answer in found.items():
+                if form == "CONSTRUCT":
+                    assert answer.triples is not None
+                    assert {str(triple.subject) for triple in answer.triples} <= {f"<http://e/gate{gate}>"}
+                    assert sorted(triple.object.value for triple in answer.triples) == expected[at]  # type: ignore[union-attr]
+                elif form == "ASK":
+                    assert answer.boolean is bool(expected[at])
+                else:
+                    assert answer.rows[0]["n"].value == str(len(expected[at]))
+
+
+def test_members_come_go_and_pause_while_the_engine_runs(spark: SparkSession, evaluations: list[int]) -> None:
+    with Engine(spark=spark) as engine:
+        engine.stream(STREAM)
+        first, second = (engine.register(cars(gate), emit="istream") for gate in (0, 1))
+        engine.start()
+        engine.push(STREAM, lines(0, 200))
+        engine.flush()
+        third = engine.register(cars(2), emit="istream")
+        second.pause()
+        engine.push(STREAM, lines(200, 400))
+        engine.flush()
+        second.resume()
+        engine.push(STREAM, lines(400, 600))
+        engine.flush()
+        evaluations.clear()
+        engine.push(STREAM, lines(600, 800))
+        engine.flush()
+        assert evaluations == [3]
+        third.drop()
+        engine.push(STREAM, lines(800, 900))
+        engine.stop()
+        assert evaluations == [3, 2]
+        ends = {0: range(15), 1: range(15)}
+        for query, gate in ((first, 0), (second, 1)):
+            assert told(query.answers()) == new(gate, ends[gate], 900)
+        assert told(third.answers()) == {4: sorted(holds(2, 4, 900)), **new(2, range(5, 14), 900)}

@@ -1,0 +1,271 @@
+"""Live sources into the log, by Structured Streaming: everything once, whatever happens."""
+
+from __future__ import annotations
+
+import gzip
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from penstock.errors import PenstockError
+from penstock.io.splits import Split
+from penstock.stream.base import failpoints
+from penstock.stream.ingest import file_batches, parallel_load, spool, spool_source
+from penstock.stream.ingest.ingest import Ingest, StreamOptions
+from penstock.stream.log.stream_log import Counts
+from penstock.testing import ManualClock
+from tests.support.arrivals import SECOND, STREAM, text
+from tests.unit.stream.log.test_stream_log import times
+
+Opener = Callable[..., Ingest]
+
+
+class Crash(BaseException):
+    """Stands for a process that ends at once."""
+
+
+@pytest.fixture
+def open_ingest(spark: SparkSession, tmp_path: Path) -> Iterator[Opener]:
+    """Ingest on one checkpoint, closed when the test is over."""
+    opened: list[Ingest] = []
+
+    def opener(source: object = None, clock: ManualClock | None = None, **options: object) -> Ingest:
+        streams = {STREAM: StreamOptions(source, **options)}  # type: ignore[arg-type]
+        opened.append(Ingest(spark, tmp_path / "checkpoint", clock or ManualClock(), streams))
+        return opened[-1]
+
+    yield opener
+    failpoints.handler = None
+    for ingest in opened:
+        ingest.close()
+
+
+@pytest.fixture
+def drops(tmp_path: Path) -> Path:
+    folder = tmp_path / "drops"
+    folder.mkdir()
+    return folder
+
+
+def test_pushes_reach_the_log(open_ingest: Opener) -> None:
+    ingest = open_ingest(lateness=SECOND)
+    assert ingest.push(STREAM, text([5 * SECOND, 2 * SECOND]) + b"\n# comment\nbad\n") == 3  # before it runs, too
+    ingest.start()
+    ingest.drain()
+    assert ingest.push(STREAM, text([6 * SECOND])) == 1
+    ingest.push("http://example.org/other", text([1]))
+    ingest.drain()
+    assert times(ingest.log) == [5 * SECOND, 6 * SECOND]
+    assert times(ingest.log, "http://example.org/other") == [1]
+    status = ingest.status()[STREAM]
+    assert (status.elements, status.late, status.malformed) == (2, 1, 1)
+    assert (status.newest, status.complete) == (6 * SECOND, 5 * SECOND - 1)
+    assert ingest.complete([STREAM]) == 5 * SECOND - 1
+
+
+def test_a_stop_and_a_start_lose_nothing(open_ingest: Opener) -> None:
+    first = open_ingest()
+    first.start()
+    first.push(STREAM, text([1]))
+    first.drain()
+    first.stop()
+    first.push(STREAM, text([2]))
+    first.start()
+    first.push(STREAM, text([3]))
+    first.drain()
+    first.push(STREAM, text([4]))
+    first.close()  # perhaps before the last was read
+    second = open_ingest()
+    second.start()
+    second.push(STREAM, text([5]))
+    second.drain()
+    assert times(second.log) == [1, 2, 3, 4, 5]
+
+
+def test_spark_and_we_agree_on_what_a_batch_is(open_ingest: Opener, tmp_path: Path) -> None:
+    ingest = open_ingest()
+    ingest.start()
+    for number in range(3):
+        ingest.push(STREAM, text([number]))
+        ingest.drain()
+    checkpoint = tmp_path / "checkpoint" / "ingest" / "spool"
+    assert [spool_source.files_of(checkpoint, batch) for batch in range(3)] == [(0, 1), (1, 2), (2, 3)]
+    ingest.stop()
+    assert spool_source.consumed(checkpoint) in (2, 3)  # the last commit may not have been waited for
+    assert min(spool.numbers(tmp_path / "checkpoint" / "spool")) >= 1  # what was read has gone
+
+
+@pytest.mark.parametrize("place", ["segment", "ingested"])
+def test_a_crash_repeats_a_batch_and_no_element(open_ingest: Opener, place: str) -> None:
+    """At these places, the process ends for the batch: Spark has not committed it and runs it again."""
+    first = open_ingest(lateness=1)
+    first.start()
+    first.push(STREAM, text([1]))
+    first.drain()
+
+    def crash(reached: str) -> None:
+        if reached == place:
+            raise Crash
+
+    failpoints.handler = crash
+    first.push(STREAM, text([5, 3, 4]))
+    first._feedings[0]._watcher.join(30)
+    failpoints.handler = None
+    first.close()
+    second = open_ingest(lateness=1)
+    second.start()
+    second.drain()
+    second.push(STREAM, text([6]))
+    second.drain()
+    assert times(second.log) == [1, 5, 4, 6]
+    assert second.log.counts(STREAM) == Counts(4, late=1, malformed=0)
+
+
+def test_a_crash_while_spark_wrote_its_first_account(open_ingest: Opener, drops: Path, tmp_path: Path) -> None:
+    """Such a file gets its name when it is whole; by itself, Spark would not start where one without a name lies."""
+    (drops / "1.nq").write_bytes(text([1]))
+    accounts = tmp_path / "checkpoint" / "ingest"
+    first = open_ingest(drops)
+    first.start()
+    first.close()
+    for checkpoint in accounts.iterdir():
+        for account in [*checkpoint.glob("offsets/*"), *checkpoint.glob("commits/*")]:
+            account.unlink()
+        (checkpoint / "offsets").mkdir(exist_ok=True)
+        for torn in (".0.9168adfc.tmp", "..0.9168adfc.tmp.crc"):
+            (checkpoint / "offsets" / torn).touch()
+    second = open_ingest(drops)
+    second.start()
+    second.push(STREAM, text([2]))
+    second.drain()
+    assert len(list(accounts.glob("*/offsets/0"))) == 2
+    assert sorted(times(second.log)) == [1, 2]
+
+
+def test_an_error_is_one_sentence(open_ingest: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
+    ingest = open_ingest()
+    ingest.start()
+    monkeypatch.setattr(spool, "read", lambda _: (_ for _ in ()).throw(OSError(5, "Input/output error")))
+    ingest.push(STREAM, text([1]))
+    with pytest.raises(PenstockError, match=r"^Ingest from the spool has stopped: .*Input/output error$"):
+        ingest.drain()
+    with pytest.raises(PenstockError, match="Input/output error"):
+        ingest.push(STREAM, text([2]))
+    monkeypatch.undo()
+    ingest.stop()
+    ingest.start()
+    ingest.drain()
+    assert times(ingest.log) == [1]
+
+
+def test_advancing_comes_after_what_was_pushed_before(open_ingest: Opener) -> None:
+    ingest = open_ingest()
+    ingest.push(STREAM, text([5]))
+    ingest.advance(STREAM, 100)
+    ingest.push(STREAM, text([50, 100]))
+    ingest.start()
+    ingest.drain()
+    assert times(ingest.log) == [5, 100]
+    assert ingest.complete([STREAM]) == 99
+
+
+def test_the_clock_does_not_overtake_a_push(open_ingest: Opener) -> None:
+    clock = ManualClock(10)
+    ingest = open_ingest(clock=clock, advance=True)
+    ingest.push(STREAM, text([10]))
+    clock.advance(90)
+    assert ingest.complete([STREAM]) == 9
+    ingest.start()
+    ingest.drain()
+    assert times(ingest.log) == [10]
+    assert ingest.complete([STREAM]) == 99
+
+
+def test_lines_get_the_time_of_their_arrival(open_ingest: Opener) -> None:
+    clock = ManualClock(7)
+    ingest = open_ingest(clock=clock, format="nt")
+    ingest.push(STREAM, b"<http://e/s> <http://e/p> <http://e/o> .\n")
+    clock.advance(5)
+    ingest.start()
+    ingest.drain()
+    assert times(ingest.log) == [7]
+
+
+def test_a_producer_on_a_socket(open_ingest: Opener) -> None:
+    ingest = open_ingest("listen://127.0.0.1:0")
+    ingest.start()
+    port = ingest._sources[STREAM].port  # type: ignore[union-attr]
+    with socket.create_connection(("127.0.0.1", port)) as producer, producer.makefile("rb") as answers:
+        producer.sendall(text([1, 2]))
+        while answers.readline() != b"ok 2\n":
+            pass
+    ingest.drain()
+    assert times(ingest.log) == [1, 2]
+
+
+# Folders.
+
+
+def drop(folder: Path, name: str, content: bytes) -> None:
+    hidden = folder / f".{name}"
+    hidden.write_bytes(content)
+    hidden.rename(folder / name)
+
+
+def test_every_file_of_a_folder_is_read_once(open_ingest: Opener, drops: Path) -> None:
+    drop(drops, "1 of 3.nq", text([1]))
+    first = open_ingest(str(drops))
+    first.start()
+    first.drain()
+    drop(drops, "2.nq.gz", gzip.compress(text([2])))
+    drop(drops, "_hidden.nq", text([99]))
+    first.drain()
+    assert times(first.log) == [1, 2]
+    first.close()
+    drop(drops, "3.nq", text([3]) + b"bad\n")
+    second = open_ingest(str(drops))
+    second.start()
+    second.push(STREAM, text([4]))
+    second.drain()
+    assert sorted(times(second.log)) == [1, 2, 3, 4]
+    assert second.log.counts(STREAM).malformed == 1
+
+
+def test_a_large_file_is_a_job(open_ingest: Opener, drops: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file_batches, "_SMALL", 100)
+    asked: list[str] = []
+    write = parallel_load.write
+
+    def job(
+        session: SparkSession, pieces: list[Split], stream: str, folder: str, **how: Any
+    ) -> list[parallel_load.LoadedFile]:
+        asked.append(stream)
+        return write(session, pieces, stream, folder, **how)
+
+    monkeypatch.setattr(parallel_load, "write", job)
+    drop(drops, "a.nq", text([*range(10, 500), 3, 500]) + b"bad\n")
+    ingest = open_ingest(str(drops))
+    ingest.start()
+    ingest.drain()
+    assert asked == [STREAM]
+    assert times(ingest.log) == list(range(10, 501))
+    assert ingest.log.counts(STREAM) == Counts(491, late=1, malformed=1)
+
+
+def test_a_folder_that_is_not_there(open_ingest: Opener) -> None:
+    with pytest.raises(PenstockError, match="nowhere: there is no such folder"):
+        open_ingest("nowhere").start()
+
+
+def test_a_stream_can_be_added_while_it_runs(open_ingest: Opener, drops: Path) -> None:
+    ingest = open_ingest()
+    ingest.start()
+    drop(drops, "a.nq", text([1]))
+    ingest.add("http://example.org/added", StreamOptions(str(drops)))
+    ingest.drain()
+    assert times(ingest.log, "http://example.org/added") == [1]
+    assert ingest.status()["http://example.org/added"].elements == 1

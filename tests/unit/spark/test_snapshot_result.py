@@ -1,0 +1,59 @@
+"""Which answers without rows an evaluation reports."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pyarrow as pa
+
+from penstock.model.span import Span
+from penstock.spark.query.snapshot_result import SnapshotResult
+from tests.support.runtime import Frame
+
+
+class Asked:
+    """The instants at which windows hold something, and for which spans they were asked."""
+
+    def __init__(self, *instants: int) -> None:
+        self.instants, self.spans = instants, list[Span]()
+
+    def __call__(self, span: Span) -> Any:
+        self.spans.append(span)
+        return Frame(
+            pa.table({"t": pa.array([t for t in self.instants if span.after < t <= span.through], pa.int64())})
+        )
+
+
+def evaluated(rows: list[tuple[int, int, str]], asked: Asked, members: list[int]) -> list[dict[str, Any]]:
+    columns = list(zip(*rows, strict=True)) or [(), (), ()]
+    types = (pa.int64(), pa.int64(), pa.string())
+    table = pa.table([pa.array(c, t) for c, t in zip(columns, types, strict=True)], names=["time", ".km", "x"])
+    found = SnapshotResult(cast(Any, Frame(table)), [2, 4, 6, 8], cast(Any, asked), members).toArrow()
+    assert found.column_names == ["time", ".km", "x", ".row"]
+    return cast("list[dict[str, Any]]", found.to_pylist())
+
+
+def silent(found: list[dict[str, Any]]) -> list[tuple[int, int]]:
+    assert all(row["x"] is None for row in found if not row[".row"])
+    return [(row["time"], row[".km"]) for row in found if not row[".row"]]
+
+
+def test_each_member_has_an_answer_wherever_one_of_them_has() -> None:
+    asked = Asked(2, 4, 6)
+    found = evaluated([(2, 7, "a"), (2, 7, "b"), (4, 9, "c")], asked, [7, 9])
+    assert [(row["time"], row[".km"], row["x"]) for row in found if row[".row"]] == [
+        (2, 7, "a"), (2, 7, "b"), (4, 9, "c"),
+    ]  # fmt: skip
+    assert silent(found) == [(2, 9), (4, 7), (6, 7), (6, 9)]
+    assert asked.spans == [Span(5, 8)]  # only instants at which nobody has a row
+
+
+def test_where_all_have_rows_nothing_is_asked() -> None:
+    asked = Asked(2, 4, 6, 8)
+    assert silent(evaluated([(t, 7, "a") for t in (2, 4, 6, 8)], asked, [7])) == []
+    assert asked.spans == []
+
+
+def test_nothing_at_all() -> None:
+    assert evaluated([], Asked(), [7, 9]) == []
+    assert silent(evaluated([], Asked(4), [7, 9])) == [(4, 7), (4, 9)]

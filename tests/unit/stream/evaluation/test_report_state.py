@@ -1,0 +1,92 @@
+"""What queries carry from one evaluation to the next: which files there are, and when they count."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from penstock.compile.operators.query_family import ParameterTable
+from penstock.model.span import Span
+from penstock.model.stream_files import StreamFiles
+from penstock.spark.query.open_intervals import OpenIntervalFiles
+from penstock.stream.evaluation.report_state import ReportState
+from tests.support.runtime import FakeInputs, FakePlan, Frame, ListSink, range_of, rounds, segment, task
+
+S = "http://e/s"
+
+
+@dataclass(frozen=True)
+class Left(Frame):
+    """Rows, and how much is open after them."""
+
+    count: int = 0
+
+    def write_open(self, path: str) -> int:
+        Path(path).write_text(str(self.count))
+        return self.count
+
+
+class Leaving(FakePlan):
+    """Something begins with the first instant that is asked for, and ends with the next."""
+
+    def evaluate(
+        self,
+        streams: Mapping[str, StreamFiles],
+        span: Span,
+        before: OpenIntervalFiles = None,
+        final: bool = False,
+        members: ParameterTable | None = None,
+    ) -> Left:
+        self.seen.append(({}, span))
+        times = list(range_of(span, self.step)) if before is not None else []
+        rows = {"time": pa.array(times, pa.int64()), "n": ['"1"'] * len(times), ".row": [True] * len(times)}
+        return Left(pa.table(rows), 1 if before is None else 0)
+
+
+def test_files_that_nobody_refers_to_are_swept(tmp_path: Path) -> None:
+    """By Spark a file may be a folder, and older versions have folders of files."""
+    carried = ReportState(tmp_path)
+    (used, one), (unused, two) = (carried.keep(Left(pa.table({}), count)) for count in (1, 2))
+    for name in ("half.parquet/_temporary", "q-1234/3.parquet", "q-1234/4.parquet/_temporary"):
+        (tmp_path / name).mkdir(parents=True)
+    carried.sweep({used, "q-1234/3.parquet"})
+    found = [
+        carried.path(name) is not None
+        for name in (used, unused, "half.parquet", "q-1234/3.parquet", "q-1234/4.parquet")
+    ]
+    assert (one, two, found) == (1, 2, [True, False, False, True, False])
+    assert Path(carried.path(used) or "").read_text() == "1"
+
+
+def test_only_the_file_in_use_is_kept(tmp_path: Path) -> None:
+    q = task("q", S)
+    q.plan = Leaving(emit="dstream")
+    inputs = FakeInputs({S: [segment(3, 25)]}, {S: 12})
+    round = rounds(inputs, q, carried=ReportState(tmp_path))
+    for end in (12, 22, 32):
+        inputs.ends[S] = end
+        round.live()
+        assert [file.name for file in tmp_path.iterdir()] == [name for name, _ in q.unit.reached.states]
+
+
+def test_an_end_that_could_not_be_delivered_is_not_forgotten(tmp_path: Path) -> None:
+    """The window is empty by then, and only what is open asks for the evaluation."""
+    sink = ListSink()
+    q = task("q", S, sink=sink)
+    q.plan = Leaving(emit="dstream")
+    inputs = FakeInputs({S: [segment(3, 5)]}, {S: 12})
+    round = rounds(inputs, q, carried=ReportState(tmp_path))
+    round.live()
+    assert (q.unit.reached.open, q.entry.batches, sink.times) == (1, 0, [])
+    inputs.ends[S], sink.fails = 22, True
+    round.live()
+    assert (q.state, q.unit.reached.open, q.entry.batches) == ("failed", 1, 0)
+    sink.fails = False
+    q.resume()
+    round.live()
+    assert (sink.times, q.unit.reached.open, q.entry.batches) == ([20], 0, 1)
+    inputs.ends[S] = 1000
+    assert not round.live()

@@ -1,0 +1,269 @@
+"""Rounds with a stand-in for Spark: what is answered when, in which order, and what a failure leaves."""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock.io.sinks import Batch, Position
+from penstock.model.span import Span
+from penstock.stream.evaluation.rounds import Rounds
+from penstock.stream.registry import schedule
+from penstock.stream.registry.evaluation_groups import EvaluationGroups
+from penstock.stream.registry.registered_query import RegisteredQuery
+from tests.support.runtime import FakeInputs, FakePlan, ListSink, rounds, saved, segment, task, units
+
+S, T, D, E = "http://e/s", "http://e/t", "http://e/d", "http://e/e"
+
+
+def times(one: RegisteredQuery) -> list[int]:
+    assert isinstance(one.sink, ListSink)
+    return one.sink.times
+
+
+def plan(one: RegisteredQuery) -> FakePlan:
+    assert isinstance(one.plan, FakePlan)
+    return one.plan
+
+
+def test_all_due_instants_are_one_evaluation() -> None:
+    q = task("q", S)
+    inputs = FakeInputs({S: [segment(3, 47)]}, {S: 46})
+    assert rounds(inputs, q).live()
+    assert times(q) == [10, 20, 30, 40]
+    assert [span for _, span in plan(q).seen] == [Span(2, 46)]
+    assert (saved(q), q.entry.batches, q.entry.position) == (46, 1, 4)
+
+
+def test_the_second_round_continues_and_a_round_without_news_does_nothing() -> None:
+    q = task("q", S)
+    inputs = FakeInputs({S: [segment(3, 47)]}, {S: 46})
+    round = rounds(inputs, q)
+    round.live()
+    assert not round.live()
+    inputs.held[S].append(segment(48, 61))
+    inputs.ends[S] = 60
+    assert round.live()
+    assert times(q) == [10, 20, 30, 40, 50, 60]
+    assert len(plan(q).seen) == 2
+
+
+def test_an_instant_waits_for_the_slowest_stream() -> None:
+    q = task("q", S, T)
+    inputs = FakeInputs({S: [segment(1, 99)], T: [segment(5, 25)]}, {S: 98, T: 24})
+    round = rounds(inputs, q)
+    round.live()
+    assert times(q) == [10, 20]
+    inputs.ends[T] = None
+    assert not round.live()
+
+
+def test_time_with_nothing_in_a_window_passes_without_a_job_and_without_being_saved() -> None:
+    q = task("q", S)
+    inputs = FakeInputs({S: [segment(3, 5)]}, {S: 12})
+    round = rounds(inputs, q)
+    round.live()
+    inputs.ends[S] = 1000
+    assert not round.live()
+    assert (q.progress, saved(q), times(q)) == (1000, 12, [10])
+
+
+def test_only_segments_that_can_be_seen_are_read() -> None:
+    q = task("q", S)
+    inputs = FakeInputs({S: [segment(1, 9), segment(11, 19), segment(21, 29), segment(31, 39)]}, {S: 30})
+    round = rounds(inputs, q)
+    q.unit.passed(Span(0, 20))
+    round.live()
+    streams, span = plan(q).seen[0]
+    assert (streams[S].paths, span) == (("21-29",), Span(20, 30))
+    assert streams[S].predicates == frozenset({"<http://e/p>"})
+
+
+def test_a_derived_stream_is_consumed_in_the_same_round() -> None:
+    consumer, producer = task("consumer", D), task("producer", S, output=D)
+    inputs = FakeInputs({S: [segment(1, 25)]}, {S: 24})
+    rounds(inputs, consumer, producer).live()
+    assert inputs.derived == [(D, 0, [10, 20])]
+    assert (times(producer), times(consumer)) == ([10, 20], [10, 20])
+
+
+def test_a_failure_stops_its_own_query_and_keeps_what_the_log_holds_for_it() -> None:
+    bad, good = task("bad", S, fails=True), task("good", S)
+    inputs = FakeInputs({S: [segment(1, 25)]}, {S: 24})
+    round = rounds(inputs, bad, good)
+    round.live()
+    assert (bad.state, bad.error, saved(bad)) == ("failed", "RuntimeError: boom", None)
+    assert times(good) == [10, 20]
+    assert inputs.discarded == []
+    plan(bad).fails = False
+    bad.resume()
+    round.live()
+    assert times(bad) == [10, 20]
+
+
+def test_a_sink_that_fails_half_way_is_rewound_before_the_batch_comes_again() -> None:
+    sink = ListSink()
+    q = task("q", S, sink=sink)
+    inputs = FakeInputs({S: [segment(1, 25)]}, {S: 14})
+    round = rounds(inputs, q)
+    round.live()
+    inputs.ends[S], sink.fails = 34, True
+    round.live()
+    assert (q.error, sink.times, q.entry.position) == ("OSError: disk full", [10, 20], 1)
+    sink.fails = False
+    q.resume()
+    round.live()
+    assert (sink.times, sink.rewinds) == ([10, 20, 30], [0, 1])
+
+
+def test_what_a_failed_delivery_has_derived_is_taken_back() -> None:
+    sink = ListSink()
+    producer, consumer = task("producer", S, output=D, sink=sink), task("consumer", D)
+    inputs = FakeInputs({S: [segment(1, 25)]}, {S: 24})
+    sink.fails = True
+    round = rounds(inputs, producer, consumer)
+    round.live()
+    assert (inputs.undone, inputs.held[D], times(consumer)) == ([(D, 0)], [], [])
+    sink.fails = False
+    producer.resume()
+    round.live()
+    assert (sink.times, times(consumer)) == ([10, 20], [10, 20])
+
+
+def test_a_paused_query_stands_still_and_continues_without_a_gap() -> None:
+    q = task("q", S)
+    inputs = FakeInputs({S: [segment(1, 45)]}, {S: 14})
+    round = rounds(inputs, q)
+    round.live()
+    q.pause()
+    inputs.ends[S] = 44
+    assert not round.live()
+    assert inputs.discarded[-1] == (S, 10, 0)
+    q.resume()
+    round.live()
+    assert times(q) == [10, 20, 30, 40]
+
+
+def test_a_query_dropped_by_its_own_sink_gets_nothing_more() -> None:
+    q = task("q", S)
+    inputs = FakeInputs({S: [segment(1, 25)]}, {S: 24})
+    q.drop()
+    assert not rounds(inputs, q).live()
+    assert (q.state, times(q)) == ("dropped", [])
+
+
+def test_the_log_keeps_what_the_slowest_reader_can_see() -> None:
+    slow, fast = task("slow", S, range=100), task("fast", S)
+    inputs = FakeInputs({S: [segment(1, 245)]}, {S: 244})
+    rounds(inputs, slow, fast).live()
+    assert inputs.discarded == [(S, 150, 0)]
+
+
+def test_windows_that_count_keep_elements_by_number() -> None:
+    q = task("q", S, counting=True)
+    inputs = FakeInputs({S: [segment(1, 15, rows=7), segment(11, 30, rows=5)]}, {S: 24})
+    rounds(inputs, q).live()
+    assert inputs.discarded == [(S, 24, 3)]
+
+
+def test_a_counting_query_does_nothing_until_elements_come() -> None:
+    q = task("q", S, counting=True)
+    inputs = FakeInputs({S: [segment(1, 15)]}, {S: 24})
+    round = rounds(inputs, q)
+    assert round.live()
+    inputs.ends[S] = 99
+    assert not round.live()
+    assert len(plan(q).seen) == 1
+
+
+def test_a_stream_that_nobody_reads_is_let_go() -> None:
+    inputs = FakeInputs({S: [segment(1, 15)], T: [segment(1, 15)]}, {S: 14, T: None})
+    rounds(inputs).live()
+    assert inputs.discarded == [(S, 14, 0)]
+
+
+def test_a_bounded_run_goes_to_the_instant_after_the_last_element() -> None:
+    q = task("q", S, T)
+    inputs = FakeInputs({S: [segment(3, 41)], T: [segment(2, 12)]})
+    round = rounds(inputs, q)
+    round.bounded()
+    assert times(q) == [10, 20, 30, 40, 50]
+    round.bounded()
+    assert len(plan(q).seen) == 1
+
+
+def test_a_bounded_run_follows_derived_streams() -> None:
+    chain = [task("c", E), task("b", D, output=E), task("a", S, output=D)]
+    inputs = FakeInputs({S: [segment(3, 21)]})
+    rounds(inputs, *chain).bounded()
+    assert [times(one) for one in chain] == [[10, 20, 30]] * 3
+
+
+def test_who_reads_a_stream_of_a_failed_query_fails_in_a_bounded_run() -> None:
+    a, b = task("a", S, output=D, fails=True), task("b", D)
+    rounds(FakeInputs({S: [segment(3, 21)]}), a, b).bounded()
+    assert (a.error, b.error) == ("RuntimeError: boom", "the query a, whose stream it reads, failed")
+
+
+def test_what_was_answered_is_reported() -> None:
+    told: list[int] = []
+    q = task("q", S)
+    inputs = FakeInputs({S: [segment(1, 25)]}, {S: 24})
+    rounds(inputs, q, answered=lambda: told.append(q.answers)).live()
+    assert told == [2]
+
+
+def test_who_derives_from_a_silent_stream_holds_nobody_up() -> None:
+    """Nothing has come on T, but somebody has said that nothing will."""
+    producer, consumer = task("producer", T, output=D), task("consumer", D, S)
+    inputs = FakeInputs({S: [segment(3, 25)]}, {S: 24, T: 30})
+    rounds(inputs, producer, consumer).live()
+    assert (producer.progress, plan(producer).seen, times(consumer)) == (30, [], [10, 20])
+
+
+class Interrupting(ListSink):
+    """Pauses its query when it has been delivered to."""
+
+    query: RegisteredQuery
+
+    def deliver(self, batch: Batch) -> Position:
+        position = super().deliver(batch)
+        self.query.pause()
+        return position
+
+
+def test_a_query_that_is_paused_between_the_pieces_of_a_span_continues_without_a_gap(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(schedule, "_INSTANTS", 1)
+    monkeypatch.setattr(schedule, "_ELEMENTS", 1)
+    sink = Interrupting()
+    q = sink.query = task("q", S, sink=sink)
+    inputs = FakeInputs({S: [segment(1, 19, rows=20), segment(121, 129, rows=20)]}, {S: 140})
+    round = rounds(inputs, q)
+    for _ in range(4):
+        round.live()
+        q.resume()
+    assert sink.times == [10, 20, 130]
+
+
+class Registering(ListSink):
+    """Registers another query when it has been delivered to."""
+
+    def __init__(self, other: RegisteredQuery, progress: int) -> None:
+        super().__init__()
+        self._other, self._progress = other, progress
+        self.units: EvaluationGroups
+
+    def deliver(self, batch: Batch) -> Position:
+        self.units.begin(self._other, self._progress)
+        return super().deliver(batch)
+
+
+def test_who_registers_while_a_round_goes_on_finds_what_comes_after_its_beginning() -> None:
+    """The round knows one query when it begins, and two when it comes to let go of elements."""
+    second = task("second", S)
+    first = task("first", S, sink=(sink := Registering(second, 24)))
+    sink.units = units(first)
+    inputs = FakeInputs({S: [segment(1, 45)]}, {S: 44})
+    Rounds(inputs, sink.units).live()
+    assert inputs.discarded == [(S, 20, 0)]

@@ -1,0 +1,255 @@
+"""From arrivals to the log: late ones and bad lines aside, each batch once, however it is cut."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from penstock.io.nquads import parse
+from penstock.io.splits import Split
+from penstock.stream.base.stream_options import StreamOptions
+from penstock.stream.ingest import load_task
+from penstock.stream.ingest.dead_letters import DeadLetters
+from penstock.stream.ingest.element_reader import of_blocks, of_file
+from penstock.stream.ingest.late_filter import Advance, Reading
+from penstock.stream.ingest.log_writer import ArrivedBatch, LogWriter
+from penstock.stream.ingest.sources.folder import Dropped
+from penstock.stream.ingest.spool import Block
+from penstock.stream.log.stream_log import Counts, StreamLog
+from penstock.testing import ManualClock
+from tests.support.arrivals import SECOND, STREAM, elements, text
+from tests.unit.stream.log.test_stream_log import times
+
+
+def intake(root: Path, clock: ManualClock | None = None, **options: object) -> LogWriter:
+    streams = {STREAM: StreamOptions(**options)}  # type: ignore[arg-type]
+    return LogWriter(StreamLog(root / "log"), DeadLetters(root / "dead"), clock or ManualClock(), streams)
+
+
+def push(taking: LogWriter, number: int, *blocks: Block) -> None:
+    taking.take(ArrivedBatch(STREAM, "spool", number), of_blocks(STREAM, blocks))
+
+
+def log(root: Path) -> StreamLog:
+    return StreamLog(root / "log")
+
+
+def dead(root: Path, kind: str) -> list[str]:
+    return [line for path in sorted((root / "dead").rglob(f"*.{kind}")) for line in path.read_text().splitlines()]
+
+
+def test_late_elements_are_kept_aside(tmp_path: Path) -> None:
+    taking = intake(tmp_path, lateness=5)
+    push(taking, 0, Block(STREAM, text([10, 20, 14, 15])))
+    push(taking, 1, Block(STREAM, text([3, 30])))
+    assert times(log(tmp_path)) == [10, 20, 15, 30]
+    assert log(tmp_path).counts(STREAM) == Counts(4, late=2, malformed=0)
+    letters = "\n".join(dead(tmp_path, "late.nq")).encode()
+    assert parse(letters, STREAM).elements.equals(elements([14, 3]))
+
+
+def test_bad_lines_are_kept_aside_with_their_place(tmp_path: Path) -> None:
+    taking = intake(tmp_path)
+    push(taking, 0, Block(STREAM, text([1]) + b"nonsense\n"), Block(STREAM, b"\n# note\nmore <of> it\n" + text([2])))
+    assert times(log(tmp_path)) == [1, 2]
+    assert log(tmp_path).counts(STREAM) == Counts(2, late=0, malformed=2)
+    found = [json.loads(line) for line in dead(tmp_path, "malformed.ndjson")]
+    assert [(item["source"], item["line"], item["text"]) for item in found] == [
+        (STREAM, 2, "nonsense"),
+        (STREAM, 3, "more <of> it"),
+    ]
+    assert all(item["reason"] for item in found)
+
+
+def test_a_batch_of_nothing_good_is_counted_once(tmp_path: Path) -> None:
+    for _ in range(2):  # the second time after a crash
+        push(intake(tmp_path), 0, Block(STREAM, b"nonsense\n"))
+    assert log(tmp_path).counts(STREAM) == Counts(0, late=0, malformed=1)
+    assert len(dead(tmp_path, "malformed.ndjson")) == 1
+
+
+def test_a_batch_that_runs_again_is_judged_as_the_first_time(tmp_path: Path) -> None:
+    """By itself, the second run would find its own elements in the log, and all but the newest late."""
+    for _ in range(2):
+        push(intake(tmp_path), 0, Block(STREAM, text([1, 2, 3])))
+    assert times(log(tmp_path)) == [1, 2, 3]
+    assert log(tmp_path).counts(STREAM) == Counts(3, late=0, malformed=0)
+
+
+def test_time_that_was_moved_makes_late_what_comes_after(tmp_path: Path) -> None:
+    taking = intake(tmp_path, lateness=100)
+    push(taking, 0, Block(STREAM, text([5])), Block(STREAM, b"", 10), Block(STREAM, text([9, 10])))
+    assert times(log(tmp_path)) == [5, 10]
+    assert log(tmp_path).complete(STREAM) == 9
+    assert log(tmp_path).counts(STREAM).late == 1
+
+
+def test_a_moved_time_is_not_lost_between_segment_and_crash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    blocks = [Block(STREAM, text([5])), Block(STREAM, b"", 10)]
+    with monkeypatch.context() as patch:
+        patch.setattr(StreamLog, "advance", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
+        with pytest.raises(KeyboardInterrupt):
+            push(intake(tmp_path), 0, *blocks)
+    push(intake(tmp_path), 0, *blocks)
+    assert times(log(tmp_path)) == [5]
+    assert log(tmp_path).complete(STREAM) == 9
+
+
+def test_lines_without_a_time_get_that_of_their_arrival(tmp_path: Path) -> None:
+    line = b'<http://example.org/s> <http://example.org/p> "x" .\n'
+    push(intake(tmp_path), 0, Block(STREAM, line, 7), Block(STREAM, line, 8))
+    assert times(log(tmp_path)) == [7, 8]
+
+
+@given(st.lists(st.integers(0, 30), max_size=10), st.integers(0, 8), st.data())
+def test_any_cut_gives_the_same_log(
+    tmp_path_factory: pytest.TempPathFactory, stamps: list[int], lateness: int, data: st.DataObject
+) -> None:
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(stamps)), max_size=3)))
+    whole, pieces = tmp_path_factory.mktemp("whole"), tmp_path_factory.mktemp("pieces")
+    intake(whole, lateness=lateness).take(ArrivedBatch(STREAM, "spool", 0), [Reading(elements(stamps))])
+    taking = intake(pieces, lateness=lateness)
+    for number, (start, end) in enumerate(zip([0, *cuts], [*cuts, len(stamps)], strict=True)):
+        taking.take(ArrivedBatch(STREAM, "spool", number), [Reading(elements(stamps[start:end]))])
+    assert times(log(whole)) == times(log(pieces))
+    assert log(whole).counts(STREAM) == log(pieces).counts(STREAM)
+
+
+# How far streams are.
+
+
+def complete(taking: LogWriter, *streams: str, now: int, others: Iterable[int | None] = ()) -> int | None:
+    return taking.complete(streams, others, now)
+
+
+def test_what_was_called_complete_stays_so(tmp_path: Path) -> None:
+    """The clock moves a stream on; what comes then with an earlier time is late, also after a restart."""
+    taking = intake(tmp_path, advance=True, lateness=2)
+    assert complete(taking, STREAM, now=50) == 47
+    again = intake(tmp_path, lateness=1000)
+    push(again, 0, Block(STREAM, text([47, 48])))
+    assert times(log(tmp_path)) == [48]
+
+
+def test_a_silent_stream_holds_nobody_back_and_is_moved_along(tmp_path: Path) -> None:
+    clock = ManualClock()
+    streams = {"a": StreamOptions(), "b": StreamOptions(idle=10 * SECOND)}
+    taking = LogWriter(log(tmp_path), DeadLetters(tmp_path / "dead"), clock, streams)
+    taking.take(ArrivedBatch("a", "spool", 0), [Reading(elements([100]))])
+    taking.take(ArrivedBatch("b", "spool", 0), [Reading(elements([50]))])
+    assert complete(taking, "a", "b", now=clock.now()) == 49
+    clock.advance(10 * SECOND)
+    assert complete(taking, "a", "b", now=clock.now()) == 99
+    taking.take(ArrivedBatch("b", "spool", 1), [Reading(elements([99, 100]))])
+    assert times(log(tmp_path), "b") == [50, 100]
+    assert complete(taking, "a", "b", now=clock.now()) == 99
+
+
+def test_derived_streams_are_waited_for(tmp_path: Path) -> None:
+    taking = intake(tmp_path)
+    push(taking, 0, Block(STREAM, text([100])))
+    assert complete(taking, STREAM, now=0, others=[30]) == 30
+    assert complete(taking, STREAM, now=0, others=[None]) is None
+
+
+# Parts that a job has written.
+
+
+def parts_of(folder: Path, pieces: Iterable[bytes]) -> list[load_task.LoadedFile]:
+    found = []
+    for number, piece in enumerate(pieces):
+        source = folder / f"{number}.nq"
+        source.write_bytes(piece)
+        found.append(load_task.write_part(Split(str(source)), STREAM, str(folder / f"part-{number:05}.parquet")))
+    return found
+
+
+def test_parts_are_looked_into_only_where_something_may_be_late(tmp_path: Path) -> None:
+    shared, batch = log(tmp_path), ArrivedBatch(STREAM, "folder", 0)
+    taking = LogWriter(shared, DeadLetters(tmp_path / "dead"), ManualClock(), {STREAM: StreamOptions(lateness=5)})
+    folder = shared.begin(STREAM, "folder", 0)
+    parts = parts_of(folder, [text([10, 20]), text([16, 14, 30]), text([31, 20, 27, 32]), b"bad\n", text([40])])
+    untouched = [Path(parts[at].path).stat().st_mtime_ns for at in (0, 4)]
+    taking.take_parts(batch, folder, parts)
+    assert times(log(tmp_path)) == [10, 20, 16, 30, 31, 27, 32, 40]
+    assert log(tmp_path).counts(STREAM) == Counts(8, late=2, malformed=1)
+    assert [Path(parts[at].path).stat().st_mtime_ns for at in (0, 4)] == untouched
+    assert len(dead(tmp_path, "late.nq")) == 2
+    assert json.loads(dead(tmp_path, "malformed.ndjson")[0])["source"].endswith("3.nq")
+
+
+# Files.
+
+
+def read(path: Path, **options: object) -> list[Reading]:
+    return list(of_file(Dropped(str(path), 77, 0), STREAM, StreamOptions(**options)))  # type: ignore[arg-type]
+
+
+def stamps(readings: Iterable[Reading]) -> list[int]:
+    return [int(ts) for reading in readings for ts in reading.elements.column("ts").to_numpy()]
+
+
+def test_files_by_their_ending(tmp_path: Path) -> None:
+    (tmp_path / "a.nq").write_bytes(text([1, 2]))
+    (tmp_path / "a.nq.gz").write_bytes(gzip.compress(text([3])))
+    pq.write_table(elements([4]).select(["ts", "o", "p", "s"]), tmp_path / "a.parquet")
+    table = elements([5000]).drop_columns(["ts"])
+    pq.write_table(table.append_column("ts", pa.array([5], pa.timestamp("ms"))), tmp_path / "b.parquet")
+    (tmp_path / "a.nt").write_bytes(b"<http://e/s> <http://e/p> <http://e/o> .\n")
+    assert stamps(read(tmp_path / "a.nq")) == [1, 2]
+    assert stamps(read(tmp_path / "a.nq.gz")) == [3]
+    assert stamps(read(tmp_path / "a.parquet")) == [4]
+    assert stamps(read(tmp_path / "b.parquet")) == [5000]
+    assert stamps(read(tmp_path / "a.nt", format="nt")) == [77]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("gone.nq", None, "no such file"),
+        ("a.parquet", b"no Parquet at all", "Parquet"),
+        ("a.nq.gz", gzip.compress(text(range(1000)))[:200], ""),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_a_dead_letter(
+    tmp_path: Path, name: str, content: bytes | None, reason: str
+) -> None:
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    (bad,) = [item for reading in read(tmp_path / name) for item in reading.malformed]
+    assert bad.source == str(tmp_path / name)
+    assert reason.lower() in bad.reason.lower()
+
+
+@pytest.mark.parametrize("change", ["missing", "null"])
+def test_a_parquet_file_that_is_no_stream(tmp_path: Path, change: str) -> None:
+    table = elements([1])
+    if change == "missing":
+        table = table.drop_columns(["ts"])
+    else:
+        table = table.set_column(3, "ts", pa.array([None], pa.int64()))
+    pq.write_table(table, tmp_path / "a.parquet")
+    (bad,) = [item for reading in read(tmp_path / "a.parquet") for item in reading.malformed]
+    assert bad.reason == {"missing": "the file has no column ts", "null": "a term or a time is NULL"}[change]
+
+
+def test_line_numbers_go_on_through_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from penstock.stream.ingest import element_reader as module
+
+    (tmp_path / "a.nq").write_bytes(b"bad\n" * 3)
+    monkeypatch.setattr(module, "chunks", lambda _: iter([b"bad\nbad\n", b"bad\n"]))
+    assert [item.line for reading in read(tmp_path / "a.nq") for item in reading.malformed] == [1, 2, 3]
+
+
+def test_advances_are_items_of_their_own() -> None:
+    items = list(of_blocks(STREAM, [Block(STREAM, b"", 5), Block(STREAM, b"", 5), Block(STREAM, text([1]))]))
+    assert items[0] == Advance(4)
+    assert isinstance(items[-1], Reading)
