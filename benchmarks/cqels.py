@@ -38,8 +38,8 @@ WINDOW = 30  # seconds of the stream that are there before
 GAINS = {"Q1": 3.0, "Q2": 8.0, "Q3": 8.0, "Q4": 8.0}  # by answering the background beforehand, as in the paper
 ALL = frozenset(rule.name for rule in ALL_RULES)
 MODES = {
-    "neither": ALL - {"keep_static", "order_joins"},
-    "order": ALL - {"keep_static"},
+    "neither": ALL - {"materialise_static", "order_joins"},
+    "order": ALL - {"materialise_static"},
     "kept": ALL - {"order_joins"},
     "both": ALL,
 }

@@ -16,11 +16,11 @@ from datetime import UTC, datetime, timedelta
 from pyoxigraph import Literal, NamedNode
 
 from penstock.algebra import ops
-from penstock.algebra.bounds import Place
 from penstock.algebra.durations import written
 from penstock.algebra.expressions import Aggregate, Call, Const, Exists, Expr, Occurrence, Var
 from penstock.algebra.occurrence import inner_plans
 from penstock.algebra.ops import Op
+from penstock.algebra.retention_bounds import Place
 from penstock.algebra.scope import exists_in, expressions_of
 from tests.support import reference
 from tests.support.reference import XSD, Graph, Solution, Triple, agree
@@ -318,7 +318,7 @@ _SOLVERS: dict[type[Op], Callable[..., list[Row]]] = {
     ops.Distinct: _distinct,
     ops.Reduced: _distinct,
     ops.OrderBy: lambda op, world: _operand(op, 0, world),
-    ops.Kept: lambda op, world: _operand(op, 0, world),
+    ops.StaticView: lambda op, world: _operand(op, 0, world),
     ops.Slice: _slice,
 }
 

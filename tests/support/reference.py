@@ -263,14 +263,14 @@ _SOLVERS: dict[type[Op], Callable[..., list[Solution]]] = {
     ops.Table: _table,
     ops.Graph: _graph,
     ops.InWindow: _graph,
-    ops.Overridden: lambda op, world: solve(op.pattern, replace(world, tag=op.tag)),
+    ops.WindowOverride: lambda op, world: solve(op.pattern, replace(world, tag=op.tag)),
     ops.Group: _group,
     ops.Annotate: _annotate,
     ops.Project: _project,
     ops.Distinct: _once,
     ops.Reduced: _once,
     ops.OrderBy: lambda op, world: solve(op.pattern, world),
-    ops.Kept: lambda op, world: solve(op.pattern, world),
+    ops.StaticView: lambda op, world: solve(op.pattern, world),
     ops.Slice: _slice,
 }
 

@@ -1,6 +1,6 @@
 """Operators of the algebra: https://www.w3.org/TR/sparql11-query/#sparqlAlgebra.
 
-Parameters come first and operands last, as in the s-expressions of `sse.py`. Operands are found through
+Parameters come first and operands last, as in the s-expressions of `sse/`. Operands are found through
 `children`, and `with_children` builds the same operator on others, so that a driver can own all recursion.
 """
 
@@ -252,7 +252,7 @@ class InWindow(Op):
 
 
 @dataclass(frozen=True, slots=True)
-class Overridden(Op):
+class WindowOverride(Op):
     """Streaming SPARQL's window in a group: the pattern with the windows of that tag in place of the streams' own (tag
     0). Of several around a pattern the innermost counts."""
 
@@ -303,7 +303,7 @@ class Reduced(Op):
 
 
 @dataclass(frozen=True, slots=True)
-class Kept(Op):
+class StaticView(Op):
     """The pattern itself, which reads the background alone: answered once, and kept until the background changes.
     `keys` are the variables by which others are joined with it."""
 

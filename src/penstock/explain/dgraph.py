@@ -21,7 +21,7 @@ from pyoxigraph import NamedNode
 from penstock.algebra import ops
 from penstock.algebra.expressions import Aggregate, Expr, PatternTerm, Var
 from penstock.algebra.ops import Op
-from penstock.algebra.places import ANYWHERE, Place
+from penstock.algebra.pattern_scope import ANYWHERE, Place
 from penstock.algebra.scope import conjuncts, exists_in, expressions_of, references
 from penstock.explain.model import Box, Edge, Graph, Node
 from penstock.explain.names import Names, variables

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from penstock.algebra.expressions import PatternTerm
 from penstock.algebra.ops import Op, TriplePattern
-from penstock.algebra.places import ANYWHERE, Place
+from penstock.algebra.pattern_scope import ANYWHERE, Place
 from penstock.explain.sources import Sources
 from penstock.optimise import Statistics
 from penstock.optimise.statistics import Position

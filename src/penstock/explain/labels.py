@@ -9,7 +9,7 @@ from penstock.algebra import ops
 from penstock.algebra.expressions import Expr, Var
 from penstock.algebra.ops import Op
 from penstock.algebra.scope import conjuncts
-from penstock.algebra.sse_query import written_duration
+from penstock.algebra.sse.query import written_duration
 from penstock.explain.model import Node
 from penstock.explain.names import Names, variables
 
@@ -27,7 +27,7 @@ _KINDS: dict[type[Op], tuple[str, str]] = {
     ops.Group: ("group", "group"),
     ops.InWindow: ("each window", "for each window"),
     ops.Join: ("join", "join"),
-    ops.Kept: ("kept", "kept until the background changes"),
+    ops.StaticView: ("static_view", "materialised view of the background"),
     ops.LeftJoin: ("left join", "left join"),
     ops.Minus: ("minus", "minus"),
     ops.OptionalSeq: ("optional sequence", "OPTIONALSEQ"),
@@ -122,7 +122,7 @@ _LINES: dict[type[Op], Callable[[Any, Names], list[str]]] = {
     ops.Graph: _named,
     ops.Group: _group,
     ops.InWindow: _named,
-    ops.Kept: lambda op, names: [f"for joins by {variables(op.keys)}"] if op.keys else [],
+    ops.StaticView: lambda op, names: [f"for joins by {variables(op.keys)}"] if op.keys else [],
     ops.LeftJoin: _optional,
     ops.OptionalSeq: _optional,
     ops.OrderBy: _order,

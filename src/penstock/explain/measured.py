@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pyoxigraph import NamedNode
 
-from penstock.algebra.ops import Kept, Op, Query, StreamWindow
+from penstock.algebra.ops import Op, Query, StaticView, StreamWindow
 from penstock.explain.explanation import Explanation, explain_query, explanation_of
 from penstock.explain.figures import amount, counted
 from penstock.explain.model import Figures, Node
@@ -62,8 +62,8 @@ def _of_result(examined: Examined) -> Figures | None:
 
 def _of_operator(op: Op, examined: Examined) -> Figures:
     made = _counted(examined.estimated.get(id(op)), examined.counted.get(id(op)))
-    kept = f"{counted(made.rows, 'row')} kept" if isinstance(op, Kept) and made.rows is not None else None
-    return replace(made, state=kept, notes=examined.notes.get(id(op), ()))
+    held = f"{counted(made.rows, 'row')} materialised" if isinstance(op, StaticView) and made.rows is not None else None
+    return replace(made, state=held, notes=examined.notes.get(id(op), ()))
 
 
 def _counted(estimated: float | None, counted: Counted | None) -> Figures:

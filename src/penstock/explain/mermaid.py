@@ -13,7 +13,7 @@ _SHAPES = {"variable": ("([", "])"), "function": ("((", "))"), "stream": ("[/", 
 _CLASSES = """
     classDef added fill:#d9dee4,stroke:#334e68,color:#1f2933
     classDef filled fill:#334e68,stroke:#334e68,color:#ffffff
-    classDef kept fill:#e3f4ea,stroke:#334e68,color:#1f2933
+    classDef view fill:#e3f4ea,stroke:#334e68,color:#1f2933
     classDef source fill:none,stroke:#829ab1,stroke-dasharray:6 4
 """.strip("\n")
 # An entity in place of what Mermaid reads as its own, or as Markdown.
@@ -53,7 +53,7 @@ def _node(node: Node, graph: Graph, name: str) -> str:
     left, right = _SHAPES.get(node.kind, ("[", "]"))
     lines = [node.title, *node.lines, *graph.others_of(node), *told(node.figures)]
     text = "<br>".join(map(_text, lines))
-    marks = {"filled": node.filled, "kept": node.kind == "kept", "added": node.added}
+    marks = {"filled": node.filled, "view": node.kind == "static_view", "added": node.added}
     mark = next((f":::{mark}" for mark, on in marks.items() if on), "")
     return f'{name}_{node.id}{left}"{text}"{right}{mark}'
 

@@ -8,8 +8,8 @@ from pyoxigraph import Literal, NamedNode
 
 from penstock.algebra import ops
 from penstock.algebra.expressions import Aggregate, Call, Const, Exists, Expr, Occurrence, PatternTerm, Var
-from penstock.algebra.sexpr import token
-from penstock.algebra.sse_query import written_duration
+from penstock.algebra.sse.query import written_duration
+from penstock.algebra.sse.sexpr import token
 from penstock.algebra.windows import CountWindow, SlideWindow, TimeWindow, Window
 from penstock.translate.expressions import TermWriter
 

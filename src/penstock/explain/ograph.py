@@ -14,7 +14,7 @@ from itertools import groupby
 from penstock.algebra import ops
 from penstock.algebra.expressions import Expr, PatternTerm, Var
 from penstock.algebra.ops import Op
-from penstock.algebra.places import ANYWHERE, Place
+from penstock.algebra.pattern_scope import ANYWHERE, Place
 from penstock.algebra.scope import exists_in, expressions_of
 from penstock.explain.labels import label, of_result
 from penstock.explain.model import Edge, Graph, Node
@@ -69,7 +69,7 @@ class _Builder:
                 return self._leaf(label(op, self._names), [_predicate(path)], place)
             case ops.Graph(name, pattern) | ops.InWindow(name, pattern) if not isinstance(name, Var):
                 return self._op(pattern, place.inside(op))
-            case ops.Overridden(_, pattern):
+            case ops.WindowOverride(_, pattern):
                 return self._op(pattern, place.inside(op))
         id = self._add("n", label(op, self._names))
         words = _OPERANDS.get(type(op), ("", ""))

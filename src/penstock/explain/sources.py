@@ -9,7 +9,7 @@ from pyoxigraph import NamedNode
 
 from penstock.algebra.expressions import PatternTerm, Var
 from penstock.algebra.ops import Query, StreamWindow
-from penstock.algebra.places import Place
+from penstock.algebra.pattern_scope import Place
 from penstock.algebra.windows import SlideWindow
 from penstock.explain.names import Names, written_window
 

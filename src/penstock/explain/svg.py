@@ -27,7 +27,7 @@ text.filled { fill: #ffffff; font-weight: 600 }
 rect, ellipse { fill: #ffffff; stroke: #334e68; stroke-width: 1.2 }
 .added { fill: #d9dee4 }
 .filled { fill: #334e68 }
-.kept { fill: #e3f4ea }
+.view { fill: #e3f4ea }
 .constant { stroke: #829ab1 }
 .source { fill: none; stroke: #829ab1; stroke-dasharray: 6 4 }
 .aggregation { fill: #f2f4f7; stroke: #829ab1 }
@@ -95,7 +95,7 @@ def _nodes(graph: Graph, picture: Picture) -> list[str]:
 
 
 def _node(node: Node, texts: list[tuple[str, str]], at: Place) -> str:
-    marks = {"added": node.added, "filled": node.filled, "kept": node.kind == "kept"}
+    marks = {"added": node.added, "filled": node.filled, "view": node.kind == "static_view"}
     classes = " ".join([*(name for name, on in marks.items() if on), *(["constant"] if node.kind == "IRI" else [])])
     if node.kind in _ROUND:
         size = f'cx="{at.x:.1f}" cy="{at.y:.1f}" rx="{at.width / 2:.1f}" ry="{at.height / 2:.1f}"'

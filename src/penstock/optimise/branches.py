@@ -8,7 +8,8 @@ from typing import Any
 
 from pyoxigraph import NamedNode
 
-from penstock.algebra import make, ops
+from penstock.algebra import ops
+from penstock.algebra import smart_constructors as make
 from penstock.algebra.expressions import Call, Const, Expr, Term, Var
 from penstock.algebra.ops import Op
 from penstock.algebra.scope import certain, conjuncts, references, visible
@@ -28,7 +29,7 @@ def branches(op: Op) -> tuple[Op, ...]:
     return tuple(make.rebuild(op.with_children((each,))) for each in inner) if _same_in_each(op, inner) else (op,)
 
 
-_ROW_BY_ROW = (ops.Extend, ops.Filter, ops.Graph, ops.InWindow, ops.Overridden, ops.Project)
+_ROW_BY_ROW = (ops.Extend, ops.Filter, ops.Graph, ops.InWindow, ops.WindowOverride, ops.Project)
 
 
 def _same_in_each(op: Op, inner: tuple[Op, ...]) -> bool:
@@ -152,11 +153,11 @@ _VALUES: dict[type[Op], Callable[[Any, Var], Values]] = {
     ops.Group: _of_group,
     ops.InWindow: _of_graph,
     ops.Join: _of_join,
-    ops.Kept: _below,
+    ops.StaticView: _below,
     ops.LeftJoin: _of_join,
     ops.Minus: _of_join,
     ops.OrderBy: _below,
-    ops.Overridden: _below,
+    ops.WindowOverride: _below,
     ops.Project: _below,
     ops.Reduced: _below,
     ops.Slice: _below,

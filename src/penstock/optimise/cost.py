@@ -142,7 +142,7 @@ def weigh(
     inside = statistics.inside(op)
     below = [weigh(child, inside, model, left) for child in op.children]
     found = _estimated(op, [each for each, _ in below], statistics)
-    if isinstance(op, ops.Kept):
+    if isinstance(op, ops.StaticView):
         return _shared(found, left.get(op)), 0.0
     return found, sum(spent for _, spent in below) + _own(op, [each for each, _ in below], found, model)
 
@@ -167,7 +167,9 @@ def _chained(patterns: list[Estimate], model: Model) -> tuple[Estimate, float]:
 def _own(op: Op, below: list[Estimate], found: Estimate, model: Model) -> float:
     if len(below) < 2 or isinstance(op, ops.Union):
         return 0.0
-    brought = (model.brought(e.in_all, isinstance(side, ops.Kept)) for side, e in zip(op.children, below, strict=True))
+    brought = (
+        model.brought(e.in_all, isinstance(side, ops.StaticView)) for side, e in zip(op.children, below, strict=True)
+    )
     return model.made(found.in_all) + sum(brought)
 
 

@@ -18,7 +18,7 @@ from penstock.algebra import ops
 from penstock.algebra.expressions import Aggregate, Var
 from penstock.algebra.occurrence import inner_plans
 from penstock.algebra.ops import Annotate, Group, Op, StreamWindow
-from penstock.algebra.places import ANYWHERE, Place
+from penstock.algebra.pattern_scope import ANYWHERE, Place
 from penstock.algebra.scope import NONE, Vars, references, union_of, visible
 from penstock.optimise.branches import branches, reads_same, values
 from penstock.optimise.statics import is_steady

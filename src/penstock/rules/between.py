@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from penstock.algebra.expressions import Call, Expr, Var
-from penstock.algebra.make import conjunction
 from penstock.algebra.ops import EqualsOptional, Filter, Op, Seq
 from penstock.algebra.scope import certain, conjuncts, visible
+from penstock.algebra.smart_constructors import conjunction
 from penstock.rules.memory import Memory, State
 from penstock.rules.nodes import Scheduled
 from penstock.rules.rows import Meeting, Row

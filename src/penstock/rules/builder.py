@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.algebra import ops
 from penstock.algebra.expressions import Call, Exists, Expr, Var
-from penstock.algebra.make import TRUE
 from penstock.algebra.ops import Bgp, Op, TriplePattern, variables_of
 from penstock.algebra.scope import exists_in, expressions_of
+from penstock.algebra.smart_constructors import TRUE
 from penstock.algebra.substitute import rename
 from penstock.model.term_encoding import encode
 from penstock.rules import absence, nodes

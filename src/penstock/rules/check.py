@@ -26,7 +26,7 @@ _REFUSED: dict[type[Op], tuple[str, str]] = {
     ),
     ops.Graph: ("GRAPH", _APART),
     ops.InWindow: ("windows", _APART),
-    ops.Overridden: ("windows", _APART),
+    ops.WindowOverride: ("windows", _APART),
 }
 _UNREPEATABLE = {
     "RAND": "take a value from the events",

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from penstock.algebra.bounds import Place, duration_bounds
 from penstock.algebra.expressions import PatternTerm, Var
 from penstock.algebra.occurrence import inner_plans
 from penstock.algebra.ops import RULES, Bgp, Construct, Op, Query, TriplePattern
+from penstock.algebra.retention_bounds import Place, duration_bounds
 from penstock.algebra.scope import visible
 
 __all__ = ["Place", "Rule", "plans", "terms_of"]

@@ -11,12 +11,12 @@ from lark.exceptions import UnexpectedToken
 
 from penstock.errors import PenstockWarning, QueryError
 from penstock.syntax import tree
-from penstock.syntax.check import check
+from penstock.syntax.checks.grammar_notes import check
+from penstock.syntax.checks.warnings import warnings_of
 from penstock.syntax.diagnose import diagnose_character, diagnose_token
-from penstock.syntax.doubts import doubts
 from penstock.syntax.lexer import LexicalError, SparqlLexer
 from penstock.syntax.source import Source
-from penstock.syntax.transform_streams import QueryTransformer
+from penstock.syntax.transform.csparql import QueryTransformer
 
 __all__ = ["GRAMMAR", "grammar", "parse"]
 
@@ -39,7 +39,7 @@ def parse(text: str, base: str | None = None) -> tree.Query:
         raise diagnose_character(source, error.position) from None
     except RecursionError:
         raise QueryError("the query is nested too deeply") from None
-    for doubt in doubts(query):
+    for doubt in warnings_of(query):
         warnings.warn(doubt, PenstockWarning, stacklevel=2)
     return query
 

@@ -64,7 +64,7 @@ def test_actual_rows_stand_beside_the_estimates(ran: Query) -> None:
 
 def test_what_is_held_is_told(ran: Query) -> None:
     graph = ran.explain(run=True).optimised
-    assert figures(graph, "kept").state == "1 row kept"
+    assert figures(graph, "static_view").state == "1 row materialised"
     window = figures(graph, "window")
     assert (window.rows, window.actual) == (8, 4.0)  # six elements on the first day, two on the second
     assert (figures(graph, "stream").state or "").startswith("8 elements in ")

@@ -11,7 +11,7 @@ from penstock.algebra import ops
 from penstock.algebra.build import translate
 from penstock.algebra.expressions import Var
 from penstock.algebra.sse import read, write
-from penstock.algebra.sse_query import read_query, write_query
+from penstock.algebra.sse.query import read_query, write_query
 from penstock.algebra.windows import SlideWindow
 from penstock.errors import PenstockWarning, QueryError
 from penstock.optimise import Uniform, optimise

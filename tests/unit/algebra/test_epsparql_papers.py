@@ -7,7 +7,7 @@ import warnings
 import pytest
 
 from penstock.algebra.build import translate
-from penstock.algebra.sse_query import read_query, write_query
+from penstock.algebra.sse.query import read_query, write_query
 from penstock.errors import PenstockWarning, RefusedError
 
 PREFIXES = "PREFIX : <http://example.org/>\nPREFIX xsd: <http://www.w3.org/2001/XMLSchema#>\n"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from pyoxigraph import Literal, NamedNode
 
-from penstock.algebra.kinds import counts
+from penstock.algebra.known_types import counts
 from penstock.algebra.ops import Op
 from penstock.algebra.sse import read
 from tests.support.plans import Triples, dataset, from_tape, whole_plan

@@ -6,8 +6,8 @@ import pytest
 from pyoxigraph import NamedNode
 
 from penstock.algebra.expressions import Var
-from penstock.algebra.ops import UNIT, Graph, InWindow, Join, Op, Overridden, StreamWindow
-from penstock.algebra.places import ANYWHERE
+from penstock.algebra.ops import UNIT, Graph, InWindow, Join, Op, StreamWindow, WindowOverride
+from penstock.algebra.pattern_scope import ANYWHERE
 from penstock.algebra.windows import TimeWindow
 
 A, B, W, V = (NamedNode(f"http://e/{name}") for name in "abwv")
@@ -29,8 +29,8 @@ ALL = (DEFAULT, NAMED, WINDOW, OTHER, TAGGED)
         ([InWindow(W, UNIT)], (WINDOW,), False),
         ([InWindow(Var("w"), UNIT)], (WINDOW, OTHER), False),
         ([InWindow(W, UNIT), Graph(B, UNIT)], (WINDOW,), False),
-        ([Overridden(1, UNIT)], (TAGGED,), True),
-        ([Overridden(1, UNIT), Graph(A, UNIT)], (TAGGED,), True),
+        ([WindowOverride(1, UNIT)], (TAGGED,), True),
+        ([WindowOverride(1, UNIT), Graph(A, UNIT)], (TAGGED,), True),
         ([Graph(B, UNIT), InWindow(V, UNIT)], (OTHER,), False),
     ],
 )

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from pyoxigraph import Literal, NamedNode
 
 from penstock.algebra import ops
-from penstock.algebra.bounds import Place, duration_bounds, kept_for, unbounded
 from penstock.algebra.build import translate
 from penstock.algebra.durations import lengths, written
 from penstock.algebra.occurrence import inner_plans
 from penstock.algebra.ops import Op, Query, Select
+from penstock.algebra.retention_bounds import Place, duration_bounds, kept_for, unbounded
 from penstock.algebra.sse import write
 from penstock.algebra.windows import UNITS
 from tests.support.event_plans import bounded_plan, world

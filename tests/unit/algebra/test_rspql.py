@@ -132,7 +132,7 @@ def test_all_windows_in_one_query() -> None:
         ops.StreamWindow(T, SlideWindow(None), name=NamedNode("urn:penstock:window:.1")),
     )
     plan = """(project (?a ?b ?c ?d ?e ?f) (join (join (join
-        (leftjoin (bgp (?a :p ?b)) (overridden 1 (bgp (?a :q ?c))))
+        (leftjoin (bgp (?a :p ?b)) (windowoverride 1 (bgp (?a :q ?c))))
         (inwindow <urn:penstock:window:n> (bgp (?a :r ?d))))
         (inwindow :w (bgp (?a :s ?e))))
         (inwindow <urn:penstock:window:.1> (bgp (?a :t ?f)))))"""

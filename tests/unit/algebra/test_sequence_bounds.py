@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from penstock.algebra import ops
 from penstock.algebra.build import translate
 from penstock.algebra.expressions import Call, Occurrence
-from penstock.algebra.longest import longest_sequences
 from penstock.algebra.ops import Op
+from penstock.algebra.sequence_bounds import longest_sequences
 from penstock.algebra.sse import write
 from penstock.algebra.windows import UNITS
 from penstock.optimise.walk import map_children, map_exists

@@ -11,7 +11,7 @@ from penstock.algebra import ops
 from penstock.algebra.expressions import Aggregate, Call, Const, Exists, Occurrence, Term, Var
 from penstock.algebra.ops import Op, TriplePattern
 from penstock.algebra.sse import SexprError, read, read_expression, write
-from penstock.algebra.sse_query import read_query, write_query
+from penstock.algebra.sse.query import read_query, write_query
 from penstock.algebra.windows import CountWindow, SlideWindow, TimeWindow
 from tests.support.event_plans import plan as event_plan
 from tests.support.plans import from_tape, whole_plan
@@ -51,7 +51,7 @@ WRITTEN: list[tuple[str, Op]] = [
     ("(graph :p (bgp))", ops.Graph(P, ops.Bgp(()))),
     ("(inwindow ?x (bgp))", ops.InWindow(X, ops.Bgp(()))),
     ("(inwindow :p (bgp))", ops.InWindow(P, ops.Bgp(()))),
-    ("(overridden 2 (bgp))", ops.Overridden(2, ops.Bgp(()))),
+    ("(windowoverride 2 (bgp))", ops.WindowOverride(2, ops.Bgp(()))),
     ("(group (?x) ((?.a0 (count))) (bgp))", ops.Group((X,), ((Var(".a0"), Aggregate("COUNT", None)),), ops.Bgp(()))),
     (
         '(group () ((?.a0 (group_concat distinct (separator ", ") ?x))) (bgp))',
@@ -61,7 +61,7 @@ WRITTEN: list[tuple[str, Op]] = [
     ("(annotate (?y (sum distinct ?x)) () (bgp))", ops.Annotate(Y, Aggregate("SUM", X, True), (), ops.Bgp(()))),
     ("(project (?x ?y) (bgp))", ops.Project((X, Y), ops.Bgp(()))),
     ("(distinct (reduced (bgp)))", ops.Distinct(ops.Reduced(ops.Bgp(())))),
-    ("(kept (?x) (bgp))", ops.Kept((Var("x"),), ops.Bgp(()))),
+    ("(staticview (?x) (bgp))", ops.StaticView((Var("x"),), ops.Bgp(()))),
     (
         "(order (?x (desc ?y) (asc (- ?x ?y))) (bgp))",
         ops.OrderBy((ops.OrderKey(X), ops.OrderKey(Y, True), ops.OrderKey(Call("-", (X, Y)))), ops.Bgp(())),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from penstock.algebra.build import translate
-from penstock.algebra.sse_query import read_query, write_query
+from penstock.algebra.sse.query import read_query, write_query
 
 NAMESPACES = {
     "": "http://example.org/",
@@ -41,7 +41,7 @@ WINDOW ELEMS 1500 } }
             (stream <http://iec.org/61400-25/root/td.rdf> (triples 1500 step 1) (tag 1))
             (emit intervals)
             (project (?x ?y ?z)
-              (leftjoin (bgp (?x wtur:StrCnt ?y)) (overridden 1 (bgp (?x wtur:StopCnt ?z))))))""",
+              (leftjoin (bgp (?x wtur:StrCnt ?y)) (windowoverride 1 (bgp (?x wtur:StopCnt ?z))))))""",
     ),
     "Listing 1.2": (
         """

@@ -56,56 +56,56 @@ FIRST, SECOND_, THIRD = CountWindow(1), CountWindow(2), SlideWindow(MINUTE, MINU
 @pytest.mark.parametrize(
     ("where", "plan", "windows"),
     [
-        ("{ ?x :p ?y WINDOW ELEMS 1 }", "(overridden 1 (bgp (?x :p ?y)))", [FIRST]),
-        ("{ ?x :p ?y . WINDOW ELEMS 1 }", "(overridden 1 (bgp (?x :p ?y)))", [FIRST]),
+        ("{ ?x :p ?y WINDOW ELEMS 1 }", "(windowoverride 1 (bgp (?x :p ?y)))", [FIRST]),
+        ("{ ?x :p ?y . WINDOW ELEMS 1 }", "(windowoverride 1 (bgp (?x :p ?y)))", [FIRST]),
         (
             "{ ?x :p ?y OPTIONAL { ?x :q ?z . WINDOW ELEMS 1 } }",
-            "(leftjoin (bgp (?x :p ?y)) (overridden 1 (bgp (?x :q ?z))))",
+            "(leftjoin (bgp (?x :p ?y)) (windowoverride 1 (bgp (?x :q ?z))))",
             [FIRST],
         ),
         (
             "{ { ?x :p ?y WINDOW ELEMS 1 } UNION { ?x :q ?y WINDOW RANGE 1 MINUTE FIXED } }",
-            "(union (overridden 1 (bgp (?x :p ?y))) (overridden 2 (bgp (?x :q ?y))))",
+            "(union (windowoverride 1 (bgp (?x :p ?y))) (windowoverride 2 (bgp (?x :q ?y))))",
             [FIRST, THIRD],
         ),
         (
             "{ { ?x :p ?y WINDOW ELEMS 2 } { ?x :q ?y WINDOW ELEMS 2 } }",
-            "(join (overridden 1 (bgp (?x :p ?y))) (overridden 1 (bgp (?x :q ?y))))",
+            "(join (windowoverride 1 (bgp (?x :p ?y))) (windowoverride 1 (bgp (?x :q ?y))))",
             [SECOND_],
         ),
         (
             "{ ?x :p ?y { ?x :q ?z } { ?x :r ?z WINDOW ELEMS 1 } WINDOW ELEMS 2 }",
-            "(overridden 2 (join (join (bgp (?x :p ?y)) (bgp (?x :q ?z))) (overridden 1 (bgp (?x :r ?z)))))",
+            "(windowoverride 2 (join (join (bgp (?x :p ?y)) (bgp (?x :q ?z))) (windowoverride 1 (bgp (?x :r ?z)))))",
             [FIRST, SECOND_],
         ),
         (
             "{ GRAPH :s { ?x :p ?y WINDOW ELEMS 1 } GRAPH ?g { ?x :q ?y } WINDOW ELEMS 2 }",
-            "(overridden 2 (join (graph :s (overridden 1 (bgp (?x :p ?y)))) (graph ?g (bgp (?x :q ?y)))))",
+            "(windowoverride 2 (join (graph :s (windowoverride 1 (bgp (?x :p ?y)))) (graph ?g (bgp (?x :q ?y)))))",
             [FIRST, SECOND_],
         ),
         (
             "{ ?x :p ?y { SELECT ?x { ?x :q ?z WINDOW ELEMS 1 } LIMIT 3 } }",
-            "(join (bgp (?x :p ?y)) (slice 0 3 (project (?x) (overridden 1 (bgp (?x :q ?z))))))",
+            "(join (bgp (?x :p ?y)) (slice 0 3 (project (?x) (windowoverride 1 (bgp (?x :q ?z))))))",
             [FIRST],
         ),
         (
             "{ ?x :p ?y { SELECT ?x { ?x :q ?z } WINDOW ELEMS 1 } }",
-            "(join (bgp (?x :p ?y)) (overridden 1 (project (?x) (bgp (?x :q ?z)))))",
+            "(join (bgp (?x :p ?y)) (windowoverride 1 (project (?x) (bgp (?x :q ?z)))))",
             [FIRST],
         ),
         (
             "{ ?x :p ?y MINUS { ?x :q ?y FILTER(?y > 1) WINDOW ELEMS 1 } }",
-            "(minus (bgp (?x :p ?y)) (overridden 1 (filter (> ?y 1) (bgp (?x :q ?y)))))",
+            "(minus (bgp (?x :p ?y)) (windowoverride 1 (filter (> ?y 1) (bgp (?x :q ?y)))))",
             [FIRST],
         ),
         (
             "{ ?x :p ?y FILTER EXISTS { ?x :q ?y WINDOW ELEMS 1 } }",
-            "(filter (exists (overridden 1 (bgp (?x :q ?y)))) (bgp (?x :p ?y)))",
+            "(filter (exists (windowoverride 1 (bgp (?x :q ?y)))) (bgp (?x :p ?y)))",
             [FIRST],
         ),
         (
             "{ ?x :p ?y FILTER EXISTS { ?x :q ?y } WINDOW ELEMS 1 }",
-            "(overridden 1 (filter (exists (bgp (?x :q ?y))) (bgp (?x :p ?y))))",
+            "(windowoverride 1 (filter (exists (bgp (?x :q ?y))) (bgp (?x :p ?y))))",
             [FIRST],
         ),
     ],
@@ -124,18 +124,18 @@ def test_a_window_at_the_end_of_a_group_overrides_the_streams(where: str, plan: 
     ("filters", "condition"),
     [
         ("FILTER(?z > ?y)", "(> ?z ?y)"),
-        ("FILTER EXISTS { ?z :r ?y }", "(exists (overridden 1 (bgp (?z :r ?y))))"),
-        ("FILTER EXISTS { ?z :r ?y WINDOW ELEMS 2 }", "(exists (overridden 1 (bgp (?z :r ?y))))"),
+        ("FILTER EXISTS { ?z :r ?y }", "(exists (windowoverride 1 (bgp (?z :r ?y))))"),
+        ("FILTER EXISTS { ?z :r ?y WINDOW ELEMS 2 }", "(exists (windowoverride 1 (bgp (?z :r ?y))))"),
         (
             "FILTER NOT EXISTS { ?z :r ?y FILTER EXISTS { ?z :s ?y } }",
-            "(! (exists (overridden 1 (filter (exists (bgp (?z :s ?y))) (bgp (?z :r ?y))))))",
+            "(! (exists (windowoverride 1 (filter (exists (bgp (?z :s ?y))) (bgp (?z :r ?y))))))",
         ),
     ],
 )
 def test_the_filters_of_an_optional_stand_outside_of_its_window_but_read_it(filters: str, condition: str) -> None:
     made = query(f"ASK FROM STREAM :s [NOW] {{ ?x :p ?y OPTIONAL {{ ?x :q ?z {filters} WINDOW ELEMS 2 }} }}")
     assert write(made.pattern) == write(
-        read(f"(leftjoin (bgp (?x :p ?y)) (overridden 1 (bgp (?x :q ?z))) {condition})")
+        read(f"(leftjoin (bgp (?x :p ?y)) (windowoverride 1 (bgp (?x :q ?z))) {condition})")
     )
 
 
@@ -143,7 +143,7 @@ def test_outside_of_the_optional_its_window_is_not_read() -> None:
     made = query(
         "ASK FROM STREAM :s [NOW] { ?x :p ?y OPTIONAL { ?x :q ?z WINDOW ELEMS 2 } FILTER EXISTS { ?x :r ?y } }"
     )
-    plan = "(filter (exists (bgp (?x :r ?y))) (leftjoin (bgp (?x :p ?y)) (overridden 1 (bgp (?x :q ?z)))))"
+    plan = "(filter (exists (bgp (?x :r ?y))) (leftjoin (bgp (?x :p ?y)) (windowoverride 1 (bgp (?x :q ?z)))))"
     assert write(made.pattern) == write(read(plan))
 
 

@@ -6,7 +6,7 @@ from textwrap import dedent
 
 import pytest
 
-from penstock.algebra.ops import Op, Overridden
+from penstock.algebra.ops import Op, WindowOverride
 from penstock.explain import explain
 from penstock.explain.labels import _KINDS
 from tests.support.explaining import BROKERS_AND_MARKET, SELLER_MARKET, TOTAL_AMOUNT, tree
@@ -49,9 +49,9 @@ def test_figure_6_filters_split_and_pushed_and_two_projections() -> None:
     assert sorted(node.lines[0] for node in graph.of_kind(["projection"])) == [
         "?amount ?broker", "?broker", "?broker ?total",
     ]  # fmt: skip
-    [kept] = graph.of_kind(["kept"])
-    assert kept.lines == ("for joins by ?broker",)
-    assert static.splitlines()[0] in tree(graph, kept)
+    [view] = graph.of_kind(["static_view"])
+    assert view.lines == ("for joins by ?broker",)
+    assert static.splitlines()[0] in tree(graph, view)
 
 
 def test_figure_8_the_aggregate_goes_into_each_graph() -> None:
@@ -187,7 +187,7 @@ def test_a_predicate_that_nothing_has_comes_from_nowhere() -> None:
 
 def test_every_operator_has_a_name() -> None:
     """What only chooses the source needs none."""
-    named = {kind.__name__ for kind in _KINDS} | {Overridden.__name__}
+    named = {kind.__name__ for kind in _KINDS} | {WindowOverride.__name__}
     assert named == {kind.__name__ for kind in Op.__subclasses__()}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyoxigraph import NamedNode
 
-from penstock.algebra.ops import Kept, Op, Query, Select, StreamWindow
+from penstock.algebra.ops import Op, Query, Select, StaticView, StreamWindow
 from penstock.algebra.sse import read, write
 from penstock.algebra.windows import TimeWindow
 from penstock.compile.windows.window_statistics import LiveStatistics, WindowStatistics
@@ -85,4 +85,4 @@ def test_only_the_newest_changes_are_remembered() -> None:
 
 
 def _kept(op: Op) -> list[str]:
-    return [write(node.pattern) for node in nodes(op) if isinstance(node, Kept)]
+    return [write(node.pattern) for node in nodes(op) if isinstance(node, StaticView)]

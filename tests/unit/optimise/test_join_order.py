@@ -9,7 +9,7 @@ from itertools import combinations
 import pytest
 
 from penstock.algebra.expressions import Var
-from penstock.algebra.ops import Bgp, Join, Kept, Op, Query, Select
+from penstock.algebra.ops import Bgp, Join, Op, Query, Select, StaticView
 from penstock.algebra.sse import read, write
 from penstock.optimise import PredicateCounts, optimise
 from penstock.optimise.cost import MODEL, ROWS_MADE, Estimate, cost, joined
@@ -98,14 +98,14 @@ def test_a_product_does_not_stay_where_it_was() -> None:
 
 def test_rows_that_lie_ready_may_be_many() -> None:
     counts = PredicateCounts(2e6, {f"{NS}p": (1e6, 1e6, 1e6), f"{NS}q": (1e6, 1e6, 1e6)})
-    plain, kept = read("(bgp (?x :p ?y))"), Kept((Var("x"),), read("(bgp (?x :q ?z))"))
+    plain, kept = read("(bgp (?x :p ?y))"), StaticView((Var("x"),), read("(bgp (?x :q ?z))"))
     assert cost(Join(plain, kept), counts) < cost(Join(plain, kept.pattern), counts)
     assert cost(kept, counts) == 0.0
 
 
 def test_rows_that_are_left_out_are_not_joined() -> None:
     counts = PredicateCounts(2e6, {f"{NS}p": (1e6, 1e6, 10.0), f"{NS}q": (1e6, 10.0, 1e6)})
-    plain, kept = read("(bgp (?x :p ?y))"), Kept((Var("y"),), read("(bgp (?y :q ?z))"))
+    plain, kept = read("(bgp (?x :p ?y))"), StaticView((Var("y"),), read("(bgp (?y :q ?z))"))
     assert isinstance(plain, Bgp)
     whole = cost(Join(plain, kept), counts, ROWS_MADE)
     for left in ({kept: 0.01}, {plain.patterns[0]: 0.01}):
@@ -125,14 +125,14 @@ def test_groups_share_no_variable() -> None:
 
 
 def test_what_is_inside_of_what_is_kept_is_ordered_too() -> None:
-    plan = Kept((), read("(bgp (?s :r ?x) (?s :p ?z))"))
+    plan = StaticView((), read("(bgp (?s :r ?x) (?s :p ?z))"))
     counts = PredicateCounts(1010.0, {f"{NS}p": (10.0, 10.0, 10.0), f"{NS}r": (1000.0, 100.0, 1000.0)})
     ordered = optimise(Query(Select(), plan), counts, {"order_joins"}).query.pattern
     assert write(_inner(ordered)) == "(bgp (?s :p ?z) (?s :r ?x))"
 
 
 def _inner(op: Op) -> Op:
-    assert isinstance(op, Kept)
+    assert isinstance(op, StaticView)
     return op.pattern
 
 

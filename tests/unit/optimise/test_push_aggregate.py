@@ -133,11 +133,11 @@ def test_a_pushed_plan_is_left_as_it_is() -> None:
 
 def test_the_groups_of_the_background_are_kept() -> None:
     made = read("(group (?s) ((?n (count))) (union (bgp (?s :p ?x)) (bgp (?s :q ?x))))")
-    kept = optimise(Query(Select(), made), BESIDE, ["push_aggregate", "keep_static"]).query.pattern
+    kept = optimise(Query(Select(), made), BESIDE, ["push_aggregate", "materialise_static"]).query.pattern
     assert write(kept) == write(
         read(
             "(group (?s) ((?n (sum ?.share0))) (union "
-            "(kept () (group (?s) ((?.share0 (count))) (bgp (?s :p ?x)))) "
+            "(staticview () (group (?s) ((?.share0 (count))) (bgp (?s :p ?x)))) "
             "(group (?s) ((?.share0 (count))) (bgp (?s :q ?x)))))"
         )
     )

@@ -54,9 +54,9 @@ def windowed(op: Op) -> Op:
         case ops.Graph(name, pattern):
             return ops.InWindow(name, pattern)
         case ops.Reduced(pattern) | ops.OrderBy(_, pattern):
-            return ops.Overridden(1, pattern)
+            return ops.WindowOverride(1, pattern)
         case ops.Join() | ops.Union():
-            return inside.with_children((ops.Overridden(2, inside.children[0]), inside.children[1]))
+            return inside.with_children((ops.WindowOverride(2, inside.children[0]), inside.children[1]))
     return inside
 
 

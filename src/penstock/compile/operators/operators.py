@@ -9,7 +9,7 @@ from typing import Any
 
 from penstock.algebra import ops
 from penstock.algebra.expressions import Aggregate, Call, Const, Expr, Var
-from penstock.algebra.kinds import counts
+from penstock.algebra.known_types import counts
 from penstock.algebra.scope import conjuncts, references, visible
 from penstock.compile import notes, sql
 from penstock.compile.context import Context, Universe
@@ -91,7 +91,7 @@ def _table(op: ops.Table, context: Context) -> Relation:
 
 def _join(op: ops.Join, context: Context, known: Candidates) -> Relation:
     """What is looked up on one side says what can be of use on the other, so parts that were answered come first."""
-    first, second = (op.right, op.left) if isinstance(op.right, ops.Kept) else (op.left, op.right)
+    first, second = (op.right, op.left) if isinstance(op.right, ops.StaticView) else (op.left, op.right)
     one = compile_op(first, context, from_sibling(second, context, known))
     other = compile_op(second, context, narrowed_by(one, from_sibling(first, context, known)))
     left, right = together(*((other, one) if first is op.right else (one, other)), context)
@@ -271,7 +271,7 @@ def _named_window(pattern: ops.Op, name: str, var: str, context: Context) -> Rel
     return joins.join(relation, table((var,), [(name,)]))
 
 
-def _overridden(op: ops.Overridden, context: Context, known: Candidates) -> Relation:
+def _overridden(op: ops.WindowOverride, context: Context, known: Candidates) -> Relation:
     return compile_op(op.pattern, context.overridden(op.tag), known)
 
 
@@ -353,7 +353,7 @@ def _path(op: ops.Path, context: Context) -> Relation:
 
 
 # These use what is known, or pass it on.
-_NARROWED = (ops.Bgp, ops.InWindow, ops.Join, ops.Kept, ops.Overridden, ops.Project)
+_NARROWED = (ops.Bgp, ops.InWindow, ops.Join, ops.StaticView, ops.WindowOverride, ops.Project)
 _OPERATORS: dict[type[ops.Op], Callable[..., Relation]] = {
     ops.Annotate: _annotate,
     ops.Bgp: bgp.compile_bgp,
@@ -366,12 +366,12 @@ _OPERATORS: dict[type[ops.Op], Callable[..., Relation]] = {
     ops.Group: _group,
     ops.InWindow: _in_window,
     ops.Join: _join,
-    ops.Kept: compile_static_view,
+    ops.StaticView: compile_static_view,
     ops.LeftJoin: _left_join,
     ops.Minus: _minus,
     ops.OptionalSeq: complex_events.sequence_optional,
     ops.OrderBy: _order_by,
-    ops.Overridden: _overridden,
+    ops.WindowOverride: _overridden,
     ops.Path: _path,
     ops.Project: _project,
     ops.Reduced: _reduced,

@@ -24,8 +24,8 @@ __all__ = ["applies", "delta_times", "deltas", "of_one_element"]
 
 _SIGNS = {"istream": "", "dstream": "-"}
 _ROW_BY_ROW = (
-    ops.Bgp, ops.Extend, ops.Filter, ops.Graph, ops.InWindow, ops.Join, ops.Kept, ops.Overridden, ops.Path, ops.Project,
-    ops.Reduced, ops.Table, ops.Union,
+    ops.Bgp, ops.Extend, ops.Filter, ops.Graph, ops.InWindow, ops.Join, ops.StaticView, ops.WindowOverride,
+    ops.Path, ops.Project, ops.Reduced, ops.Table, ops.Union,
 )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from penstock.optimise.rule import Direction, Rule, plain
 from penstock.optimise.rules.fold_trivial import fold_trivial
 from penstock.optimise.rules.group_annotated import group_annotated
-from penstock.optimise.rules.keep_static import keep_static
+from penstock.optimise.rules.materialise_static import materialise_static
 from penstock.optimise.rules.merge_joined_patterns import merge_joined_patterns
 from penstock.optimise.rules.order_joins import order_joins
 from penstock.optimise.rules.push_aggregate import push_aggregate
@@ -25,7 +25,7 @@ ALL_RULES: tuple[Rule, ...] = (
     Rule("push_aggregate", Direction.ROOT, push_aggregate, inside_exists=False, on_events=False),
     # after merging, so that parts are as large as can be; before ordering, for which each of them is one operand
     # (it goes into EXISTS by itself, where less can be kept)
-    Rule("keep_static", Direction.ROOT, keep_static, inside_exists=False),
+    Rule("materialise_static", Direction.ROOT, materialise_static, inside_exists=False),
     # before filters go down, since a filter between two joins would keep their operands apart
     Rule("order_joins", Direction.ROOT, order_joins),
     # onto the operands in their final order, so that a filter stops at the earliest that binds its variables

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from pyoxigraph import NamedNode
 
-from penstock.algebra import make
+from penstock.algebra import smart_constructors as make
 from penstock.algebra.expressions import Call, Const, Exists, Expr, Var
-from penstock.algebra.make import FALSE, TRUE
 from penstock.algebra.ops import EqualsOptional, Filter, LeftJoin, Op, OptionalSeq
 from penstock.algebra.scope import Vars, certain
+from penstock.algebra.smart_constructors import FALSE, TRUE
 
 __all__ = ["fold_trivial"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.algebra import make
+from penstock.algebra import smart_constructors as make
 from penstock.algebra.expressions import Aggregate, Expr, Var
 from penstock.algebra.ops import Annotate, Distinct, Filter, Group, Op, Project
 from penstock.algebra.scope import exists_in, references

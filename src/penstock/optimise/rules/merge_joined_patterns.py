@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import reduce
 
-from penstock.algebra import make
-from penstock.algebra.ops import Bgp, Graph, InWindow, Join, Op, Overridden, TriplePattern
+from penstock.algebra import smart_constructors as make
+from penstock.algebra.ops import Bgp, Graph, InWindow, Join, Op, TriplePattern, WindowOverride
 from penstock.algebra.scope import visible
 from penstock.optimise.statics import connected
 
@@ -45,7 +45,7 @@ def _add(merged: list[Op], operand: Op) -> None:
                 operand = Bgp(tuple(pattern for pattern in second if pattern not in near))
                 if not operand.patterns:
                     return
-            case (Graph() | InWindow() | Overridden(), Op()) if _reads(earlier) == _reads(operand):
+            case (Graph() | InWindow() | WindowOverride(), Op()) if _reads(earlier) == _reads(operand):
                 inside = make.join(*earlier.children, *operand.children)
                 merged[i] = earlier.with_children((merge_joined_patterns(inside),))
                 return
@@ -61,4 +61,4 @@ def _near(first: Patterns, second: Patterns) -> Patterns:
 
 def _reads(op: Op) -> tuple[type[Op], object]:
     """What the pattern of a GRAPH or a window is read from."""
-    return type(op), op.tag if isinstance(op, Overridden) else getattr(op, "name", None)
+    return type(op), op.tag if isinstance(op, WindowOverride) else getattr(op, "name", None)

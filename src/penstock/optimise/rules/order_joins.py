@@ -6,8 +6,8 @@ from collections.abc import Callable
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from penstock.algebra import make
-from penstock.algebra.ops import Bgp, Join, Kept, Op
+from penstock.algebra import smart_constructors as make
+from penstock.algebra.ops import Bgp, Join, Op, StaticView
 from penstock.algebra.scope import visible
 from penstock.optimise.cost import weigh
 from penstock.optimise.statics import connected
@@ -66,7 +66,7 @@ def _ordered(parts: list[Op], shape: Shape | None, statistics: Statistics) -> Op
 def _operand(part: Op, statistics: Statistics) -> Operand:
     from penstock.optimise.join_order import Operand
 
-    return Operand(visible(part), *weigh(part, statistics), isinstance(part, Kept))
+    return Operand(visible(part), *weigh(part, statistics), isinstance(part, StaticView))
 
 
 def _of_group(group: list[int], operands: list[Operand], shape: Shape | None) -> Shape:

@@ -100,7 +100,7 @@ def _is_grouped(half: Op, keys: tuple[Var, ...]) -> bool:
             return set(own) <= set(keys)
         case ops.Graph(name, pattern) | ops.InWindow(name, pattern):
             return (name in keys or not isinstance(name, Var)) and _is_grouped(pattern, keys)
-        case ops.Kept(_, pattern):
+        case ops.StaticView(_, pattern):
             return _is_grouped(pattern, keys)
     return False
 

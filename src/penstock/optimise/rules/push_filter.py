@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from penstock.algebra import make, ops
+from penstock.algebra import ops
+from penstock.algebra import smart_constructors as make
 from penstock.algebra.expressions import Call, Expr, Var
 from penstock.algebra.occurrence import asks_interval
 from penstock.algebra.ops import Filter, Op
@@ -103,9 +104,9 @@ def _push(part: Expr, op: Op, asks: bool) -> Op | None:
             return op.with_children((make.filter(part, pattern),))
         case ops.Graph(name, pattern) | ops.InWindow(name, pattern) if _same_in_graph(name, pattern, part):
             return op.with_children((make.filter(part, pattern),))
-        case ops.Kept(_, pattern) if _is_settled(part, pattern):
+        case ops.StaticView(_, pattern) if _is_settled(part, pattern):
             return op.with_children((make.filter(part, pattern),))
-        case ops.Overridden(_, pattern) if not exists_in(part):  # an EXISTS would be asked of other windows
+        case ops.WindowOverride(_, pattern) if not exists_in(part):  # an EXISTS would be asked of other windows
             return op.with_children((make.filter(part, pattern),))
         case ops.Project(vars, pattern) if references(part) <= set(vars) & visible(pattern):
             return op.with_children((make.filter(part, pattern),))

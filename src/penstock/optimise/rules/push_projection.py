@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from penstock.algebra import make, ops
+from penstock.algebra import ops
+from penstock.algebra import smart_constructors as make
 from penstock.algebra.expressions import Aggregate, Var
 from penstock.algebra.ops import Op
 from penstock.algebra.scope import Vars, expressions_of, references, union_of, visible
@@ -70,7 +71,7 @@ def _read_by(keys: tuple[Var, ...], aggregates: list[Aggregate], inside: Vars) -
 
 def _cut(op: Op, needed: Vars) -> Op:
     """`op` restricted to what is needed, if it binds anything else."""
-    if isinstance(op, ops.Kept):
+    if isinstance(op, ops.StaticView):
         return map_children(op, lambda pattern: _cut(pattern, needed))
     inner = _narrowed(op, needed)
     kept = visible(inner) & needed

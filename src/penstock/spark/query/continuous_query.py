@@ -14,10 +14,10 @@ import numpy as np
 from pyspark.sql import DataFrame
 
 from penstock.algebra import ops
-from penstock.algebra.bounds import kept_for
-from penstock.algebra.longest import longest_sequences
 from penstock.algebra.occurrence import is_timed
+from penstock.algebra.retention_bounds import kept_for
 from penstock.algebra.scope import exists_in, expressions_of
+from penstock.algebra.sequence_bounds import longest_sequences
 from penstock.algebra.windows import CountWindow, SlideWindow, TimeWindow, ceiling, floor
 from penstock.compile import notes, sql
 from penstock.compile.context import Context, Plan, Streaming, Tables, Universe

@@ -168,7 +168,7 @@ def _unprojected(op: Op, around: frozenset[Var]) -> Op:
 
 def shareable(pattern: Op, place: Place = (None, None, 0)) -> Iterator[tuple[Op, Place]]:
     """The sub-plans that are worth it, each with where it stands. What a variable says where to read depends on it."""
-    if isinstance(pattern, ops.Kept) or isinstance(getattr(pattern, "name", None), Var):
+    if isinstance(pattern, ops.StaticView) or isinstance(getattr(pattern, "name", None), Var):
         return
     if _is_work(pattern):
         yield unprojected(pattern), place
@@ -184,7 +184,7 @@ def _inside(op: Op, place: Place) -> Place:
             return encode(name), window, tag
         case ops.InWindow(NamedNode() as name, _):
             return None, encode(name), tag
-        case ops.Overridden(own, _):
+        case ops.WindowOverride(own, _):
             return graph, window, own
     return place
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING
 
-from penstock.algebra.bounds import unbounded
 from penstock.algebra.build import translate
 from penstock.algebra.ops import Query
+from penstock.algebra.retention_bounds import unbounded
 from penstock.answer import Answer
 from penstock.errors import PenstockError, PenstockWarning
 from penstock.io.graphs import kind_named

@@ -11,8 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from penstock import Engine, PenstockWarning, cli
-from penstock.algebra.bounds import unbounded
 from penstock.algebra.build import translate
+from penstock.algebra.retention_bounds import unbounded
 from penstock.rules.machine import Element, Machine
 from penstock.rules.rule import Rule
 from penstock.spark.query.continuous_query import ContinuousQuery

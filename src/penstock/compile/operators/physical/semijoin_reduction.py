@@ -73,7 +73,7 @@ def candidate_terms(op: Op, var: Var, context: Context) -> Terms | None:
             found = [candidate_terms(pattern, var, context)]
         case ops.Project(vars, pattern) if var in vars:
             found = [candidate_terms(pattern, var, context)]
-        case ops.Overridden(tag, pattern):
+        case ops.WindowOverride(tag, pattern):
             found = [candidate_terms(pattern, var, context.overridden(tag))]
         case ops.InWindow(NamedNode() as name, pattern):
             found = [candidate_terms(pattern, var, context.in_window(term_encoding.encode(name)))]

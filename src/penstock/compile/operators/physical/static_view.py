@@ -26,7 +26,7 @@ _MANY = 5_000  # rows of a part: those of fewer need not be looked up
 _SHARE = 0.5  # of its rows: where more are asked for, it is read as it is
 
 
-def compile_static_view(op: ops.Kept, context: Context, known: Candidates) -> Relation:
+def compile_static_view(op: ops.StaticView, context: Context, known: Candidates) -> Relation:
     from penstock.compile.operators.operators import compile_op
 
     streaming = context.plan.streaming
@@ -56,7 +56,7 @@ def compile_static_view(op: ops.Kept, context: Context, known: Candidates) -> Re
     return relation if mine is relation else replace(mine, kept=None)
 
 
-def _sought(part: MaterialisedView, op: ops.Kept, known: Candidates, context: Context) -> tuple[Relation, int]:
+def _sought(part: MaterialisedView, op: ops.StaticView, known: Candidates, context: Context) -> tuple[Relation, int]:
     """The rows of the part that may have a partner beside it, if these are few, and it is known beforehand which."""
     keys = [key for key in op.keys if key.name in part.relation.certain and context.plan.members is None]
     wanted = {key.name: terms for key in keys if (terms := known(key)) is not None}
@@ -72,7 +72,7 @@ def _sought(part: MaterialisedView, op: ops.Kept, known: Candidates, context: Co
     return replace(part.relation, sql=text, found=found), table.num_rows
 
 
-def _of_members(op: ops.Kept, context: Context) -> Relation | None:
+def _of_members(op: ops.StaticView, context: Context) -> Relation | None:
     """The rows that a family's members have there; None: it does not ask for their constants, or they are too many."""
     from penstock.compile.operators.operators import compile_op
 

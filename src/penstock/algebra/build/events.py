@@ -1,0 +1,127 @@
+"""Tree → algebra: EP-SPARQL's operators between groups, its functions, rules, and which queries are of events.
+
+A query is one of events if it asks when something occurred, or names a stream without a window, and has no window at
+all: each solution is then delivered once, at its end. Where a query has a window, the operators work on its content.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+from pyoxigraph import Literal
+
+from penstock.algebra import ops
+from penstock.algebra.build.blocks import BlockBuilder
+from penstock.algebra.expressions import Call, Const, Expr, Occurrence, Var
+from penstock.algebra.occurrence import asks_interval
+from penstock.algebra.scope import conjuncts, references, visible
+from penstock.algebra.smart_constructors import conjunction
+from penstock.syntax import tree
+
+__all__ = ["EventBuilder"]
+
+_PLAIN = {"UNION": ops.Union, "SEQ": ops.Seq, "EQUALS": ops.Equals}
+_ONCE = "a query of events delivers each solution once, when it is complete"
+
+
+class EventBuilder(BlockBuilder):
+    def __init__(self, query: tree.Query) -> None:
+        super().__init__(query)
+        self.asks_when = False
+        self._has_windows = bool(query.windows) or any(clause.window is not None for clause in query.streams)
+
+    @abstractmethod
+    def optional_side(self, group: tree.Group) -> tuple[Expr | None, ops.Op]:
+        """The filters of a group, and its pattern without them."""
+
+    # Operators and functions
+
+    def chain(self, chain: tree.Chain) -> ops.Op:
+        """From the left; the filters of a group that is optional see both sides."""
+        self.asks_when = True
+        condition, so_far = self._first(chain)
+        absent: ops.Op | None = None
+        for link in chain.links:
+            if link.negated:
+                absent = self.group(link.group)
+            elif absent is not None:
+                so_far, absent = self.without(so_far, absent, self.group(link.group)), None
+            elif link.operator == "OPTIONALSEQ":
+                so_far, condition = ops.OptionalSeq(so_far, self.group(link.group), condition), None
+            elif link.operator == "EQUALSOPTIONAL":
+                test, pattern = self.optional_side(link.group)
+                so_far = ops.EqualsOptional(so_far, pattern, test)
+            else:
+                so_far = _PLAIN[link.operator](so_far, self.group(link.group))
+        return so_far
+
+    def _first(self, chain: tree.Chain) -> tuple[Expr | None, ops.Op]:
+        if chain.links[0].operator == "OPTIONALSEQ":
+            return self.optional_side(chain.first)
+        return None, self.group(chain.first)
+
+    def without(self, before: ops.Op, absent: ops.Op, after: ops.Op) -> ops.Op:
+        """{before} SEQ NOT {absent} SEQ {after}: both, unless the same with something in between is there as well.
+
+        A filter of the absent group that reads a variable of the others is asked of all three together. The group's own
+        variables are seen nowhere else, as if it were a sub-SELECT.
+        """
+        mark = self.fresh("not")
+        both = ops.Seq(before, after)
+        inner, outer = _split(absent, visible(both))
+        between = ops.Extend(mark, Const(Literal(True)), inner)
+        found = ops.EqualsOptional(both, ops.Seq(ops.Seq(before, between), after), outer)
+        unmarked = Call("!", (Call("BOUND", (mark,)),))
+        return ops.Project(tuple(sorted(visible(both))), ops.Filter(unmarked, found))
+
+    def occurrence(self, kind: str) -> Expr:
+        self.asks_when = True
+        return Occurrence(kind)
+
+    # Queries of events, and rules
+
+    @property
+    def windowed(self) -> bool:
+        """Whether there is any window. WHERE has to be built already."""
+        return self._has_windows or bool(self.tags or self.blocks)
+
+    def of_events(self, query: tree.Query) -> bool:
+        given = query.registration
+        if given is not None and given.rule:
+            self._check_rule(given, query)
+        if self.windowed or not (self.asks_when or query.streams or (given is not None and given.rule)):
+            return False
+        if given is not None and given.emit is not None:
+            hint = "write REGISTER QUERY, or give the streams windows"
+            self.fail(f"{_ONCE}, and has no {given.emit.upper()}", given.iri.span, hint)
+        if given is not None and given.every is not None:
+            self.fail(f"{_ONCE}, and not at times of its own", given.every.span, "leave out COMPUTED EVERY")
+        return True
+
+    def _check_rule(self, given: tree.Registration, query: tree.Query) -> None:
+        if not isinstance(query.form, tree.Construct):
+            self.fail("a rule says which triples are new, by CONSTRUCT", given.iri.span, "write REGISTER QUERY")
+        if self.windowed:
+            hint = "REGISTER STREAM makes a stream of what is in windows"
+            self.fail("a rule reads events as they come, and no windows", given.iri.span, hint)
+
+    def is_rule(self, query: tree.Query) -> bool:
+        """Whether the triples go to the stream of rules: a CONSTRUCT's do, unless REGISTER STREAM names another."""
+        given = query.registration
+        elsewhere = given is not None and given.derives and not given.rule
+        return isinstance(query.form, tree.Construct) and not elsewhere and self.of_events(query)
+
+    def rule(self, given: tree.Registration | None) -> ops.Registration:
+        return ops.Registration(None if given is None else given.name, None, ops.RULES)
+
+
+def _split(absent: ops.Op, others: frozenset[Var]) -> tuple[ops.Op, Expr | None]:
+    """What is absent, and those of its filters that read variables of the others."""
+    if not isinstance(absent, ops.Filter):
+        return absent, None
+    own = visible(absent)
+    parts = conjuncts(absent.condition)
+    outer = [part for part in parts if references(part) & others - own and not asks_interval(part)]
+    kept = [part for part in parts if part not in outer]
+    inner = ops.Filter(conjunction(kept), absent.pattern) if kept else absent.pattern
+    return inner, conjunction(outer) if outer else None

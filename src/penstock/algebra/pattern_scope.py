@@ -1,0 +1,60 @@
+"""Where a pattern stands, and so what its triples may come from: the counterpart of `spark.context` without Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from pyoxigraph import NamedNode
+
+from penstock.algebra.expressions import Var
+from penstock.algebra.ops import Graph, InWindow, Op, StreamWindow, WindowOverride
+
+__all__ = ["ANYWHERE", "Place"]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The GRAPH, the window block and the overriding window around a pattern, the innermost of each kind."""
+
+    graph: Var | NamedNode | None = None
+    window: Var | NamedNode | None = None
+    tag: int = 0
+
+    def inside(self, op: Op) -> Place:
+        """The place of the operands of `op`."""
+        match op:
+            case Graph(name, _):
+                return replace(self, graph=name)
+            case InWindow(name, _):
+                return replace(self, window=name, graph=None)
+            case WindowOverride(tag, _):
+                return replace(self, tag=tag)
+        return self
+
+    def windows(self, streams: Iterable[StreamWindow]) -> tuple[StreamWindow, ...]:
+        """Those of a query's windows in which a triple pattern here may match."""
+        return tuple(filter(self._reads, streams))
+
+    @property
+    def background(self) -> bool:
+        """Whether a triple may also come from the background: in a window block there is nothing else."""
+        return self.window is None
+
+    def _reads(self, stream: StreamWindow) -> bool:
+        if self.window is not None:
+            return stream.name is not None and self.window in (stream.name, *_variable(self.window))
+        if stream.name is not None or stream.tag != self.tag:
+            return False
+        if self.graph is None:
+            return not stream.named
+        return self.graph in (stream.iri, *_variable(self.graph))
+
+
+def _variable(name: Var | NamedNode) -> tuple[Var, ...]:
+    """A variable stands for every name."""
+    return (name,) if isinstance(name, Var) else ()
+
+
+ANYWHERE = Place()
+"""The place of a query's pattern as a whole: its default graph."""

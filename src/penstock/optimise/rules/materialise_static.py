@@ -1,0 +1,94 @@
+"""What reads the background alone is answered once, in parts that are as large as can be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial, reduce
+from typing import TypeAlias
+
+from penstock.algebra import ops
+from penstock.algebra import smart_constructors as make
+from penstock.algebra.expressions import Var
+from penstock.algebra.ops import Bgp, InWindow, Join, Op, StaticView
+from penstock.algebra.scope import visible
+from penstock.optimise.cost import estimate
+from penstock.optimise.statics import chained, connected, is_join, is_static, operands
+from penstock.optimise.statistics import Statistics
+from penstock.optimise.walk import map_children, map_exists, nodes
+
+__all__ = ["materialise_static"]
+
+MOST = 5_000_000.0  # rows that a join may have to be kept as one, unless its largest operand has
+GROWS = 4.0  # times as many
+
+Static: TypeAlias = Callable[[Op, Statistics], bool]
+
+
+def materialise_static(op: Op, statistics: Statistics) -> Op:
+    """P → Kept(P) where all triples of P come from the background; of a join, the operands that do, together.
+
+    Without windows there is nothing that would ask again. Operands that share no variable are kept one by one, as is
+    what would grow by joining far beyond its parts. Inside EXISTS, where an outer solution is substituted, only joins
+    are kept: whatever else there is may depend on it.
+    """
+    return _keeping(op, statistics, is_static) if statistics.live else op
+
+
+def _keeping(op: Op, statistics: Statistics, static: Static) -> Op:
+    if isinstance(op, StaticView | InWindow):  # a window has no background
+        return op
+    if isinstance(op, Join | Bgp):
+        return _of_join(op, statistics, static)
+    if _is_worth_keeping(op) and static(op, statistics):
+        return StaticView((), op)
+    inner = map_exists(op, lambda pattern: _keeping(pattern, statistics, _is_static_join))
+    inside = statistics.inside(op)
+    return map_children(inner, lambda child: _keeping(child, inside, static))
+
+
+def _is_static_join(op: Op, statistics: Statistics) -> bool:
+    return is_join(op) and is_static(op, statistics)
+
+
+def _is_worth_keeping(op: Op) -> bool:
+    return any(isinstance(node, ops.Path) or (isinstance(node, Bgp) and node.patterns) for node in nodes(op))
+
+
+def _of_join(op: Join | Bgp, statistics: Statistics, static: Static) -> Op:
+    sides = operands(op)
+    still = [each for each in sides if not isinstance(each, StaticView) and static(each, statistics)]
+    if not any(map(_is_worth_keeping, still)):
+        return map_children(op, lambda child: _keeping(child, statistics, static))
+    moving = [each for each in sides if each not in still]
+    around = frozenset[Var]().union(*map(visible, moving))
+    groups = connected((visible(each), [each]) for each in still)
+    parts = [(group, _kept(group, around, statistics)) for group in groups]
+    parts += [([each], [_keeping(each, statistics, static)]) for each in _merged(moving)]
+    parts.sort(key=lambda part: min(map(partial(_place, sides), part[0])))  # as they stand in the text
+    return reduce(make.join, [each for _, some in parts for each in some])
+
+
+def _place(sides: list[Op], op: Op) -> int:
+    """Where an operand stands, or the first of its triple patterns."""
+    found = Bgp(op.patterns[:1]) if isinstance(op, Bgp) else op
+    return sides.index(found)
+
+
+def _kept(group: list[Op], around: frozenset[Var], statistics: Statistics) -> list[Op]:
+    largest = max(estimate(each, statistics).rows for each in group)
+    together = reduce(make.join, chained(_merged(group)))
+    if len(group) > 1 and estimate(together, statistics).rows > max(MOST, GROWS * largest):
+        return [_one(each, around | visible(together)) for each in group]
+    return [_one(together, around)]
+
+
+def _one(op: Op, around: frozenset[Var]) -> Op:
+    """Its keys are the variables by which the rest is joined with it."""
+    return StaticView(tuple(sorted(visible(op) & around)), op) if _is_worth_keeping(op) else op
+
+
+def _merged(operands: list[Op]) -> list[Op]:
+    """The operands; triple patterns that share variables are one basic graph pattern."""
+    single = [(visible(each), list(each.patterns)) for each in operands if isinstance(each, Bgp)]
+    found = (Bgp(tuple(patterns)) for patterns in connected(single))
+    return [*found, *(each for each in operands if not isinstance(each, Bgp))]

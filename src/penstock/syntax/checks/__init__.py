@@ -1,0 +1,1 @@
+"""Checks of a parsed query that the grammar cannot express: errors, and warnings about likely mistakes."""

@@ -1,0 +1,61 @@
+"""What a query of events may say, but hardly means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from penstock.syntax import tree
+from penstock.syntax.scope import annotated, unaggregated, visible
+from penstock.syntax.suggest import nearest
+
+__all__ = ["bound", "event_warnings"]
+
+
+def event_warnings(query: tree.Query, nodes: Iterable[object]) -> Iterator[str]:
+    """One sentence each; `nodes` are those of the whole tree."""
+    streams = {clause.iri.value for clause in query.streams}
+    for node in nodes:
+        if isinstance(node, tree.Chain):
+            yield from _out_of_time(node, streams)
+        if isinstance(node, tree.SubSelect):
+            yield from _unbound(node.select, bound(node))
+    if isinstance(query.form, tree.Select):
+        yield from _unbound(query.form, bound(query))
+
+
+def _out_of_time(chain: tree.Chain, streams: set[str]) -> Iterator[str]:
+    """Operands that are in no order with anything."""
+    operands = [(chain.links[0].operator, chain.first), *((link.operator, link.group) for link in chain.links)]
+    for operator, group in operands:
+        if operator != "UNION" and all(_occurs_never(element, streams) for element in group.elements):
+            why = "what comes from no stream occurs at no time"
+            yield f"line {group.span.line}: {operator} never finds anything here, as {why}"
+
+
+def _occurs_never(element: tree.Element, streams: set[str]) -> bool:
+    """Surely of no stream: inline data, and named graphs where the streams are given and it is none of them."""
+    match element:
+        case tree.InlineData() | tree.Filter() | tree.Bind():
+            return True
+        case tree.NamedGraph(tree.Iri(name), _):
+            return bool(streams) and name not in streams
+        case tree.Union(groups):
+            return all(_occurs_never(inner, streams) for group in groups for inner in group.elements)
+    return False
+
+
+def bound(level: tree.Query | tree.SubSelect) -> set[str]:
+    """What SELECT may read."""
+    aliases = [key.alias.name for key in level.modifiers.group_by if key.alias is not None]
+    values = [variable.name for variable in level.values.variables] if level.values else []
+    return {*visible(level.where), *annotated(level.modifiers), *aliases, *values}
+
+
+def _unbound(select: tree.Select, known: set[str]) -> Iterator[str]:
+    """Expressions of SELECT that read what nothing binds, though something like it is."""
+    for item in select.items or ():
+        for variable in unaggregated(item.expression) if item.expression is not None else ():
+            near = None if variable.name in known else nearest(variable.name, known)
+            if near is not None:
+                yield f"line {variable.span.line}: ?{variable.name} is never bound; did you mean ?{near}?"
+        known = known | {item.variable.name}

@@ -1,0 +1,1 @@
+"""Parse tree → `tree.Query`: one module of Lark callbacks per grammar file."""

@@ -1,0 +1,49 @@
+"""Parse tree → windows after a stream and at the end of a group, for the rules of `streaming_sparql.lark`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lark import Token
+
+from penstock.syntax import tree
+from penstock.syntax.transform.windows import WindowTransformer
+
+__all__ = ["StreamingTransformer"]
+
+LANGUAGE = "streaming"
+
+
+class StreamingTransformer(WindowTransformer):
+    languages: set[str]
+
+    def stream(self, iri: tree.Iri, window: tree.Window | None = None) -> tree.StreamClause:
+        return tree.StreamClause(iri, window, named=False)
+
+    def named_stream(self, iri: tree.Iri, window: tree.Window | None = None) -> tree.StreamClause:
+        return tree.StreamClause(iri, window, named=True)
+
+    def group_graph_pattern(self, brace: Token, *parts: tree.Element | tree.Window) -> tree.Group:
+        """The window, if there is one, stands last."""
+        if parts and isinstance(parts[-1], tree.SlideWindow | tree.CountWindow):
+            *elements, window = parts
+            return replace(super().group_graph_pattern(brace, *elements), window=window)  # type: ignore[arg-type]
+        return super().group_graph_pattern(brace, *parts)  # type: ignore[arg-type]
+
+    def sliding_delta_window(
+        self, start: Token, range_: tree.Duration, word: Token, slide: tree.Duration | None
+    ) -> tree.SlideWindow:
+        """Without a number after SLIDE it is one of the range's unit."""
+        span = self.span(start).to(self.span(word) if slide is None else slide.span)
+        return self._made(tree.SlideWindow(range_, slide or tree.Duration(1, range_.unit, self.span(word)), span))
+
+    def fixed_window(self, start: Token, range_: tree.Duration, end: Token) -> tree.SlideWindow:
+        return self._made(tree.SlideWindow(range_, range_, self.span(start).to(self.span(end))))
+
+    def element_window(self, start: Token, size: tree.Count) -> tree.CountWindow:
+        self.languages.add(LANGUAGE)
+        return tree.CountWindow(size, None, self.span(start).to(size.span))
+
+    def _made(self, window: tree.SlideWindow) -> tree.SlideWindow:
+        self.languages.add(LANGUAGE)
+        return window
