@@ -56,7 +56,7 @@ class Query:
         With `run` each part of the plan is computed by itself as well, over all of them, so that estimated rows stand
         beside actual ones. Answers and progress stay as they are.
         """
-        from penstock.explain.measured import of_registered
+        from penstock.explain.execution_figures import of_registered
 
         examined = self._runtime.examine(self._task, run=run)
         return of_registered(self.name, self._task.query, self.text, examined)

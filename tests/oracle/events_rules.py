@@ -19,7 +19,7 @@ from penstock.algebra.occurrence import is_timed
 from penstock.algebra.ops import RULES, Op, Query, Select
 from penstock.algebra.scope import visible
 from penstock.model.term_encoding import encode
-from penstock.rules.rule import Rule
+from penstock.recursive_rules.analysis.rule import Rule
 from tests.oracle import events_texts as texts
 from tests.oracle.events_cases import Cut, cut, for_spark, leaves, prepared, world
 from tests.support import event_plans, rule_sets

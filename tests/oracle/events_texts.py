@@ -11,7 +11,7 @@ from penstock.algebra.expressions import Aggregate, Call, Const, Exists, Expr, O
 from penstock.algebra.occurrence import inner_plans
 from penstock.algebra.ops import Op, TriplePattern
 from penstock.algebra.scope import visible
-from penstock.rules.rule import Rule, terms_of
+from penstock.recursive_rules.analysis.rule import Rule, terms_of
 
 _TIMES = {"duration": "getDURATION()", "start": "getSTARTTIME()", "end": "getENDTIME()"}
 _FUNCTIONS = {"BOUND", "COALESCE", "SAMETERM"}

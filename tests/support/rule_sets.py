@@ -13,10 +13,10 @@ from penstock.algebra.ops import Op, TriplePattern
 from penstock.algebra.scope import visible
 from penstock.model.term_encoding import decode, encode
 from penstock.optimise.walk import map_children, map_exists
-from penstock.rules.background import StoreBackground
-from penstock.rules.following import NOTHING, Following
-from penstock.rules.machine import Element, Limits, Machine
-from penstock.rules.rule import Rule, plans, terms_of
+from penstock.recursive_rules.analysis.background import StoreBackground
+from penstock.recursive_rules.analysis.entailment import NOTHING, Entailment
+from penstock.recursive_rules.analysis.rule import Rule, plans, terms_of
+from penstock.recursive_rules.machine import Element, Limits, Machine
 from tests.support import event_plans, rdfs
 from tests.support.event_reference import Element as Occurred
 from tests.support.event_reference import Row, World, rows
@@ -108,7 +108,7 @@ def machine(
     world: World,
     limits: Limits | None = None,
     saved: bytes | None = None,
-    following: Following = NOTHING,
+    following: Entailment = NOTHING,
 ) -> Machine:
     return Machine(rules, background(world), limits, saved, following)
 

@@ -39,7 +39,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "reasoning",
         "compile",
     },
-    "rules": {"errors", "algebra", "model", "reasoning"},
+    "recursive_rules": {"errors", "algebra", "model", "reasoning"},
     "stream": {
         "errors",
         "threads",
@@ -53,12 +53,24 @@ MAY_IMPORT: dict[str, set[str]] = {
         "reasoning",
         "compile",
         "spark",
-        "rules",
+        "recursive_rules",
     },
     "explain": {"errors", "algebra", "optimise", "translate", "compile", "spark"},
     "query": {"answer", "stream", "explain"},
 }
 KNOWS_SPARK = {"spark", "stream", "io"}
+
+# What each sub-package may import of its own part besides itself.
+MAY_IMPORT_INSIDE: dict[str, set[str]] = {
+    "syntax.transform": {"functions", "iri", "scope", "source", "suggest", "tree", "units"},
+    "syntax.checks": {"bare_aggregates", "functions", "scope", "suggest", "tree"},
+    "algebra.build": {"expressions", "occurrence", "ops", "scope", "smart_constructors", "windows"},
+    "algebra.sse": {"expressions", "ops", "windows"},
+    "optimise.rules": {"branches", "cost", "distribute", "join_order", "rule", "statics", "statistics", "walk"},
+    "recursive_rules.solutions": set(),
+    "recursive_rules.analysis": {"solutions"},
+    "recursive_rules.rete": {"solutions", "analysis"},
+}
 
 
 def part_of(file: Path) -> str:
@@ -90,12 +102,36 @@ def wrong_imports(part: str, source: str) -> list[str]:
     return upward + ([] if part in KNOWS_SPARK else pyspark)
 
 
+def wrong_inside(room: str, source: str) -> list[str]:
+    """Imports of a sub-package against the order of the modules and sub-packages of its part."""
+    part, own = room.split(".")
+    ours = [name.split(".") for name in imported(ast.parse(source)) if name.startswith(f"penstock.{part}.")]
+    return [name[2] for name in ours if name[2] not in {own, *MAY_IMPORT_INSIDE[room]}]
+
+
 FILES = sorted(PACKAGE.rglob("*.py"))
+ROOMS = [(room, file) for room in MAY_IMPORT_INSIDE for file in sorted((PACKAGE / room.replace(".", "/")).glob("*.py"))]
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
 def test_nothing_imports_upward(file: Path) -> None:
     assert wrong_imports(part_of(file), file.read_text("utf-8")) == []
+
+
+@pytest.mark.parametrize(("room", "file"), ROOMS, ids=lambda value: value if isinstance(value, str) else value.stem)
+def test_no_sub_package_imports_upward(room: str, file: Path) -> None:
+    assert wrong_inside(room, file.read_text("utf-8")) == []
+
+
+@pytest.mark.parametrize("room", MAY_IMPORT_INSIDE)
+def test_every_sub_package_of_the_table_exists(room: str) -> None:
+    assert len([file for name, file in ROOMS if name == room]) > 1
+
+
+def test_a_wrong_import_inside_a_part_is_found() -> None:
+    source = "from penstock.recursive_rules import machine\nfrom penstock.recursive_rules.solutions.rows import Row"
+    assert wrong_inside("recursive_rules.rete", source) == ["machine"]
+    assert wrong_inside("recursive_rules.solutions", source) == ["machine"]
 
 
 def test_all_parts_were_looked_at() -> None:

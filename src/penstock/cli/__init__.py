@@ -4,8 +4,8 @@ Answers go to standard output and everything else to standard error. Spark is im
 help and queries on the embedded store are quick.
 """
 
-from penstock.cli import answering, commands, explain, translate
+from penstock.cli import commands, explain, run, translate
 from penstock.cli.base import app
 from penstock.cli.engines import open_engine
 
-__all__ = ["answering", "app", "commands", "explain", "open_engine", "translate"]
+__all__ = ["app", "commands", "explain", "open_engine", "run", "translate"]

@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from penstock import output
-from penstock.cli import engines
+from penstock.cli import engines, output
 from penstock.cli.base import FAILED, app, clean_exit, status
 from penstock.errors import PenstockError
 
@@ -19,7 +18,7 @@ def doctor(
     full: Annotated[bool, typer.Option("--full", help="Also start Spark, which takes some seconds.")] = False,
 ) -> None:
     """Say what is missing on this machine, and how to get it."""
-    from penstock import doctor as examine
+    from penstock.cli import doctor as examine
 
     with clean_exit():
         with status("Looking…"):
@@ -42,9 +41,9 @@ def demo(
         if name not in _SHOWS:
             raise PenstockError(f"there is no demo {name}; there are {', '.join(_SHOWS)}")
         if name == "city-static":
-            from penstock.demo import still
+            from penstock.demo import static_city
 
-            still.play(lambda: engines.open_engine("spark", None, {}))
+            static_city.play(lambda: engines.open_engine("spark", None, {}))
         else:
             from penstock.demo import city
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-from penstock import output
+from penstock.cli import output
 from penstock.cli.base import BAD_QUERY, FAILED, complain
 from penstock.cli.inputs import QueryFile, StreamSpec
+from penstock.cli.progress_line import ProgressLine
 from penstock.errors import PenstockError, PenstockWarning, QueryError
-from penstock.live import ProgressLine
 from penstock.threads import beside
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from penstock.demo.board import Board
-from penstock.demo.still import CITY
+from penstock.demo.static_city import CITY
 from penstock.demo.traffic import CAMERAS, GATES, START, Passage, morning
 from penstock.errors import PenstockError
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Literal
 
 from penstock.algebra.build import translate
 from penstock.algebra.ops import Query
+from penstock.explain.assumed_statistics import AssumedStatistics
 from penstock.explain.dgraph import dgraph
-from penstock.explain.guessed import Guessed
 from penstock.explain.model import Graph
-from penstock.explain.names import Names
+from penstock.explain.notation import Notation
 from penstock.explain.ograph import ograph
 from penstock.explain.sources import Known, Sources
 from penstock.optimise import Optimised, Statistics, Step, Uniform, optimise
@@ -116,12 +116,12 @@ def explain_query(
     known: Known | None = None,
 ) -> Explanation:
     """The same of algebra; its text says how IRIs are abbreviated."""
-    names = Names(text)
-    guessed = Guessed(statistics or Uniform(), Sources(query, known, names))
+    names = Notation(text)
+    guessed = AssumedStatistics(statistics or Uniform(), Sources(query, known, names))
     return explanation_of(query, optimise(query, guessed, rules), names, known)
 
 
-def explanation_of(query: Query, optimised: Optimised, names: Names, known: Known | None = None) -> Explanation:
+def explanation_of(query: Query, optimised: Optimised, names: Notation, known: Known | None = None) -> Explanation:
     """From a query as written, and what the optimiser made of it."""
     registration = query.registration
     return Explanation(
@@ -134,6 +134,6 @@ def explanation_of(query: Query, optimised: Optimised, names: Names, known: Know
     )
 
 
-def _distributed(each: Distribution, names: Names) -> str:
+def _distributed(each: Distribution, names: Notation) -> str:
     made = f"{names.term(each.var)} = {names.expression(each.aggregate)}"
     return f"{made} is {each.kind.value} distributable: {each.why}"

@@ -11,7 +11,7 @@ from penstock.algebra.ops import Op
 from penstock.algebra.scope import conjuncts
 from penstock.algebra.sse.query import written_duration
 from penstock.explain.model import Node
-from penstock.explain.names import Names, variables
+from penstock.explain.notation import Notation, variables
 
 __all__ = ["label", "of_result"]
 
@@ -52,14 +52,14 @@ _FORMS: dict[type, str] = {
 _SHOWN = 5  # rows of inline values
 
 
-def label(op: Op, names: Names) -> Node:
+def label(op: Op, names: Notation) -> Node:
     """A node for the operator, without an id."""
     kind, title = _KINDS.get(type(op), (type(op).__name__.lower(), type(op).__name__.lower()))
     lines = _LINES[type(op)](op, names) if type(op) in _LINES else []
     return Node("", kind, title, tuple(lines), isinstance(op, _ADDED), of=op)
 
 
-def of_result(query: ops.Query, names: Names) -> Node:
+def of_result(query: ops.Query, names: Notation) -> Node:
     """The node at the top: the form of the answers, and when and how a continuous query tells them."""
     lines = [f"{names.term(term)}" for term in getattr(query.form, "terms", ())]
     lines += (names.triple(pattern) for pattern in getattr(query.form, "template", ()))
@@ -76,23 +76,23 @@ def of_result(query: ops.Query, names: Names) -> Node:
     return Node("", "result", _FORMS[type(query.form)], tuple(lines), added=continuous)
 
 
-def _conditions(condition: Expr | None, names: Names) -> list[str]:
+def _conditions(condition: Expr | None, names: Notation) -> list[str]:
     return [] if condition is None else [names.expression(part) for part in conjuncts(condition)]
 
 
-def _optional(op: Any, names: Names) -> list[str]:
+def _optional(op: Any, names: Notation) -> list[str]:
     return _conditions(op.condition, names)
 
 
-def _named(op: Any, names: Names) -> list[str]:
+def _named(op: Any, names: Notation) -> list[str]:
     return [names.term(op.name)]
 
 
-def _annotate(op: ops.Annotate, names: Names) -> list[str]:
+def _annotate(op: ops.Annotate, names: Notation) -> list[str]:
     return [f"{names.term(op.var)} = {names.expression(op.aggregate)}", *_by(op.keys)]
 
 
-def _group(op: ops.Group, names: Names) -> list[str]:
+def _group(op: ops.Group, names: Notation) -> list[str]:
     return [*(f"{names.term(var)} = {names.expression(made)}" for var, made in op.aggregates), *_by(op.keys)]
 
 
@@ -100,20 +100,20 @@ def _by(keys: tuple[Var, ...]) -> list[str]:
     return [f"by {variables(keys)}"] if keys else ["of all"]
 
 
-def _order(op: ops.OrderBy, names: Names) -> list[str]:
+def _order(op: ops.OrderBy, names: Notation) -> list[str]:
     return [names.expression(key.expression) + (" descending" if key.descending else "") for key in op.conditions]
 
 
-def _slice(op: ops.Slice, names: Names) -> list[str]:
+def _slice(op: ops.Slice, names: Notation) -> list[str]:
     return ([f"offset {op.offset}"] if op.offset else []) + ([] if op.limit is None else [f"limit {op.limit}"])
 
 
-def _table(op: ops.Table, names: Names) -> list[str]:
+def _table(op: ops.Table, names: Notation) -> list[str]:
     rows = (" ".join("UNDEF" if cell is None else names.term(cell) for cell in row) for row in op.rows[:_SHOWN])
     return [variables(op.vars), *rows, *([f"… {len(op.rows)} rows"] if len(op.rows) > _SHOWN else [])]
 
 
-_LINES: dict[type[Op], Callable[[Any, Names], list[str]]] = {
+_LINES: dict[type[Op], Callable[[Any, Notation], list[str]]] = {
     ops.Annotate: _annotate,
     ops.Bgp: lambda op, names: [names.triple(pattern) for pattern in op.patterns] or ["the empty one"],
     ops.EqualsOptional: _optional,

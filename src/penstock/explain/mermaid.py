@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from penstock.explain.figures import told
 from penstock.explain.model import Graph, Node
+from penstock.explain.number_format import told
 
 __all__ = ["mermaid"]
 

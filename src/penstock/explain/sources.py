@@ -11,7 +11,7 @@ from penstock.algebra.expressions import PatternTerm, Var
 from penstock.algebra.ops import Query, StreamWindow
 from penstock.algebra.pattern_scope import Place
 from penstock.algebra.windows import SlideWindow
-from penstock.explain.names import Names, written_window
+from penstock.explain.notation import Notation, written_window
 
 __all__ = ["Known", "Source", "Sources"]
 
@@ -48,9 +48,9 @@ class Source:
 class Sources:
     """The sources of one query."""
 
-    def __init__(self, query: Query, known: Known | None = None, names: Names | None = None) -> None:
+    def __init__(self, query: Query, known: Known | None = None, names: Notation | None = None) -> None:
         self._query, self._known = query, known or Known()
-        self._names = names or Names()
+        self._names = names or Notation()
         self.windows = query.streams or _any_stream(query)
         self.iris = frozenset(stream.iri for stream in self.windows)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from penstock.explain.figures import told
 from penstock.explain.layout import Picture, Place, Point, layered, nested
 from penstock.explain.model import Edge, Graph, Node
+from penstock.explain.number_format import told
 
 __all__ = ["svg"]
 

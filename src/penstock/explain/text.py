@@ -12,8 +12,8 @@ from rich.text import Text
 from rich.tree import Tree
 
 from penstock.algebra import sse
-from penstock.explain.figures import told
 from penstock.explain.model import Graph, Node
+from penstock.explain.number_format import told
 
 if TYPE_CHECKING:
     from penstock.explain.explanation import Explanation, Part

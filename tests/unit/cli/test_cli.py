@@ -16,9 +16,9 @@ import typer
 from pyoxigraph import Literal, NamedNode, Triple
 from typer.testing import CliRunner
 
-from penstock import cli, doctor
+from penstock import cli
 from penstock.answer import Answer
-from penstock.cli import base, engines
+from penstock.cli import base, doctor, engines
 from penstock.errors import LoadError, PenstockError, QueryError, SetupError
 
 CAR = NamedNode("http://example.org/car")
@@ -306,9 +306,9 @@ BROKEN_PIPE = """
 from penstock import cli
 from tests.unit.cli.test_cli import ANSWERS, CAR, Answer, FakeEngine
 ANSWERS["SELECT"] = Answer.solutions(["x"], [{"x": CAR}] * 99999)
-from penstock.cli import answering, engines, inputs
+from penstock.cli import engines, inputs, run
 engines.open_engine = lambda *_, **__: FakeEngine()
-answering.read_query = lambda path: inputs.QueryFile("q", path, "SELECT it", None)
+run.read_query = lambda path: inputs.QueryFile("q", path, "SELECT it", None)
 cli.app(["run", "q.rq", "--format", "csv"])
 """
 

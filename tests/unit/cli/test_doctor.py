@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock import doctor
+from penstock.cli import doctor
 from penstock.errors import SetupError
 from penstock.spark.session import memory
 from penstock.spark.session.java import Java

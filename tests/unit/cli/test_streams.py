@@ -17,9 +17,9 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Triple
 from typer.testing import CliRunner
 
-from penstock import cli, live, output
+from penstock import cli
 from penstock.answer import Answer
-from penstock.cli import engines, streaming, testing
+from penstock.cli import engines, output, progress_line, streaming, testing
 from penstock.cli.inputs import StreamSpec, stream_spec
 from penstock.errors import PenstockError, PenstockWarning, QueryError
 from penstock.stream.runtime.progress import Progress
@@ -130,7 +130,7 @@ def test_a_table_an_answer(engine: FakeEngine) -> None:
 def test_a_table_says_for_how_long(end: int | None, heading: str, capsys: pytest.CaptureFixture[str]) -> None:
     answer = Answer.solutions(["n"], [{"n": Literal(1)}])
     until = None if end is None else at(end, answer, "cars").time
-    printer = output.Printer(output.Format.table, screen=live.ProgressLine(io.StringIO()))
+    printer = output.Printer(output.Format.table, screen=progress_line.ProgressLine(io.StringIO()))
     begun = at(1, answer, "cars")
     printer(replace(begun, time=until, valid_from=begun.time, valid_to=until))
     assert capsys.readouterr().out.splitlines()[:3] == [heading, "┌───┐", "│ n │"]
@@ -304,7 +304,7 @@ def clock(*times: float) -> Callable[[], float]:
 
 def test_progress_on_a_terminal() -> None:
     screen = Terminal()
-    with live.ProgressLine(screen, clock(0, 10, 10, 10.05, 20, 20)) as line:
+    with progress_line.ProgressLine(screen, clock(0, 10, 10, 10.05, 20, 20)) as line:
         line.update(PROGRESS)
         line.update(PROGRESS)  # too soon to draw again
         line.update(replace(PROGRESS, answers=4))
@@ -317,7 +317,7 @@ def test_progress_on_a_terminal() -> None:
 def test_a_file_gets_no_progress_but_what_was_refused() -> None:
     quiet, told = io.StringIO(), io.StringIO()
     for screen, progress in ((quiet, replace(PROGRESS, late=0)), (told, replace(PROGRESS, malformed=1))):
-        with live.ProgressLine(screen) as line:
+        with progress_line.ProgressLine(screen) as line:
             line.update(progress)
     assert quiet.getvalue() == ""
     assert told.getvalue().startswith("2 late, 1 malformed: kept aside")
@@ -328,7 +328,7 @@ def test_a_file_gets_no_progress_but_what_was_refused() -> None:
 )
 def test_a_run_without_answers_says_why(elements: int, reason: str) -> None:
     screen = io.StringIO()
-    with live.ProgressLine(screen) as line:
+    with progress_line.ProgressLine(screen) as line:
         line.update(Progress(elements, 0, 0, None, 0, None))
     assert screen.getvalue().startswith(reason)
     assert screen.getvalue().count("\n") == 1
@@ -344,7 +344,7 @@ def test_a_run_without_answers_says_why(elements: int, reason: str) -> None:
     ],
 )
 def test_durations(time: timedelta, text: str) -> None:
-    assert live.duration(time) == text
+    assert progress_line.duration(time) == text
 
 
 class Broken(io.StringIO):
@@ -353,7 +353,7 @@ class Broken(io.StringIO):
 
 
 def test_a_pipe_that_breaks_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    printer = output.Printer(output.Format.ndjson, screen=live.ProgressLine(io.StringIO()))
+    printer = output.Printer(output.Format.ndjson, screen=progress_line.ProgressLine(io.StringIO()))
     monkeypatch.setattr("sys.stdout", Broken())
     with pytest.raises(BrokenPipeError):
         printer(Answer.ask(True))

@@ -17,10 +17,10 @@ from typer.testing import CliRunner
 from penstock import Explanation, cli, explain
 from penstock.algebra.build import translate
 from penstock.algebra.windows import CountWindow, SlideWindow, TimeWindow, Window
-from penstock.explain.figures import rows
+from penstock.explain.execution_figures import of_registered
 from penstock.explain.layout import layered, nested
-from penstock.explain.measured import of_registered
-from penstock.explain.names import written_window
+from penstock.explain.notation import written_window
+from penstock.explain.number_format import rows
 from penstock.optimise import Uniform, optimise
 from penstock.spark.query.profile import Counted, Examined, Held
 from tests.support.explaining import BROKERS_AND_MARKET, MARKET, SELLER_MARKET, TOTAL_AMOUNT

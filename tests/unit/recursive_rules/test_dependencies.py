@@ -9,11 +9,11 @@ from penstock.algebra.build import translate
 from penstock.algebra.expressions import Var
 from penstock.reasoning import closed_ontology
 from penstock.reasoning.vocabulary import TYPE
-from penstock.rules.components import components
-from penstock.rules.depend import feeds, layers, read_by
-from penstock.rules.following import Following, following
-from penstock.rules.partition import Partition, partition
-from penstock.rules.rule import Rule
+from penstock.recursive_rules.analysis.components import components
+from penstock.recursive_rules.analysis.dependencies import feeds, layers, read_by
+from penstock.recursive_rules.analysis.entailment import Entailment, entailment_of
+from penstock.recursive_rules.analysis.partition import Partition, partition
+from penstock.recursive_rules.analysis.rule import Rule
 
 PREFIXES = "PREFIX : <http://e/> "
 
@@ -62,10 +62,10 @@ ONTOLOGY = """@prefix : <http://e/> . @prefix rdfs: <http://www.w3.org/2000/01/r
     :read rdfs:range :Sensor . :joins rdfs:domain :Sensor ; rdfs:range :Sensor ."""
 
 
-def followed(*rules: Rule) -> Following:
+def followed(*rules: Rule) -> Entailment:
     stated = [quad.triple for quad in parse(ONTOLOGY, RdfFormat.TURTLE)]
     ontology = closed_ontology(lambda wanted: [t for t in stated if t.predicate in wanted])
-    return following(ontology, [pattern for rule in rules for pattern in read_by(rule)])
+    return entailment_of(ontology, [pattern for rule in rules for pattern in read_by(rule)])
 
 
 @pytest.mark.parametrize(

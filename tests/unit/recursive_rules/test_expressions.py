@@ -9,8 +9,8 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 
 from penstock.algebra.expressions import Call, Const, Expr, Occurrence, Term, Var
 from penstock.model.term_encoding import XSD, decode, encode
-from penstock.rules.expressions import Expression
-from penstock.rules.rows import Row
+from penstock.recursive_rules.solutions.expressions import Expression
+from penstock.recursive_rules.solutions.rows import Row
 
 A, B = Var("a"), Var("b")
 LAYOUT = (A, B)

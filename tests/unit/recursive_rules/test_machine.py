@@ -11,10 +11,10 @@ from pyoxigraph import Quad, RdfFormat, Store, parse
 from penstock.algebra.build import translate
 from penstock.errors import QueryError
 from penstock.model.term_encoding import encode
-from penstock.rules.background import StoreBackground
-from penstock.rules.between import Between
-from penstock.rules.machine import Element, Limits, Machine, merged
-from penstock.rules.rule import Rule
+from penstock.recursive_rules.analysis.background import StoreBackground
+from penstock.recursive_rules.analysis.rule import Rule
+from penstock.recursive_rules.machine import Element, Limits, Machine, merged
+from penstock.recursive_rules.rete.negated_sequence import NegatedSequence
 
 PREFIXES = "PREFIX : <http://e/> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> "
 DAY = 86_400_000_000
@@ -109,7 +109,7 @@ def test_blank_nodes_are_the_same_whenever_and_wherever_they_are_made() -> None:
 
 def test_what_is_between_is_looked_up_and_not_enumerated() -> None:
     machine = Machine([rule("counting", COUNTING)])
-    (node,) = (node for node in machine._network.nodes if isinstance(node, Between))
+    (node,) = (node for node in machine._network.nodes if isinstance(node, NegatedSequence))
     made: list[int] = []
     node.outputs.insert(0, lambda rows: made.append(len(rows)))
     list(machine.run(elements(*SEED, *(f"{n} {n} :ACME :hasStockPrice 1" for n in range(1, 200)))))

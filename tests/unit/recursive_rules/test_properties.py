@@ -12,12 +12,12 @@ from pyoxigraph import Triple
 from penstock.errors import QueryError
 from penstock.model.term_encoding import decode
 from penstock.reasoning import closed_ontology
-from penstock.rules import machine as machines
-from penstock.rules import memory
-from penstock.rules.following import Following, following
-from penstock.rules.machine import Element, Machine
-from penstock.rules.partition import Partition, partition
-from penstock.rules.rule import Rule
+from penstock.recursive_rules import machine as machines
+from penstock.recursive_rules.analysis.entailment import Entailment, entailment_of
+from penstock.recursive_rules.analysis.partition import Partition, partition
+from penstock.recursive_rules.analysis.rule import Rule
+from penstock.recursive_rules.machine import Element, Machine
+from penstock.recursive_rules.rete import memory
 from tests.support.event_plans import events, world
 from tests.support.event_reference import World
 from tests.support.plans import from_tape
@@ -122,9 +122,9 @@ def reasoning(rules: Rules, given_: World, stated: list[Triple]) -> Machine:
         raise
 
 
-def following_of(rules: Rules, stated: list[Triple]) -> Following:
+def following_of(rules: Rules, stated: list[Triple]) -> Entailment:
     ontology = closed_ontology(lambda wanted: [t for t in stated if t.predicate in wanted])
-    return following(ontology, [pattern for rule in rules for pattern in rule.patterns()])
+    return entailment_of(ontology, [pattern for rule in rules for pattern in rule.patterns()])
 
 
 @often

@@ -27,11 +27,11 @@ from penstock.model import term_encoding
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
 from penstock.reasoning import Ontology
-from penstock.rules.background import Known
-from penstock.rules.following import NOTHING, Following, following
-from penstock.rules.machine import Element, Machine, merged
-from penstock.rules.partition import SUBJECT, Partition, partition
-from penstock.rules.rule import Rule, terms_of
+from penstock.recursive_rules.analysis.background import Known
+from penstock.recursive_rules.analysis.entailment import NOTHING, Entailment, entailment_of
+from penstock.recursive_rules.analysis.partition import SUBJECT, Partition, partition
+from penstock.recursive_rules.analysis.rule import Rule, terms_of
+from penstock.recursive_rules.machine import Element, Machine, merged
 from penstock.spark.query.open_intervals import OpenIntervalFiles
 from penstock.spark.query.snapshot_result import marked
 from penstock.spark.views.background_tables import BackgroundTables
@@ -64,7 +64,7 @@ class RecursiveRulePlan:
         self._group = tuple(group)
         self._background = background
         self._retention = retention
-        self._known_following: tuple[Ontology | None, Following] = (None, NOTHING)
+        self._known_following: tuple[Ontology | None, Entailment] = (None, NOTHING)
 
     def evaluate(
         self,
@@ -83,12 +83,12 @@ class RecursiveRulePlan:
         together = elements.groupBy("part").cogroup(states.groupBy("part"))
         return RuleResult(together.applyInArrow(self._advance(following), _MADE), split)
 
-    def _following(self) -> Following:
+    def _following(self) -> Entailment:
         """By the ontology as it is now."""
         entailed, (known, found) = self._background.entailed, self._known_following
         ontology = None if entailed is None else entailed.ontology
         if ontology is not known:
-            found = following(ontology, [pattern for rule in self._group for pattern in rule.patterns()])
+            found = entailment_of(ontology, [pattern for rule in self._group for pattern in rule.patterns()])
             self._known_following = ontology, found
         return found
 
@@ -107,7 +107,7 @@ class RecursiveRulePlan:
         ]
         return reduce(DataFrame.unionAll, found) if found else session.createDataFrame([], _ELEMENT)
 
-    def _advance(self, following: Following) -> Callable[[pa.Table, pa.Table], pa.Table]:
+    def _advance(self, following: Entailment) -> Callable[[pa.Table, pa.Table], pa.Table]:
         name = self._name
         background = RuleMatches({_constants(one): self._known(one) for rule in self._group for one in rule.patterns()})
         machine = partial(Machine, self._group, background, following=following, retention=self._retention)

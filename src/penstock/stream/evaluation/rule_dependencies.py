@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from penstock.knowledge.store import Store
 from penstock.reasoning import Ontology
-from penstock.rules.depend import feeds, layers, read_by
-from penstock.rules.following import Following, following
-from penstock.rules.rule import Rule
+from penstock.recursive_rules.analysis.dependencies import feeds, layers, read_by
+from penstock.recursive_rules.analysis.entailment import Entailment, entailment_of
+from penstock.recursive_rules.analysis.rule import Rule
 from penstock.stream.registry.registered_query import RegisteredQuery
 
 __all__ = ["RuleDependencies", "arrange"]
@@ -67,7 +67,7 @@ def arrange(
     rules = [task for task in tasks if task.is_rule]
     asking = [task for task in (tasks if only is None else (only,)) if task.asked.emit == "events"]
     events = {task.name: Rule(task.name, task.asked) for task in (*rules, *asking)}
-    followed = following(ontology, (pattern for rule in events.values() for pattern in read_by(rule)))
+    followed = entailment_of(ontology, (pattern for rule in events.values() for pattern in read_by(rule)))
     groups = _groups([events[task.name] for task in rules], followed)
     read = {task.output: task.named for task in tasks if task.output is not None and not task.is_rule}
 
@@ -94,6 +94,6 @@ def _derived(task: RegisteredQuery, read: Mapping[str, Sequence[str]]) -> list[s
     return [stream for stream, own in read.items() if own and not follows(stream)]
 
 
-def _groups(rules: Sequence[Rule], followed: Following) -> dict[str, tuple[Rule, ...]]:
+def _groups(rules: Sequence[Rule], followed: Entailment) -> dict[str, tuple[Rule, ...]]:
     recursive = (layer.rules for layer in layers(rules, followed) if layer.recursive)
     return {rule.name: group for group in recursive for rule in group}

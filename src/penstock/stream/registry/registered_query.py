@@ -13,7 +13,7 @@ from penstock.algebra.ops import RULES, Query, StreamWindow
 from penstock.algebra.windows import SlideWindow
 from penstock.errors import PenstockError
 from penstock.io.sinks import Batch, ParquetSink, Sink
-from penstock.rules.rule import Rule
+from penstock.recursive_rules.analysis.rule import Rule
 from penstock.stream.base.failpoints import reach
 from penstock.stream.evaluation.answer_batch import AnswerSchema
 from penstock.stream.registry.metadata_store import MetadataStore, QueryProgress, QueryRecord

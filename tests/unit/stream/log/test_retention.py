@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 from penstock import Engine, PenstockWarning, cli
 from penstock.algebra.build import translate
 from penstock.algebra.retention_bounds import unbounded
-from penstock.rules.machine import Element, Machine
-from penstock.rules.rule import Rule
+from penstock.recursive_rules.analysis.rule import Rule
+from penstock.recursive_rules.machine import Element, Machine
 from penstock.spark.query.continuous_query import ContinuousQuery
 
 S = "http://e/s"

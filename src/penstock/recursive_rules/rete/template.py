@@ -8,18 +8,18 @@ from hashlib import blake2b
 from penstock.algebra.expressions import PatternTerm, Var
 from penstock.algebra.ops import RULES
 from penstock.model.term_encoding import encode
-from penstock.rules.following import NOTHING, Following
-from penstock.rules.nodes import Receive, Scheduled
-from penstock.rules.rows import Layout, Row, slots
-from penstock.rules.rule import Rule, terms_of
+from penstock.recursive_rules.analysis.entailment import NOTHING, Entailment
+from penstock.recursive_rules.analysis.rule import Rule, terms_of
+from penstock.recursive_rules.rete.nodes import Receive, Scheduled
+from penstock.recursive_rules.solutions.rows import Layout, Row, slots
 
-__all__ = ["Head"]
+__all__ = ["TemplateNode"]
 
 Term = Callable[[Row, str], str | None]
 _STREAM = RULES.value
 
 
-class Head(Scheduled):
+class TemplateNode(Scheduled):
     """Takes solutions, and gives elements, with what follows from them, to the leaves that read them (`readers`, by
     triple of the template), as far as `derive` says that they are new.
 
@@ -27,7 +27,7 @@ class Head(Scheduled):
     and whenever it is found.
     """
 
-    def __init__(self, rule: Rule, layout: Layout, following: Following = NOTHING) -> None:
+    def __init__(self, rule: Rule, layout: Layout, following: Entailment = NOTHING) -> None:
         super().__init__(layout)
         self.rule = rule.name
         self._following = following

@@ -9,7 +9,7 @@ from penstock.algebra.expressions import Call, Exists, Expr, Var
 from penstock.algebra.ops import Op
 from penstock.algebra.scope import certain, exists_in, expressions_of, free, mentioned, references, visible
 from penstock.errors import QueryError
-from penstock.rules.rule import Rule, plans
+from penstock.recursive_rules.analysis.rule import Rule, plans
 
 __all__ = ["check", "inside", "join_is_enough"]
 

@@ -9,7 +9,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from penstock.rules.rows import Row, ends
+from penstock.recursive_rules.solutions.rows import Row, ends
 
 __all__ = ["Memory", "Moment", "State"]
 

@@ -13,7 +13,7 @@ from penstock.algebra.sse.sexpr import token
 from penstock.algebra.windows import CountWindow, SlideWindow, TimeWindow, Window
 from penstock.translate.expressions import TermWriter
 
-__all__ = ["Names", "variables", "written_window"]
+__all__ = ["Notation", "variables", "written_window"]
 
 _RDF_TYPE = NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
 _BARE = ("urn:penstock:stream:", "urn:penstock:window:")
@@ -24,7 +24,7 @@ _OCCURRENCES = {"duration": "getDURATION()", "start": "getSTARTTIME()", "end": "
 _REPEATED = {ops.ZeroOrOne: "?", ops.ZeroOrMore: "*", ops.OneOrMore: "+"}
 
 
-class Names:
+class Notation:
     """Writes IRIs with the prefixes that the text of a query declares."""
 
     def __init__(self, text: str = "") -> None:
@@ -101,7 +101,7 @@ class Names:
 
 
 def variables(vars: Iterable[Var]) -> str:
-    names = Names()
+    names = Notation()
     return " ".join(map(names.term, vars))
 
 

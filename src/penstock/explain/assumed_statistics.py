@@ -11,11 +11,11 @@ from penstock.explain.sources import Sources
 from penstock.optimise import Statistics
 from penstock.optimise.statistics import Position
 
-__all__ = ["Guessed"]
+__all__ = ["AssumedStatistics"]
 
 
 @dataclass(frozen=True, slots=True)
-class Guessed:
+class AssumedStatistics:
     """The numbers of `others`, and the windows of a query's sources."""
 
     others: Statistics
@@ -29,7 +29,7 @@ class Guessed:
     def streams(self, predicate: PatternTerm) -> bool:
         return any(source.window is not None for source in self.sources.of(predicate, self.place))
 
-    def inside(self, op: Op) -> Guessed:
+    def inside(self, op: Op) -> AssumedStatistics:
         return replace(self, others=self.others.inside(op), place=self.place.inside(op))
 
     def triples(self) -> float:

@@ -14,8 +14,8 @@ from penstock.io.results import when_text
 
 if TYPE_CHECKING:
     from penstock.answer import Answer
-    from penstock.doctor import Check
-    from penstock.live import ProgressLine
+    from penstock.cli.doctor import Check
+    from penstock.cli.progress_line import ProgressLine
 
 __all__ = ["Format", "Printer", "check", "print_checks", "write"]
 

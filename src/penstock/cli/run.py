@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penstock import output
-from penstock.cli import engines
+from penstock.cli import engines, output
 from penstock.cli.base import BAD_QUERY, FAILED, app, clean_exit, complain, status
 from penstock.cli.inputs import QueryFile, read_query, split_graph, stream_spec
 from penstock.cli.streaming import Streaming

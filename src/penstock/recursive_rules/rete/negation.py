@@ -13,10 +13,10 @@ from typing import Any
 from penstock.algebra.expressions import Var
 from penstock.errors import QueryError
 from penstock.model.term_encoding import tail_of
-from penstock.rules.expressions import Expression
-from penstock.rules.memory import Memory, Moment
-from penstock.rules.nodes import Node, Scheduled
-from penstock.rules.rows import Meeting, Row
+from penstock.recursive_rules.rete.memory import Memory, Moment
+from penstock.recursive_rules.rete.nodes import Node, Scheduled
+from penstock.recursive_rules.solutions.expressions import Expression
+from penstock.recursive_rules.solutions.rows import Meeting, Row
 
 __all__ = ["Mark", "Minus", "Optional", "OptionalAtOnce", "OptionalBefore"]
 

@@ -13,11 +13,11 @@ from typing import ClassVar
 from penstock.algebra.expressions import Var
 from penstock.algebra.ops import TriplePattern, variables_of
 from penstock.model.term_encoding import encode
-from penstock.rules.background import Known
-from penstock.rules.expressions import Expression
-from penstock.rules.memory import Memory, Moment
-from penstock.rules.rows import STATIC, Layout, Meeting, Row, picked, replaced, slots
-from penstock.rules.rule import terms_of
+from penstock.recursive_rules.analysis.background import Known
+from penstock.recursive_rules.analysis.rule import terms_of
+from penstock.recursive_rules.rete.memory import Memory, Moment
+from penstock.recursive_rules.solutions.expressions import Expression
+from penstock.recursive_rules.solutions.rows import STATIC, Layout, Meeting, Row, picked, replaced, slots
 
 __all__ = [
     "Equals", "Extend", "Filter", "Join", "Leaf", "Node", "Project", "Scheduled", "Seq", "Table", "Union", "View",

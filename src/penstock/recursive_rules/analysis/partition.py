@@ -18,8 +18,8 @@ from penstock.algebra import ops
 from penstock.algebra.expressions import Var
 from penstock.algebra.ops import Op, TriplePattern
 from penstock.model.term_encoding import decode, encode
-from penstock.rules.following import NOTHING, OBJECT_PLACE, SUBJECT_PLACE, Following, Shape
-from penstock.rules.rule import Rule, plans
+from penstock.recursive_rules.analysis.entailment import NOTHING, OBJECT_PLACE, SUBJECT_PLACE, Entailment, Shape
+from penstock.recursive_rules.analysis.rule import Rule, plans
 
 __all__ = ["SUBJECT", "Partition", "partition"]
 
@@ -51,7 +51,7 @@ class Partition:
 def partition(
     rules: Sequence[Rule],
     streamed: Callable[[TriplePattern], bool] = lambda pattern: True,
-    following: Following = NOTHING,
+    following: Entailment = NOTHING,
 ) -> Partition | None:
     """A way to split the elements of these rules; None if there is none. `streamed` tells whether a pattern may match
     an element at all: what matches the background alone is everywhere."""
@@ -105,7 +105,7 @@ def _agreed(occurrences: list[Occurrence]) -> Places | None:
     return {predicate: max(places) for predicate, places in allowed.items()}
 
 
-def _with_following(found: Partition, following: Following) -> Partition | None:
+def _with_following(found: Partition, following: Entailment) -> Partition | None:
     """The same for elements from which something follows that rules read."""
     places = dict(found.places)
     for predicate in map(decode, sorted(following.predicates)):

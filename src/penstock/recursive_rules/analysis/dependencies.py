@@ -15,9 +15,9 @@ from pyoxigraph import BlankNode
 from penstock.algebra import ops
 from penstock.algebra.expressions import PatternTerm, Var
 from penstock.algebra.ops import Op, TriplePattern
-from penstock.rules.components import components
-from penstock.rules.following import NOTHING, Following
-from penstock.rules.rule import Rule, plans, terms_of
+from penstock.recursive_rules.analysis.components import components
+from penstock.recursive_rules.analysis.entailment import NOTHING, Entailment
+from penstock.recursive_rules.analysis.rule import Rule, plans, terms_of
 
 __all__ = ["Layer", "feeds", "layers", "may_match", "read_by"]
 
@@ -32,7 +32,7 @@ class Layer:
     recursive: bool = False
 
 
-def layers(rules: Sequence[Rule], following: Following = NOTHING) -> list[Layer]:
+def layers(rules: Sequence[Rule], following: Entailment = NOTHING) -> list[Layer]:
     """The rules in dependency order: rules without recursion as early as possible, each recursive group by itself."""
     leads_to = [[j for j, other in enumerate(rules) if feeds(rule, other, following)] for rule in rules]
     groups = components(leads_to)
@@ -55,7 +55,7 @@ def _at_depth(groups: list[list[int]], rules: Sequence[Rule], leads_to: list[lis
             yield Layer(tuple(rules[i] for i in group), recursive=True)
 
 
-def feeds(rule: Rule, other: Rule, following: Following = NOTHING) -> bool:
+def feeds(rule: Rule, other: Rule, following: Entailment = NOTHING) -> bool:
     """Whether some triple of `rule` may match a pattern of `other`."""
     if not other.reads_rules:
         return False
@@ -89,7 +89,7 @@ def _steps(path: ops.PathExpr) -> Iterator[TriplePattern]:
             yield _ANYTHING
 
 
-def may_match(rule: Rule, triple: TriplePattern, pattern: TriplePattern, following: Following = NOTHING) -> bool:
+def may_match(rule: Rule, triple: TriplePattern, pattern: TriplePattern, following: Entailment = NOTHING) -> bool:
     """Whether a triple that the rule makes of this part of its template, or what follows, may match the pattern."""
     return any(_fits(rule, made, pattern) for made in following.patterns(triple))
 

@@ -18,14 +18,14 @@ from pyoxigraph import NamedNode
 
 from penstock.errors import QueryError
 from penstock.model.term_encoding import encode
-from penstock.rules.background import Background, Nothing
-from penstock.rules.following import NOTHING, Following
-from penstock.rules.memory import State
-from penstock.rules.network import Network
-from penstock.rules.nodes import Leaf, Receive
-from penstock.rules.order import Stage, stages
-from penstock.rules.rows import Row, ends
-from penstock.rules.rule import Rule
+from penstock.recursive_rules.analysis.background import Background, Nothing
+from penstock.recursive_rules.analysis.entailment import NOTHING, Entailment
+from penstock.recursive_rules.analysis.rule import Rule
+from penstock.recursive_rules.rete.evaluation_order import Stage, stages
+from penstock.recursive_rules.rete.memory import State
+from penstock.recursive_rules.rete.network import Network
+from penstock.recursive_rules.rete.nodes import Leaf, Receive
+from penstock.recursive_rules.solutions.rows import Row, ends
 
 __all__ = ["Element", "Limits", "Machine", "merged"]
 
@@ -63,7 +63,7 @@ class Machine:
         background: Background | None = None,
         limits: Limits | None = None,
         saved: bytes | None = None,
-        following: Following = NOTHING,
+        following: Entailment = NOTHING,
         retention: int | None = None,
     ) -> None:
         self.now: int | None = None

@@ -9,9 +9,9 @@ from pyoxigraph import NamedNode
 
 from penstock.algebra.ops import Op, Query, StaticView, StreamWindow
 from penstock.explain.explanation import Explanation, explain_query, explanation_of
-from penstock.explain.figures import amount, counted
 from penstock.explain.model import Figures, Node
-from penstock.explain.names import Names
+from penstock.explain.notation import Notation
+from penstock.explain.number_format import amount, counted
 from penstock.explain.sources import Known
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def of_registered(name: str, query: Query, text: str, examined: Examined | None)
 
 def measured(query: Query, text: str, examined: Examined) -> Explanation:
     """The explanation of a query that was planned for its data, and perhaps run."""
-    names = Names(text)
+    names = Notation(text)
     streams = {name: held.predicates for name, held in examined.streams.items() if held.predicates is not None}
     found = explanation_of(query, examined.optimised, names, Known(examined.background, streams))
     graph = found.optimised

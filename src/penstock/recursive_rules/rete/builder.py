@@ -13,16 +13,16 @@ from penstock.algebra.scope import exists_in, expressions_of
 from penstock.algebra.smart_constructors import TRUE
 from penstock.algebra.substitute import rename
 from penstock.model.term_encoding import encode
-from penstock.rules import absence, nodes
-from penstock.rules.between import Between, Gap, gap
-from penstock.rules.check import inside
-from penstock.rules.expressions import Expression
-from penstock.rules.nodes import Node, View
-from penstock.rules.rows import STATIC, Layout, Meeting, key_of, slots
-from penstock.rules.rule import Place, Rule, terms_of
+from penstock.recursive_rules.analysis.check import inside
+from penstock.recursive_rules.analysis.rule import Place, Rule, terms_of
+from penstock.recursive_rules.rete import negation, nodes
+from penstock.recursive_rules.rete.negated_sequence import Gap, NegatedSequence, gap
+from penstock.recursive_rules.rete.nodes import Node, View
+from penstock.recursive_rules.solutions.expressions import Expression
+from penstock.recursive_rules.solutions.rows import STATIC, Layout, Meeting, key_of, slots
 
 if TYPE_CHECKING:
-    from penstock.rules.network import Network
+    from penstock.recursive_rules.rete.network import Network
 
 __all__ = ["Builder"]
 
@@ -118,7 +118,7 @@ class Builder:
         other = self.build(pattern, place if condition is None else (*place, 0), read=True)
         meeting = Meeting(op.children[0], node.layout, pattern, other.layout)
         test = None if condition is None else self.expression(condition, meeting.layout)
-        made = self._once((op, mark), lambda: absence.Mark(meeting, (*node.layout, mark), test), node, other)
+        made = self._once((op, mark), lambda: negation.Mark(meeting, (*node.layout, mark), test), node, other)
         self._remember(made, [0, self._bound(exists.pattern, place)], read)
         return made
 
@@ -132,7 +132,7 @@ class Builder:
         shared = [var for var in meeting.layout if var in absent.layout]
         known = slots(after.layout)
         key = key_of([known[var] for var in shared]) if all(var in known for var in shared) else None
-        node = self._once((op, "gap"), lambda: Between(meeting, whole, key), before, absent, after)
+        node = self._once((op, "gap"), lambda: NegatedSequence(meeting, whole, key), before, absent, after)
         bound = self._bound(found.before, places[0])
         self._remember(node, [bound, bound], read=True)
         if found.condition == TRUE:
@@ -152,19 +152,19 @@ class Builder:
         return nodes.Equals(Meeting(op.left, left, op.right, right))
 
     def left_join(self, op: ops.LeftJoin, left: Layout, right: Layout) -> Node:
-        return self._optional(absence.Optional, op.condition, Meeting(op.left, left, op.right, right))
+        return self._optional(negation.Optional, op.condition, Meeting(op.left, left, op.right, right))
 
     def optional_seq(self, op: ops.OptionalSeq, left: Layout, right: Layout) -> Node:
-        return self._optional(absence.OptionalBefore, op.condition, Meeting(op.right, right, op.left, left))
+        return self._optional(negation.OptionalBefore, op.condition, Meeting(op.right, right, op.left, left))
 
     def equals_optional(self, op: ops.EqualsOptional, left: Layout, right: Layout) -> Node:
-        return self._optional(absence.OptionalAtOnce, op.condition, Meeting(op.left, left, op.right, right))
+        return self._optional(negation.OptionalAtOnce, op.condition, Meeting(op.left, left, op.right, right))
 
-    def _optional(self, kind: type[absence.Optional], condition: Expr | None, meeting: Meeting) -> Node:
+    def _optional(self, kind: type[negation.Optional], condition: Expr | None, meeting: Meeting) -> Node:
         return kind(meeting, None if condition is None else self.expression(condition, meeting.layout))
 
     def minus(self, op: ops.Minus, left: Layout, right: Layout) -> Node:
-        return absence.Minus(Meeting(op.left, left, op.right, right), left)
+        return negation.Minus(Meeting(op.left, left, op.right, right), left)
 
     def union(self, op: ops.Union, left: Layout, right: Layout) -> Node:
         return nodes.Union((*left, *(var for var in right if var not in left)), left, right)

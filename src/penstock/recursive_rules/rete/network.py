@@ -8,15 +8,15 @@ from typing import TypeVar
 
 from penstock.algebra import ops
 from penstock.algebra.ops import TriplePattern
-from penstock.rules.background import Background
-from penstock.rules.builder import Builder
-from penstock.rules.check import check
-from penstock.rules.depend import may_match
-from penstock.rules.following import NOTHING, Following
-from penstock.rules.head import Head
-from penstock.rules.memory import Memory
-from penstock.rules.nodes import Leaf, Node, View
-from penstock.rules.rule import Rule
+from penstock.recursive_rules.analysis.background import Background
+from penstock.recursive_rules.analysis.check import check
+from penstock.recursive_rules.analysis.dependencies import may_match
+from penstock.recursive_rules.analysis.entailment import NOTHING, Entailment
+from penstock.recursive_rules.analysis.rule import Rule
+from penstock.recursive_rules.rete.builder import Builder
+from penstock.recursive_rules.rete.memory import Memory
+from penstock.recursive_rules.rete.nodes import Leaf, Node, View
+from penstock.recursive_rules.rete.template import TemplateNode
 
 __all__ = ["Edge", "Network"]
 
@@ -29,7 +29,7 @@ Made = TypeVar("Made", bound=Node)
 class Network:
     """The nodes of all rules, and what leads where."""
 
-    def __init__(self, rules: Sequence[Rule], background: Background, following: Following = NOTHING) -> None:
+    def __init__(self, rules: Sequence[Rule], background: Background, following: Entailment = NOTHING) -> None:
         self.apart = any(rule.streams is not None for rule in rules)  # whether some read streams that others do not
         self.nodes: list[Node] = []
         self.edges: list[Edge] = []
@@ -44,12 +44,12 @@ class Network:
         for rule, head in heads:
             self._feed(rule, head)
 
-    def _head(self, rule: Rule) -> Head:
+    def _head(self, rule: Rule) -> TemplateNode:
         check(rule)
         root = Builder(self, rule).build(rule.pattern, (), read=False)
-        return self.add(Head(rule, root.layout, self.following), rule, (root,))
+        return self.add(TemplateNode(rule, root.layout, self.following), rule, (root,))
 
-    def _feed(self, rule: Rule, head: Head) -> None:
+    def _feed(self, rule: Rule, head: TemplateNode) -> None:
         for triple, readers in zip(rule.template, head.readers, strict=True):
             for leaf in self.leaves:
                 reads = leaf.streams is None or ops.RULES.value in leaf.streams

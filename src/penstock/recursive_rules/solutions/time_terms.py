@@ -8,7 +8,7 @@ from pyoxigraph import Literal
 
 from penstock.algebra.durations import lengths, written
 from penstock.model.term_encoding import tail_of
-from penstock.rules.rows import Row
+from penstock.recursive_rules.solutions.rows import Row
 
 __all__ = ["micros", "occurrence"]
 

@@ -13,9 +13,9 @@ from pyoxigraph import Literal, NamedNode, Quad, QuerySolutions, Store, Variable
 from penstock.algebra.expressions import Call, Const, Expr, Occurrence, Term, Var
 from penstock.algebra.scope import references
 from penstock.model.term_encoding import decode, encode
-from penstock.rules.quick import ERROR, Slow, as_term, as_truth, quick
-from penstock.rules.rows import Layout, Row, slots
-from penstock.rules.times import occurrence
+from penstock.recursive_rules.solutions.fast_expressions import ERROR, Slow, as_term, as_truth, fast_evaluator
+from penstock.recursive_rules.solutions.rows import Layout, Row, slots
+from penstock.recursive_rules.solutions.time_terms import occurrence
 
 __all__ = ["Expression"]
 
@@ -41,7 +41,7 @@ class Expression:
         named = dict(zip((*known, *map(Occurrence, self._kinds)), self._names, strict=True))
         self._text = _written(expr, named)
         self._base = base
-        self._quick = quick(expr, places)
+        self._quick = fast_evaluator(expr, places)
         self._answers: dict[tuple[bool, Operands], str | None] = {}
 
     def values(self, rows: Sequence[Row]) -> list[str | None]:

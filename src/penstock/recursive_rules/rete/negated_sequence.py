@@ -14,11 +14,11 @@ from penstock.algebra.expressions import Call, Expr, Var
 from penstock.algebra.ops import EqualsOptional, Filter, Op, Seq
 from penstock.algebra.scope import certain, conjuncts, visible
 from penstock.algebra.smart_constructors import conjunction
-from penstock.rules.memory import Memory, State
-from penstock.rules.nodes import Scheduled
-from penstock.rules.rows import Meeting, Row
+from penstock.recursive_rules.rete.memory import Memory, State
+from penstock.recursive_rules.rete.nodes import Scheduled
+from penstock.recursive_rules.solutions.rows import Meeting, Row
 
-__all__ = ["Between", "Gap", "gap"]
+__all__ = ["Gap", "NegatedSequence", "gap"]
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def _asks_unbound(part: Expr, among: frozenset[Var]) -> bool:
     return False
 
 
-class Between(Scheduled):
+class NegatedSequence(Scheduled):
     """Inputs: A, N, B.
 
     Of equal rows of A with one start the first to end says all: it is before B if another is, and an N after another is

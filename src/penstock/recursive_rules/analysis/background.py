@@ -10,7 +10,7 @@ from pyoxigraph import DefaultGraph, Literal, NamedNode, Store, Triple
 from penstock.algebra.expressions import Var
 from penstock.algebra.ops import TriplePattern
 from penstock.model.term_encoding import encode
-from penstock.rules.rule import terms_of
+from penstock.recursive_rules.analysis.rule import terms_of
 
 __all__ = ["Background", "Known", "Nothing", "StoreBackground"]
 

@@ -18,9 +18,9 @@ from penstock.algebra.ops import TriplePattern
 from penstock.model.term_encoding import decode, encode
 from penstock.reasoning import Ontology
 from penstock.reasoning.ontology import OBJECT, SUBJECT, TEXT
-from penstock.rules.rows import Row
+from penstock.recursive_rules.solutions.rows import Row
 
-__all__ = ["NOTHING", "OBJECT_PLACE", "SUBJECT_PLACE", "Following", "Shape", "following"]
+__all__ = ["NOTHING", "OBJECT_PLACE", "SUBJECT_PLACE", "Entailment", "Shape", "entailment_of"]
 
 SUBJECT_PLACE, OBJECT_PLACE = 2, 4  # where they stand in a row
 Shape = tuple[str | int, str, str | int]
@@ -28,7 +28,7 @@ Shape = tuple[str | int, str, str | int]
 
 
 @dataclass(frozen=True)
-class Following:
+class Entailment:
     """By predicate, whatever the object; of the same where the object is a literal; and by class."""
 
     by_predicate: Mapping[str, tuple[Shape, ...]] = field(default_factory=dict)
@@ -76,16 +76,16 @@ class Following:
         return frozenset((*self.by_predicate.get(predicate, ()), *classes))
 
 
-NOTHING = Following()
+NOTHING = Entailment()
 
 
-def following(ontology: Ontology | None, patterns: Iterable[TriplePattern]) -> Following:
+def entailment_of(ontology: Ontology | None, patterns: Iterable[TriplePattern]) -> Entailment:
     """What follows by that ontology and may match one of these patterns."""
     if ontology is None or not ontology.active:
         return NOTHING
     wanted = _Wanted(patterns)
     named = {p for p in ontology.active if isinstance(p, NamedNode)} | ontology.typing
-    return Following(
+    return Entailment(
         _table({p: wanted.shapes(ontology.template(p), p, OBJECT) for p in named}),
         _table({p: wanted.shapes(ontology.template(p, literal=True), p, TEXT) for p in named}),
         _table({c: wanted.shapes(ontology.of_class(c)) for c in ontology.superclasses}),

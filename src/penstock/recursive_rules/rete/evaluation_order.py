@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from penstock.errors import QueryError
-from penstock.rules.components import components
-from penstock.rules.network import Network
-from penstock.rules.nodes import Node, Scheduled
+from penstock.recursive_rules.analysis.components import components
+from penstock.recursive_rules.rete.network import Network
+from penstock.recursive_rules.rete.nodes import Node, Scheduled
 
 __all__ = ["Stage", "stages"]
 

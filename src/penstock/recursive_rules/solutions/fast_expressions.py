@@ -15,10 +15,10 @@ from pyoxigraph import Literal
 
 from penstock.algebra.expressions import Call, Const, Expr, Occurrence, Var
 from penstock.model.term_encoding import encode, tail_of
-from penstock.rules.rows import Row
-from penstock.rules.times import micros
+from penstock.recursive_rules.solutions.rows import Row
+from penstock.recursive_rules.solutions.time_terms import micros
 
-__all__ = ["ERROR", "Slow", "as_term", "as_truth", "quick"]
+__all__ = ["ERROR", "Slow", "as_term", "as_truth", "fast_evaluator"]
 
 ERROR: Any = object()
 """The value of an expression that has none."""
@@ -40,7 +40,7 @@ class Slow(Exception):
     """Something that only the engine can tell."""
 
 
-def quick(expr: Expr, places: Mapping[Var, int]) -> Ask | None:
+def fast_evaluator(expr: Expr, places: Mapping[Var, int]) -> Ask | None:
     """How to evaluate the expression on a row; None if it has parts that are not known here."""
     match expr:
         case Var():
@@ -54,7 +54,7 @@ def quick(expr: Expr, places: Mapping[Var, int]) -> Ask | None:
         case Call("BOUND", (Var() as var,)):
             return _bound(places.get(var))
         case Call(name, args) if name in _FORMS:
-            asks = [ask for arg in args if (ask := quick(arg, places)) is not None]
+            asks = [ask for arg in args if (ask := fast_evaluator(arg, places)) is not None]
             return _FORMS[name](*asks) if len(asks) == len(args) and len(asks) in _ARITIES[name] else None
     return None
 

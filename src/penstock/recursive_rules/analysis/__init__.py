@@ -1,0 +1,1 @@
+"""Static analysis of a set of rules: dependencies, evaluation layers, partitioning, entailed patterns."""
