@@ -16,7 +16,7 @@ from penstock.syntax.checks.warnings import warnings_of
 from penstock.syntax.diagnose import diagnose_character, diagnose_token
 from penstock.syntax.lexer import LexicalError, SparqlLexer
 from penstock.syntax.source import Source
-from penstock.syntax.transform.csparql import QueryTransformer
+from penstock.syntax.transform.query import QueryTransformer
 
 __all__ = ["GRAMMAR", "grammar", "parse"]
 

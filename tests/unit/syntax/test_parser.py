@@ -10,7 +10,7 @@ from penstock.syntax.functions import BUILTINS
 from penstock.syntax.iri import resolve
 from penstock.syntax.lexer import SparqlLexer
 from penstock.syntax.parser import grammar, parser
-from penstock.syntax.transform.csparql import QueryTransformer
+from penstock.syntax.transform.query import QueryTransformer
 
 PREFIX = "PREFIX : <http://example.org/> PREFIX ex: <http://example.org/> "
 XSD = "http://www.w3.org/2001/XMLSchema#"

@@ -17,9 +17,8 @@ from typing import Any
 from pyoxigraph import NamedNode
 
 from penstock.algebra import ops
-from penstock.algebra.build.windows import WindowBuilder
+from penstock.algebra.build.base import BuilderBase
 from penstock.algebra.expressions import Var
-from penstock.algebra.windows import Window
 from penstock.syntax import tree
 from penstock.syntax.suggest import nearest
 
@@ -37,15 +36,12 @@ class _Place:
     background: bool = False
 
 
-class BlockBuilder(WindowBuilder):
+class BlockBuilder(BuilderBase):
     def __init__(self, query: tree.Query) -> None:
-        super().__init__(query.text)
+        super().__init__(query)
         self.stream_iris = {self.iri(clause.iri) for clause in query.streams}
         self.declared = self._declared(query.windows)
         self.has_unnamed = "cqels" in query.languages
-        self.blocks: dict[tuple[NamedNode, Window], NamedNode] = {}
-        self.tags: dict[Window, int] = {}
-        self.own_windows_read = False
         self._place = _Place()
         self._condition_tag = 0
 

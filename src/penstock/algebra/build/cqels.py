@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from penstock.algebra import ops
-from penstock.algebra.build.expressions import Grouping
-from penstock.algebra.build.streams import StreamBuilder
+from penstock.algebra.build.base import BuilderBase, Grouping
 from penstock.algebra.expressions import Aggregate, Call, Var
 from penstock.syntax import tree
 from penstock.syntax.bare_aggregates import chosen_by, loose_keys, nested
@@ -12,7 +11,7 @@ from penstock.syntax.bare_aggregates import chosen_by, loose_keys, nested
 __all__ = ["CqelsBuilder"]
 
 
-class CqelsBuilder(StreamBuilder):
+class CqelsBuilder(BuilderBase):
     def loose_keys(
         self, select: tree.Select | None, modifiers: tree.Modifiers, keys: tuple[Var, ...], pattern: ops.Op
     ) -> tuple[tuple[Var, ...], ops.Op]:

@@ -6,12 +6,10 @@ all: each solution is then delivered once, at its end. Where a query has a windo
 
 from __future__ import annotations
 
-from abc import abstractmethod
-
 from pyoxigraph import Literal
 
 from penstock.algebra import ops
-from penstock.algebra.build.blocks import BlockBuilder
+from penstock.algebra.build.base import BuilderBase
 from penstock.algebra.expressions import Call, Const, Expr, Occurrence, Var
 from penstock.algebra.occurrence import asks_interval
 from penstock.algebra.scope import conjuncts, references, visible
@@ -24,16 +22,7 @@ _PLAIN = {"UNION": ops.Union, "SEQ": ops.Seq, "EQUALS": ops.Equals}
 _ONCE = "a query of events delivers each solution once, when it is complete"
 
 
-class EventBuilder(BlockBuilder):
-    def __init__(self, query: tree.Query) -> None:
-        super().__init__(query)
-        self.asks_when = False
-        self._has_windows = bool(query.windows) or any(clause.window is not None for clause in query.streams)
-
-    @abstractmethod
-    def optional_side(self, group: tree.Group) -> tuple[Expr | None, ops.Op]:
-        """The filters of a group, and its pattern without them."""
-
+class EventBuilder(BuilderBase):
     # Operators and functions
 
     def chain(self, chain: tree.Chain) -> ops.Op:
@@ -79,11 +68,6 @@ class EventBuilder(BlockBuilder):
         return Occurrence(kind)
 
     # Queries of events, and rules
-
-    @property
-    def windowed(self) -> bool:
-        """Whether there is any window. WHERE has to be built already."""
-        return self._has_windows or bool(self.tags or self.blocks)
 
     def of_events(self, query: tree.Query) -> bool:
         given = query.registration

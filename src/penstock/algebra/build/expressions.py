@@ -3,43 +3,20 @@
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
 
-from penstock.algebra import ops
-from penstock.algebra.build.terms import TermBuilder
+from penstock.algebra.build.base import BuilderBase, Grouping
 from penstock.algebra.expressions import Aggregate, Call, Const, Exists, Expr, Var
 from penstock.errors import QueryError
 from penstock.syntax import tree
 from penstock.syntax.functions import CASTS, OCCURRENCES, XSD
 from penstock.syntax.suggest import nearest
 
-__all__ = ["ExpressionBuilder", "Grouping"]
+__all__ = ["ExpressionBuilder"]
 
 _SYNONYMS = {"URI": "IRI", "ISURI": "ISIRI"}
 
 
-@dataclass(slots=True)
-class Grouping:
-    """What expressions over groups see: the keys, what SELECT has named so far, and one variable per aggregate."""
-
-    visible: set[Var]
-    aggregates: dict[Aggregate, Var] = field(default_factory=dict)
-
-
-class ExpressionBuilder(TermBuilder, ABC):
-    @abstractmethod
-    def group(self, group: tree.Group) -> ops.Op:
-        """A group graph pattern."""
-
-    @abstractmethod
-    def occurrence(self, kind: str) -> Expr:
-        """getDURATION() and the like."""
-
-    @abstractmethod
-    def exists_pattern(self, group: tree.Group) -> ops.Op:
-        """The group of an EXISTS."""
-
+class ExpressionBuilder(BuilderBase):
     def expression(self, expression: tree.Expression, grouping: Grouping | None = None) -> Expr:
         match expression:
             case tree.Variable(name):

@@ -7,9 +7,14 @@ from functools import reduce
 from itertools import chain, groupby
 
 from penstock.algebra import ops
+from penstock.algebra.build.base import Grouping
+from penstock.algebra.build.blocks import BlockBuilder
 from penstock.algebra.build.cqels import CqelsBuilder
-from penstock.algebra.build.expressions import Grouping
-from penstock.algebra.build.streams import conjunction
+from penstock.algebra.build.events import EventBuilder
+from penstock.algebra.build.expressions import ExpressionBuilder
+from penstock.algebra.build.streams import StreamBuilder, conjunction
+from penstock.algebra.build.terms import TermBuilder
+from penstock.algebra.build.windows import WindowBuilder
 from penstock.algebra.expressions import Expr, Term, Var
 from penstock.algebra.windows import Window
 from penstock.errors import QueryError, RefusedError
@@ -29,17 +34,19 @@ def translate(text: str, base: str | None = None) -> ops.Query:
 def build(query: tree.Query) -> ops.Query:
     """A query's tree as algebra."""
     try:
-        return _Builder(query).query(query)
+        return Builder(query).query(query)
     except RecursionError:
         raise QueryError("the query is nested too deeply") from None
 
 
 def window_of(query: tree.Query, window: tree.Window) -> Window:
     """What a window in the query means."""
-    return _Builder(query).window(window)
+    return Builder(query).window(window)
 
 
-class _Builder(CqelsBuilder):
+class Builder(TermBuilder, ExpressionBuilder, WindowBuilder, BlockBuilder, EventBuilder, StreamBuilder, CqelsBuilder):
+    """All builders as one, and those of SPARQL's patterns, modifiers and query forms."""
+
     # Graph patterns (18.2.2)
 
     def group(self, group: tree.Group) -> ops.Op:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import reduce
 
 from penstock.algebra import ops
-from penstock.algebra.build.events import EventBuilder
+from penstock.algebra.build.base import BuilderBase
 from penstock.algebra.expressions import Aggregate, Call, Expr, Var
 from penstock.algebra.windows import SlideWindow, Window
 from penstock.syntax import tree
@@ -17,7 +17,7 @@ __all__ = ["StreamBuilder", "conjunction"]
 _EMITS = {"streaming": "intervals", "cqels": "istream"}  # the first that a query has counts
 
 
-class StreamBuilder(EventBuilder):
+class StreamBuilder(BuilderBase):
     # Windows
 
     def streams(self, query: tree.Query) -> tuple[ops.StreamWindow, ...]:

@@ -9,6 +9,7 @@ from itertools import groupby, pairwise
 from pyoxigraph import Literal, NamedNode
 
 from penstock.algebra import ops
+from penstock.algebra.build.base import BuilderBase
 from penstock.algebra.expressions import PatternTerm, Term, Var
 from penstock.errors import QueryError
 from penstock.syntax import tree
@@ -23,19 +24,7 @@ _REPEATS: dict[str, Callable[[ops.PathExpr], ops.PathExpr]] = {
 }
 
 
-class TermBuilder:
-    """Hands out internal variables, numbered over the whole query, and knows the blank nodes met so far."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.blank_nodes: dict[str, Var] = {}
-        self._count = 0
-
-    def fresh(self, kind: str) -> Var:
-        """A variable that no query can name and no other part of this one has."""
-        self._count += 1
-        return Var(f".{kind}{self._count - 1}")
-
+class TermBuilder(BuilderBase):
     # Terms
 
     def term(self, term: tree.Term) -> PatternTerm:

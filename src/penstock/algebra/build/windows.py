@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
-
-from penstock.algebra.build.expressions import ExpressionBuilder
+from penstock.algebra.build.base import BuilderBase
 from penstock.algebra.windows import UNITS, CountWindow, SlideWindow, TimeWindow, Window
-from penstock.errors import QueryError
 from penstock.syntax import tree
 
 __all__ = ["WindowBuilder"]
@@ -18,7 +15,7 @@ _EMPTY = "a window of length 0 holds nothing"
 _STILL = "a window with step 0 never moves"
 
 
-class WindowBuilder(ExpressionBuilder):
+class WindowBuilder(BuilderBase):
     def window(self, window: tree.Window) -> Window:
         match window:
             case tree.TimeWindow():
@@ -82,6 +79,3 @@ class WindowBuilder(ExpressionBuilder):
         if count.amount == 0:
             self.fail(if_zero, count.span)
         return count.amount
-
-    def fail(self, reason: str, span: tree.Span, hint: str | None = None) -> NoReturn:
-        raise span.error(QueryError, reason, self.text, hint)

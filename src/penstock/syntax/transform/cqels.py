@@ -12,7 +12,7 @@ from lark import Token
 
 from penstock.errors import QueryError
 from penstock.syntax import tree
-from penstock.syntax.transform.streaming_sparql import StreamingTransformer
+from penstock.syntax.transform.base import TransformerBase
 
 __all__ = ["CqelsTransformer"]
 
@@ -20,37 +20,17 @@ LANGUAGE = "cqels"
 _WINDOWS = "urn:penstock:window:"
 
 
-class CqelsTransformer(StreamingTransformer):
-    variables: list[tree.Variable]  # all that the text has, in its order
-    window_variables: dict[str, tree.WindowClause]
-    naming: set[tree.Span]  # the places where a variable names a window
-
-    def var(self, token: Token) -> tree.Variable:
-        variable = super().var(token)
-        self.variables.append(variable)
-        return variable
-
+class CqelsTransformer(TransformerBase):
     def variable_window(self, iri: tree.Iri, window: tree.Window, variable: tree.Variable) -> tree.WindowClause:
         self.languages.add(LANGUAGE)
         self.naming.add(variable.span)
         if variable.name in self.window_variables:
             reason = f"?{variable.name} names a window already"
-            raise self.source.error_at(reason, variable.span, "give each window a variable of its own")
+            self.fail(reason, variable.span, "give each window a variable of its own")
         name = tree.Iri(_WINDOWS + variable.name, variable.span)
         clause = tree.WindowClause(name, iri, self.with_units(window), variable)
         self.window_variables[variable.name] = clause
         return clause
-
-    def graph(self, name: tree.Variable | tree.Iri, group: tree.Group) -> tree.NamedGraph | tree.WindowBlock:
-        window = self._window_of(name)
-        return super().graph(name, group) if window is None else tree.WindowBlock(window, group)
-
-    def _window_of(self, name: tree.Variable | tree.Iri) -> tree.Iri | None:
-        """The window that a variable names, if it is such a variable."""
-        if not isinstance(name, tree.Variable) or name.name not in self.window_variables:
-            return None
-        self.naming.add(name.span)
-        return tree.Iri(self.window_variables[name.name].name.value, name.span)
 
     def stream_block(self, token: Token, iri: tree.Iri, window: tree.Window, group: tree.Group) -> tree.StreamBlock:
         self.languages.add(LANGUAGE)
@@ -62,7 +42,7 @@ class CqelsTransformer(StreamingTransformer):
             if variable.name in self.window_variables and variable.span not in self.naming:
                 reason = f"?{variable.name} names a window, so it cannot stand here"
                 hint = f"its patterns stand in GRAPH ?{variable.name} {{ … }}; other variables need another name"
-                raise self.source.error_at(reason, variable.span, hint)
+                self.fail(reason, variable.span, hint)
 
     def grouped_sub_select(self, group: tree.Group, grouping: dict[str, tuple[tree.GroupKey, ...]]) -> tree.Union:
         """`{ SELECT … WHERE { … } } GROUP BY …`, as figure 2 prints Q4: the GROUP BY is the sub-SELECT's."""

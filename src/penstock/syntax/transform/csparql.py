@@ -1,4 +1,4 @@
-"""Parse tree → `tree.Query`, for the rules of `csparql.lark`, on top of those of the other languages."""
+"""Parse tree → REGISTER, streams with windows in brackets and AGGREGATE, for the rules of `csparql.lark`."""
 
 from __future__ import annotations
 
@@ -8,16 +8,14 @@ from lark import Token
 
 from penstock.errors import QueryError
 from penstock.syntax import tree
-from penstock.syntax.source import Source
-from penstock.syntax.transform.epsparql import EventTransformer
-from penstock.syntax.transform.sparql import Clause, Where
+from penstock.syntax.transform.base import TransformerBase
 
-__all__ = ["QueryTransformer"]
+__all__ = ["CsparqlTransformer", "Registered"]
 
 _BARE_NAMES = "urn:penstock:stream:"
 
 
-class _Registered(NamedTuple):
+class Registered(NamedTuple):
     """What REGISTER says; the name waits for the prefixes that may follow."""
 
     kind: Token
@@ -25,44 +23,11 @@ class _Registered(NamedTuple):
     every: tree.Duration | None
 
 
-class QueryTransformer(EventTransformer):
-    def __init__(self, source: Source, base: str | None) -> None:
-        super().__init__(source, base)
-        self.languages = set()
-        self.variables = []
-        self.window_variables = {}
-        self.naming = set()
-        self.named_first = set()
-
-    def start(
-        self,
-        prologue: None,
-        registered: _Registered | None,
-        early: tuple[Clause, ...],
-        query: Where,
-        values: tree.InlineData | None,
-    ) -> tree.Query:
-        form, late, where, modifiers = query
-        clauses = (*early, *late)
-        self.check_window_variables()
-        return tree.Query(
-            form,
-            tuple(clause for clause in clauses if isinstance(clause, tree.DatasetClause)),
-            where,
-            modifiers,
-            values,
-            self.base,
-            self.source.text,
-            tuple(clause for clause in clauses if isinstance(clause, tree.StreamClause)),
-            None if registered is None else self._registration(registered),
-            tuple(clause for clause in clauses if isinstance(clause, tree.WindowClause)),
-            frozenset(self.languages),
-        )
-
+class CsparqlTransformer(TransformerBase):
     # Registration
 
-    def registration(self, kind: Token, name: Token, every: tree.Duration | None, prologue: None) -> _Registered:
-        return _Registered(kind, name, every)
+    def registration(self, kind: Token, name: Token, every: tree.Duration | None, prologue: None) -> Registered:
+        return Registered(kind, name, every)
 
     def registered_name(self, name: Token) -> Token:
         return name
@@ -70,31 +35,23 @@ class QueryTransformer(EventTransformer):
     def frequency(self, every: tree.Duration) -> tree.Duration:
         return every
 
-    def _registration(self, registered: _Registered) -> tree.Registration:
-        kind, token, every = registered
-        readers = {"NAME": self.bare_name, "IRIREF": self.iri_ref}
-        iri = readers.get(token.type, self.prefixed_name)(token)
-        name = str(token) if token.type == "NAME" else iri.value
-        emit = kind.lower() if kind.type not in ("QUERY", "STREAM", "RULE") else None
-        return tree.Registration(name, iri, kind.type != "QUERY", every, emit, kind.type == "RULE")
-
     # Streams and windows
 
     def bare_name(self, name: Token) -> tree.Iri:
         return tree.Iri(_BARE_NAMES + name, self.span(name))
 
     def bracketed_stream(self, iri: tree.Iri, window: tree.Window) -> tree.StreamClause:
-        return self.stream(iri, self._csparql_window(window))
+        return tree.StreamClause(iri, self._csparql_window(window), named=False)
 
     def bracketed_named_stream(self, iri: tree.Iri, window: tree.Window) -> tree.StreamClause:
-        return self.named_stream(iri, self._csparql_window(window))
+        return tree.StreamClause(iri, self._csparql_window(window), named=True)
 
     def _csparql_window(self, window: tree.Window) -> tree.Window:
         """All windows of all languages, but those that would mean something else than elsewhere in C-SPARQL."""
         if isinstance(window, tree.SlideWindow) and window.range is not None:
             reason = "this window has no STEP" if window.slide is None else "SLIDE cannot stand here"
             hint = "write [RANGE … STEP …] or [RANGE … TUMBLING]"
-            raise self.source.error_at(reason, window.span, hint)
+            self.fail(reason, window.span, hint)
         return self.with_units(window)
 
     # Projection

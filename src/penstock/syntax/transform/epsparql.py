@@ -14,7 +14,8 @@ from lark import Token
 
 from penstock.syntax import tree
 from penstock.syntax.scope import visible
-from penstock.syntax.transform.rspql import RspqlTransformer
+from penstock.syntax.source import Source
+from penstock.syntax.transform.base import TransformerBase
 
 __all__ = ["EventTransformer"]
 
@@ -30,8 +31,10 @@ class _Absent(NamedTuple):
     span: tree.Span
 
 
-class EventTransformer(RspqlTransformer):
-    named_first: set[tree.Span]  # the places of new names in SELECT that stand before AS
+class EventTransformer(TransformerBase):
+    def __init__(self, source: Source, base: str | None) -> None:
+        super().__init__(source, base)
+        self._named_first: set[tree.Span] = set()  # the places of new names in SELECT that stand before AS
 
     # Groups with operators between them
 
@@ -45,7 +48,7 @@ class EventTransformer(RspqlTransformer):
 
     def linked_groups(self, first: tree.Group | _Absent, *links: tree.Linked) -> tree.Union | tree.Chain:
         if isinstance(first, _Absent):
-            raise self.source.error_at("NOT cannot stand first", first.span, _SO_FAR)
+            self.fail("NOT cannot stand first", first.span, _SO_FAR)
         for link, following in zip_longest(links, links[1:]):
             if link.negated:
                 self._check_absent(link, following)
@@ -55,15 +58,15 @@ class EventTransformer(RspqlTransformer):
 
     def _check_absent(self, absent: tree.Linked, following: tree.Linked | None) -> None:
         if absent.operator != "SEQ":
-            raise self.source.error_at(f"NOT cannot stand after {absent.operator}", absent.span, _BETWEEN)
+            self.fail(f"NOT cannot stand after {absent.operator}", absent.span, _BETWEEN)
         if following is None:
             reason = "NOT cannot stand last: what has not happened yet may still happen"
-            raise self.source.error_at(reason, absent.span, _SO_FAR)
+            self.fail(reason, absent.span, _SO_FAR)
         if following.negated:
-            raise self.source.error_at("NOT cannot stand after another NOT", following.span, _NEITHER)
+            self.fail("NOT cannot stand after another NOT", following.span, _NEITHER)
         if following.operator != "SEQ":
             reason = f"{following.operator} cannot stand after NOT {{…}}"
-            raise self.source.error_at(reason, following.span, _BETWEEN)
+            self.fail(reason, following.span, _BETWEEN)
 
     def open_where(self, first: tree.Group, *rest: tree.Linked | tree.Filter) -> tree.Group:
         """WHERE without braces around its groups and filters."""
@@ -75,28 +78,19 @@ class EventTransformer(RspqlTransformer):
 
     def select_named_first(self, variable: tree.Variable, expression: tree.Expression) -> tree.SelectItem:
         """`?count AS ?prevcount + 1`"""
-        self.named_first.add(variable.span)
+        self._named_first.add(variable.span)
         return tree.SelectItem(variable, expression)
 
-    def select_query(self, form: tree.Select, *rest: object) -> tuple[object, ...]:
-        where = next(part for part in rest if isinstance(part, tree.Group))
-        return super().select_query(self._named(form, where), *rest)
-
-    def sub_select(
-        self, select: tree.Select, where: tree.Group, modifiers: tree.Modifiers, values: tree.InlineData | None
-    ) -> tree.SubSelect:
-        return super().sub_select(self._named(select, where), where, modifiers, values)
-
-    def _named(self, select: tree.Select, where: tree.Group) -> tree.Select:
+    def with_new_names(self, select: tree.Select, where: tree.Group) -> tree.Select:
         """Of `?a AS ?b` the new name is the one that WHERE does not bind."""
-        if select.items is None or not any(item.variable.span in self.named_first for item in select.items):
+        if select.items is None or not any(item.variable.span in self._named_first for item in select.items):
             return select
         bound = visible(where)
         return replace(select, items=tuple(self._new_name(item, bound) for item in select.items))
 
     def _new_name(self, item: tree.SelectItem, bound: dict[str, None]) -> tree.SelectItem:
         other = item.expression
-        if item.variable.span not in self.named_first or not isinstance(other, tree.Variable):
+        if item.variable.span not in self._named_first or not isinstance(other, tree.Variable):
             return item
         last = item.variable.name in bound and other.name not in bound
         return tree.SelectItem(other, item.variable) if last else item

@@ -5,14 +5,15 @@ from __future__ import annotations
 from lark import Token
 
 from penstock.syntax import tree
-from penstock.syntax.transform.terms import TermTransformer, unquote
+from penstock.syntax.transform.base import TransformerBase
+from penstock.syntax.transform.terms import unquote
 
 __all__ = ["ExpressionTransformer"]
 
 _E = tree.Expression
 
 
-class ExpressionTransformer(TermTransformer):
+class ExpressionTransformer(TransformerBase):
     # Operators
 
     def or_expression(self, *operands: _E) -> _E:

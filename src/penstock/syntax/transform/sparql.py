@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 from lark import Token
 
 from penstock.syntax import tree
-from penstock.syntax.transform.expressions import ExpressionTransformer
+from penstock.syntax.transform.base import TransformerBase
 from penstock.syntax.transform.terms import RDF
 
 __all__ = ["Clause", "SparqlTransformer", "Where"]
@@ -30,7 +30,7 @@ _Datasets: TypeAlias = tuple[Clause, ...]
 Where: TypeAlias = tuple[tree.Form, _Datasets, tree.Group, tree.Modifiers]
 
 
-class SparqlTransformer(ExpressionTransformer):
+class SparqlTransformer(TransformerBase):
     # Query forms
 
     def select_query(self, form: tree.Select, *rest: object) -> tuple[object, ...]:
@@ -142,7 +142,8 @@ class SparqlTransformer(ExpressionTransformer):
         return tree.Minus(group)
 
     def graph(self, name: tree.Variable | tree.Iri, group: tree.Group) -> tree.NamedGraph | tree.WindowBlock:
-        return tree.NamedGraph(name, group)
+        window = self.window_of(name)
+        return tree.NamedGraph(name, group) if window is None else tree.WindowBlock(window, group)
 
     def service(
         self, token: Token, silent: Token | None, name: tree.Variable | tree.Iri, group: tree.Group

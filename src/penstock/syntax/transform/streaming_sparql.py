@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from lark import Token
 
 from penstock.syntax import tree
-from penstock.syntax.transform.windows import WindowTransformer
+from penstock.syntax.transform.base import TransformerBase
 
 __all__ = ["StreamingTransformer"]
 
 LANGUAGE = "streaming"
 
 
-class StreamingTransformer(WindowTransformer):
-    languages: set[str]
-
+class StreamingTransformer(TransformerBase):
     def stream(self, iri: tree.Iri, window: tree.Window | None = None) -> tree.StreamClause:
         return tree.StreamClause(iri, window, named=False)
 
     def named_stream(self, iri: tree.Iri, window: tree.Window | None = None) -> tree.StreamClause:
         return tree.StreamClause(iri, window, named=True)
-
-    def group_graph_pattern(self, brace: Token, *parts: tree.Element | tree.Window) -> tree.Group:
-        """The window, if there is one, stands last."""
-        if parts and isinstance(parts[-1], tree.SlideWindow | tree.CountWindow):
-            *elements, window = parts
-            return replace(super().group_graph_pattern(brace, *elements), window=window)  # type: ignore[arg-type]
-        return super().group_graph_pattern(brace, *parts)  # type: ignore[arg-type]
 
     def sliding_delta_window(
         self, start: Token, range_: tree.Duration, word: Token, slide: tree.Duration | None
@@ -38,7 +27,7 @@ class StreamingTransformer(WindowTransformer):
         return self._made(tree.SlideWindow(range_, slide or tree.Duration(1, range_.unit, self.span(word)), span))
 
     def fixed_window(self, start: Token, range_: tree.Duration, end: Token) -> tree.SlideWindow:
-        return self._made(tree.SlideWindow(range_, range_, self.span(start).to(self.span(end))))
+        return self._made(tree.SlideWindow(range_, range_, self.span_between(start, end)))
 
     def element_window(self, start: Token, size: tree.Count) -> tree.CountWindow:
         self.languages.add(LANGUAGE)

@@ -1,17 +1,16 @@
-"""Parse tree → terms. Each method has the name of a rule in `sparql.lark` and takes its children."""
+"""Parse tree → terms, for the prologue and the rules of terms in `sparql.lark`."""
 
 from __future__ import annotations
 
 import re
-from typing import Any
 
-from lark import Token, Tree
+from lark import Token
 
 from penstock.syntax import tree
 from penstock.syntax.functions import XSD
 from penstock.syntax.iri import resolve
-from penstock.syntax.source import Source
 from penstock.syntax.suggest import prefix_hint
+from penstock.syntax.transform.base import TransformerBase
 
 __all__ = ["RDF", "TermTransformer"]
 
@@ -23,23 +22,7 @@ _QUOTES = {"STRING_LITERAL1": 1, "STRING_LITERAL2": 1, "STRING_LITERAL_LONG1": 3
 _NUMERIC = {"INTEGER": XSD + "integer", "DECIMAL": XSD + "decimal", "DOUBLE": XSD + "double"}
 
 
-class TermTransformer:
-    """Holds what the prologue has declared so far, so that names are resolved as they come by."""
-
-    def __init__(self, source: Source, base: str | None) -> None:
-        self.source = source
-        self.base = base
-        self.prefixes: dict[str, str] = {}
-        self._anonymous = 0
-
-    def transform(self, node: Tree[Token]) -> Any:
-        """Bottom up and left to right: the prologue is read before what needs it."""
-        children = [self.transform(child) if isinstance(child, Tree) else child for child in node.children]
-        return getattr(self, node.data)(*children)
-
-    def span(self, token: Token) -> tree.Span:
-        return self.source.span(token.start_pos or 0, token.end_pos or 0)
-
+class TermTransformer(TransformerBase):
     # Prologue
 
     def base_declaration(self, iri: Token) -> None:
@@ -54,7 +37,9 @@ class TermTransformer:
     # Terms
 
     def var(self, token: Token) -> tree.Variable:
-        return tree.Variable(token[1:], self.span(token))
+        variable = tree.Variable(token[1:], self.span(token))
+        self.variables.append(variable)
+        return variable
 
     def iri_ref(self, token: Token) -> tree.Iri:
         """`<:name>` can be no relative IRI, with nothing before its colon: where there is a prefix : it is :name."""
@@ -67,7 +52,7 @@ class TermTransformer:
         span = self.span(token)
         if prefix not in self.prefixes:
             hint = prefix_hint(prefix, self.prefixes)
-            raise self.source.error_at(f"the prefix {prefix}: is not declared", span, hint)
+            self.fail(f"the prefix {prefix}: is not declared", span, hint)
         return tree.Iri(self.prefixes[prefix] + _STRING_ESCAPE.sub(r"\1", local), span)
 
     def rdf_type(self, token: Token) -> tree.Iri:
@@ -81,10 +66,6 @@ class TermTransformer:
 
     def nil(self, token: Token) -> tree.Iri:
         return tree.Iri(RDF + "nil", self.span(token))
-
-    def new_blank_node(self, span: tree.Span) -> tree.BlankNode:
-        self._anonymous += 1
-        return tree.BlankNode(f"[{self._anonymous}", span)
 
     # Literals
 

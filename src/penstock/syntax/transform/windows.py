@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, NoReturn
 
 from lark import Token
 
 from penstock.syntax import tree
-from penstock.syntax.transform.sparql import SparqlTransformer
+from penstock.syntax.transform.base import TransformerBase
 from penstock.syntax.units import UNITS
 
 __all__ = ["WindowTransformer"]
@@ -21,38 +21,38 @@ _ISO = re.compile(
 _IN_SMALLER = {"w": (7, "d"), "d": (24, "h"), "h": (60, "m"), "m": (60, "s"), "s": (1_000, "ms"), "ms": (1_000, "us")}
 
 
-class WindowTransformer(SparqlTransformer):
+class WindowTransformer(TransformerBase):
     # Windows in square brackets
 
     def sliding_window(self, start: Token, range_: tree.Duration, step: tree.Duration, end: Token) -> tree.TimeWindow:
-        return tree.TimeWindow(range_, step, self._from(start, end))
+        return tree.TimeWindow(range_, step, self.span_between(start, end))
 
     def tumbling_window(self, start: Token, range_: tree.Duration, end: Token) -> tree.TimeWindow:
         return self.sliding_window(start, range_, range_, end)
 
     def counting_window(self, start: Token, size: tree.Count, *rest: Any) -> tree.CountWindow:
         *steps, end = rest
-        return tree.CountWindow(size, steps[0] if steps else None, self._from(start, end))
+        return tree.CountWindow(size, steps[0] if steps else None, self.span_between(start, end))
 
     def tumbling_counting_window(self, start: Token, size: tree.Count, end: Token) -> tree.CountWindow:
         return self.counting_window(start, size, size, end)
 
     def open_window(self, start: Token, range_: tree.Duration, end: Token) -> tree.SlideWindow:
-        return tree.SlideWindow(range_, None, self._from(start, end))
+        return tree.SlideWindow(range_, None, self.span_between(start, end))
 
     def gliding_window(self, start: Token, range_: tree.Duration, slide: tree.Duration, end: Token) -> tree.SlideWindow:
-        return tree.SlideWindow(range_, slide, self._from(start, end))
+        return tree.SlideWindow(range_, slide, self.span_between(start, end))
 
     def now_window(self, start: Token, now: Token, end: Token) -> tree.NowWindow:
-        return tree.NowWindow(self._from(start, end))
+        return tree.NowWindow(self.span_between(start, end))
 
     def all_window(self, start: Token, end: Token) -> tree.SlideWindow:
-        return tree.SlideWindow(None, None, self._from(start, end))
+        return tree.SlideWindow(None, None, self.span_between(start, end))
 
     def past_window(
         self, bracket: Token, start: tree.Duration, end: tree.Duration, step: tree.Duration, closing: Token
     ) -> tree.PastWindow:
-        return tree.PastWindow(start, end, step, self._from(bracket, closing))
+        return tree.PastWindow(start, end, step, self.span_between(bracket, closing))
 
     def present(self, now: Token) -> tree.Duration:
         return tree.Duration(0, "s", self.span(now))
@@ -60,13 +60,10 @@ class WindowTransformer(SparqlTransformer):
     def ago(self, now: Token, duration: tree.Duration) -> tree.Duration:
         return tree.Duration(duration.amount, duration.unit, self.span(now).to(duration.span), duration.bare)
 
-    def _from(self, start: Token, end: Token) -> tree.Span:
-        return self.span(start).to(self.span(end))
-
     # Durations
 
     def duration(self, amount: Token, unit: Token) -> tree.Duration:
-        return tree.Duration(self._whole(amount), UNITS[unit.lower()], self._from(amount, unit))
+        return tree.Duration(self._whole(amount), UNITS[unit.lower()], self.span_between(amount, unit))
 
     def milliseconds(self, amount: Token) -> tree.Duration:
         return tree.Duration(self._whole(amount), "ms", self.span(amount), bare=True)
@@ -76,7 +73,7 @@ class WindowTransformer(SparqlTransformer):
         found = _ISO.fullmatch(written)
         parts = {} if found is None else {unit: text for unit, text in found.groupdict().items() if text}
         if not parts or written[-1] in "Tt":
-            raise self._no_duration(written)
+            self._fail_duration(written)
         amount, unit = 0, next(iter(parts))
         for part in (each for each in parts if each != "f"):
             while unit != part:
@@ -88,12 +85,12 @@ class WindowTransformer(SparqlTransformer):
             amount = amount * 10**digits + int(fraction.ljust(digits, "0"))
         return tree.Duration(amount, unit, self.span(written))
 
-    def _no_duration(self, written: Token) -> Exception:
+    def _fail_duration(self, written: Token) -> NoReturn:
         reason, hint = f"{written} is no duration", "durations are written as in PT10S, PT1M30S, P1DT12H, or 10s"
         if re.match(r"P\d+[YM]", written, re.IGNORECASE):
             reason = f"{written} is no window: years and months differ in length"
             hint = "write days, as in P30D"
-        return self.source.error_at(reason, self.span(written), hint)
+        self.fail(reason, self.span(written), hint)
 
     def count(self, amount: Token) -> tree.Count:
         return tree.Count(self._whole(amount), self.span(amount))
@@ -103,14 +100,5 @@ class WindowTransformer(SparqlTransformer):
 
     def _digits(self, digits: str, place: Token) -> int:
         if len(digits) > _MOST_DIGITS:
-            raise self.source.error_at("this number is too large", self.span(place))
+            self.fail("this number is too large", self.span(place))
         return int(digits)
-
-    def with_units(self, window: tree.Window) -> tree.Window:
-        """The window; a number without a unit is an error, but for the languages in which it means milliseconds."""
-        parts = (getattr(window, name, None) for name in ("range", "step", "slide", "start", "end"))
-        for part in parts:
-            if isinstance(part, tree.Duration) and part.bare:
-                hint = f"write {part.amount}s or {part.amount}ms, for instance"
-                raise self.source.error_at(f"{part.amount} has no unit of time", part.span, hint)
-        return window
