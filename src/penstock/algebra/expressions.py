@@ -8,7 +8,8 @@ signs); casts and extension functions have their IRI as name.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from pyoxigraph import BlankNode, Literal, NamedNode
@@ -25,6 +26,30 @@ class Expr:
     """Base of all expressions."""
 
     __slots__ = ()
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        """The operands, left to right (the pattern of an EXISTS is a plan, and no operand)."""
+        return ()
+
+    def with_children(self, children: tuple[Expr, ...]) -> Expr:
+        """The same operation on other operands."""
+        return self
+
+    def map_children(self, change: Callable[[Expr], Expr]) -> Expr:
+        """The expression with changed operands; the very same object if none changed."""
+        before = self.children
+        after = tuple(map(change, before))
+        return self if all(old is new for old, new in zip(before, after, strict=True)) else self.with_children(after)
+
+
+def walk(expr: Expr) -> Iterator[Expr]:
+    """The expression and its operands at any depth, root first, left to right, without the patterns of EXISTS."""
+    waiting = [expr]
+    while waiting:
+        found = waiting.pop()
+        yield found
+        waiting.extend(reversed(found.children))
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -60,6 +85,13 @@ class Call(Expr):
     name: str
     args: tuple[Expr, ...]
 
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return self.args
+
+    def with_children(self, children: tuple[Expr, ...]) -> Call:
+        return Call(self.name, children)
+
 
 @dataclass(frozen=True, slots=True)
 class Exists(Expr):
@@ -84,3 +116,10 @@ class Aggregate(Expr):
     argument: Expr | None
     distinct: bool = False
     separator: str | None = None
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return () if self.argument is None else (self.argument,)
+
+    def with_children(self, children: tuple[Expr, ...]) -> Aggregate:
+        return replace(self, argument=children[0])

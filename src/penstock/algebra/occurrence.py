@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from penstock.algebra.expressions import Aggregate, Call, Expr, Occurrence
+from penstock.algebra.expressions import Expr, Occurrence, walk
 from penstock.algebra.ops import Equals, EqualsOptional, Op, OptionalSeq, Query, Seq
 from penstock.algebra.scope import exists_in, expressions_of
 
@@ -44,11 +44,4 @@ def everywhere(op: Op) -> Iterator[Op]:
 
 def asks_interval(expression: Expr) -> bool:
     """Whether it has getDURATION() or the like; inside EXISTS they ask the rows there, and not those here."""
-    match expression:
-        case Occurrence():
-            return True
-        case Call(_, args):
-            return any(map(asks_interval, args))
-        case Aggregate(_, Expr() as argument):
-            return asks_interval(argument)
-    return False
+    return any(isinstance(part, Occurrence) for part in walk(expression))

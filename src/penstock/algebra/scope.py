@@ -6,10 +6,11 @@ frozen and hashable.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import lru_cache
 
-from penstock.algebra.expressions import Aggregate, Call, Const, Exists, Expr, Var
+from penstock.algebra.expressions import Call, Const, Exists, Expr, Var, walk
 from penstock.algebra.ops import (
     Annotate,
     Bgp,
@@ -33,7 +34,8 @@ from penstock.algebra.ops import (
 )
 
 __all__ = [
-    "certain", "conjuncts", "exists_in", "expressions_of", "free", "mentioned", "references", "substituted", "visible",
+    "certain", "conjuncts", "exists_in", "expressions_of", "free", "map_expressions", "mentioned", "references",
+    "substituted", "visible",
 ]  # fmt: skip
 
 Vars = frozenset[Var]
@@ -117,16 +119,7 @@ def conjuncts(condition: Expr) -> tuple[Expr, ...]:
 @lru_cache(maxsize=8192)
 def references(expr: Expr) -> Vars:
     """All variables an expression mentions; those of an EXISTS are all that its pattern mentions at any depth."""
-    match expr:
-        case Var():
-            return frozenset((expr,))
-        case Call(_, args):
-            return union_of(references(arg) for arg in args)
-        case Exists(pattern):
-            return mentioned(pattern)
-        case Aggregate(_, argument):
-            return NONE if argument is None else references(argument)
-    return NONE
+    return _variables(expr, mentioned)
 
 
 @lru_cache(maxsize=8192)
@@ -138,14 +131,7 @@ def mentioned(op: Op) -> Vars:
 
 def exists_in(expr: Expr) -> tuple[Exists, ...]:
     """The EXISTS of an expression, left to right; those inside another's pattern are not looked for."""
-    match expr:
-        case Exists():
-            return (expr,)
-        case Call(_, args):
-            return tuple(found for arg in args for found in exists_in(arg))
-        case Aggregate(_, Expr() as argument):
-            return exists_in(argument)
-    return ()
+    return tuple(found for found in walk(expr) if isinstance(found, Exists))
 
 
 def expressions_of(op: Op) -> tuple[Expr, ...]:
@@ -166,6 +152,24 @@ def expressions_of(op: Op) -> tuple[Expr, ...]:
     return ()
 
 
+def map_expressions(op: Op, change: Callable[[Expr], Expr]) -> Op:
+    """The operator with its own expressions changed: the counterpart of `expressions_of`."""
+    match op:
+        case Filter(condition, _) | LeftJoin(Expr() as condition, _, _):
+            return replace(op, condition=change(condition))
+        case OptionalSeq(_, _, Expr() as condition) | EqualsOptional(_, _, Expr() as condition):
+            return replace(op, condition=change(condition))
+        case Extend(_, expression, _):
+            return replace(op, expression=change(expression))
+        case OrderBy(conditions, _):
+            return replace(op, conditions=tuple(replace(key, expression=change(key.expression)) for key in conditions))
+        case Group(_, aggregates, _):
+            return replace(op, aggregates=tuple((var, change(made)) for var, made in aggregates))  # type: ignore[misc]
+        case Annotate(_, aggregate, _, _):
+            return replace(op, aggregate=change(aggregate))  # type: ignore[arg-type]
+    return op
+
+
 @lru_cache(maxsize=8192)
 def free(op: Op) -> Vars:
     """The variables that expressions anywhere inside mention without seeing them.
@@ -174,20 +178,13 @@ def free(op: Op) -> Vars:
     pattern has free variables is correlated by more than a join on the visible ones.
     """
     around = union_of(visible(child) for child in op.children)
-    own = union_of(_read(expr) for expr in expressions_of(op)) - around
+    own = union_of(_variables(expr, _read) for expr in expressions_of(op)) - around
     return own | union_of(free(child) for child in op.children)
 
 
-def _read(expr: Expr) -> Vars:
-    """As `references`, but without what a sub-SELECT inside an EXISTS hides."""
-    match expr:
-        case Call(_, args):
-            return union_of(_read(arg) for arg in args)
-        case Exists(pattern):
-            return visible(pattern) | free(pattern)
-        case Aggregate(_, Expr() as argument):
-            return _read(argument)
-    return references(expr)
+def _read(pattern: Op) -> Vars:
+    """As `mentioned`, but without the variables that a sub-SELECT hides."""
+    return visible(pattern) | free(pattern)
 
 
 @lru_cache(maxsize=8192)
@@ -196,17 +193,14 @@ def substituted(op: Op) -> Vars:
     on the right of a MINUS too, but those that a SELECT or GROUP BY hides."""
     if isinstance(op, Project | Group):
         return visible(op)
-    own = visible(op) | union_of(_substituted_in(expr) for expr in expressions_of(op))
+    own = visible(op) | union_of(_variables(expr, substituted) for expr in expressions_of(op))
     return own | union_of(substituted(child) for child in op.children)
 
 
-def _substituted_in(expr: Expr) -> Vars:
-    match expr:
-        case Call(_, args):
-            return union_of(_substituted_in(arg) for arg in args)
-        case Exists(pattern):
-            return substituted(pattern)
-    return references(expr)
+def _variables(expr: Expr, of_pattern: Callable[[Op], Vars]) -> Vars:
+    """The variables of an expression, with those of an EXISTS as the function finds them in its pattern."""
+    found = (part for part in walk(expr) if isinstance(part, Var | Exists))
+    return union_of(frozenset((part,)) if isinstance(part, Var) else of_pattern(part.pattern) for part in found)
 
 
 def union_of(sets: Iterable[Vars]) -> Vars:

@@ -8,6 +8,7 @@ where an outer solution is substituted into the pattern; so a fold that would ne
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import reduce
 from typing import Any
 
 from pyoxigraph import Literal, NamedNode
@@ -18,9 +19,9 @@ from penstock.algebra.ops import Bgp, Op, Table, TriplePattern
 from penstock.algebra.scope import conjuncts, mentioned, visible
 
 __all__ = [
-    "FALSE", "TRUE", "annotate", "conjunction", "distinct", "empty", "equals", "equals_optional", "extend", "filter",
-    "graph", "group", "in_window", "is_empty", "is_unit", "join", "left_join", "minus", "optional_seq", "order",
-    "path", "project", "rebuild", "reduced", "seq", "slice", "union", "window_override",
+    "FALSE", "TRUE", "annotate", "conjunction", "disjunction", "distinct", "empty", "equals", "equals_optional",
+    "extend", "filter", "graph", "group", "in_window", "is_empty", "is_unit", "join", "left_join", "minus",
+    "optional_seq", "order", "path", "project", "rebuild", "reduced", "seq", "slice", "union", "window_override",
 ]  # fmt: skip
 
 TRUE = Const(Literal(True))
@@ -104,14 +105,20 @@ def minus(left: Op, right: Op) -> Op:
 
 
 def conjunction(parts: Iterable[Expr]) -> Expr:
-    """All of them, as a condition: `true` is left out, and one `false` is enough."""
-    kept = [part for part in parts if part != TRUE]
-    if FALSE in kept:
-        return FALSE
-    result = kept[0] if kept else TRUE
-    for part in kept[1:]:
-        result = Call("&&", (result, part))
-    return result
+    """The `&&` of conditions: `true` is left out, and one `false` is enough."""
+    return _chain("&&", parts, neutral=TRUE, decisive=FALSE)
+
+
+def disjunction(parts: Iterable[Expr]) -> Expr:
+    """The `||` of conditions: `false` is left out, and one `true` is enough."""
+    return _chain("||", parts, neutral=FALSE, decisive=TRUE)
+
+
+def _chain(name: str, parts: Iterable[Expr], neutral: Expr, decisive: Expr) -> Expr:
+    kept = [part for part in parts if part != neutral]
+    if decisive in kept:
+        return decisive
+    return reduce(lambda left, right: Call(name, (left, right)), kept) if kept else neutral
 
 
 def filter(condition: Expr, pattern: Op) -> Op:

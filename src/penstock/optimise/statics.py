@@ -7,10 +7,10 @@ from functools import lru_cache, reduce
 from typing import TypeVar
 
 from penstock.algebra import ops
-from penstock.algebra.expressions import Aggregate, Call, Expr, Occurrence, Var
+from penstock.algebra.expressions import Call, Exists, Expr, Occurrence, Var, walk
 from penstock.algebra.occurrence import everywhere
 from penstock.algebra.ops import Op
-from penstock.algebra.scope import Vars, exists_in, expressions_of, free, mentioned, visible
+from penstock.algebra.scope import Vars, expressions_of, free, mentioned, visible
 from penstock.optimise.statistics import Statistics
 from penstock.optimise.walk import map_children
 
@@ -51,24 +51,21 @@ def _is_static(op: Op, statistics: Statistics) -> bool:
 
 def is_steady(expr: Expr, statistics: Statistics) -> bool:
     """Whether it has one value for a solution, wherever and whenever it is asked."""
-    match expr:
-        case Call(name, args):
-            return name not in UNSTEADY and all(is_steady(arg, statistics) for arg in args)
-        case Aggregate(_, Expr() as argument):
-            return is_steady(argument, statistics)
-        case Occurrence():
-            return False
-    return all(is_static(found.pattern, statistics) for found in exists_in(expr))
+    return all(_is_steady(part, statistics) for part in walk(expr))
+
+
+def _is_steady(part: Expr, statistics: Statistics) -> bool:
+    match part:
+        case Call(name, _):
+            return name not in UNSTEADY
+        case Exists(pattern):
+            return is_static(pattern, statistics)
+    return not isinstance(part, Occurrence)
 
 
 def calls(expr: Expr) -> frozenset[str]:
     """The names of all that is called in it."""
-    match expr:
-        case Call(name, args):
-            return frozenset((name,)).union(*map(calls, args))
-        case Aggregate(_, Expr() as argument):
-            return calls(argument)
-    return frozenset()
+    return frozenset(part.name for part in walk(expr) if isinstance(part, Call))
 
 
 def is_join(op: Op) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from penstock.algebra.expressions import Call, Const, Exists, Expr, Occurrence, Var
+from penstock.algebra.expressions import Call, Const, Exists, Expr, Occurrence, Var, walk
 from penstock.compile import sql
 from penstock.compile.expressions import iri, term_columns, timestamps
 from penstock.compile.expressions.functions import FUNCTIONS, comparison
@@ -178,20 +178,12 @@ _FORMS: dict[str, Callable[[Args, Scope], Value]] = {
 
 def asks_now(expr: Expr) -> bool:
     """Whether NOW() stands in the expression."""
-    match expr:
-        case Call(name, args):
-            return name == "NOW" or any(map(asks_now, args))
-    return False
+    return any(isinstance(part, Call) and part.name == "NOW" for part in walk(expr))
 
 
 def needs_row(expr: Expr) -> bool:
     """Whether BNODE(label) stands in the expression."""
-    match expr:
-        case Call("BNODE", (_,)):
-            return True
-        case Call(_, args):
-            return any(needs_row(arg) for arg in args)
-    return False
+    return any(isinstance(part, Call) and part.name == "BNODE" and part.args for part in walk(expr))
 
 
 def now_term(moment: datetime) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from penstock.algebra import ops
-from penstock.algebra.expressions import Aggregate, Call, Expr, Var
+from penstock.algebra.expressions import Call, Var, walk
 from penstock.algebra.scope import exists_in, expressions_of
 from penstock.compile.relation import STAMP
 from penstock.optimise.walk import nodes
@@ -49,16 +49,6 @@ def calls(op: ops.Op) -> int:
 def _calls(op: ops.Op) -> Iterator[Call]:
     for node in nodes(op):
         for expr in expressions_of(node):
-            yield from _in_expression(expr)
+            yield from (part for part in walk(expr) if isinstance(part, Call) and part.name == "TIMESTAMP")
             for exists in exists_in(expr):
                 yield from _calls(exists.pattern)
-
-
-def _in_expression(expr: Expr) -> Iterator[Call]:
-    if isinstance(expr, Aggregate) and expr.argument is not None:
-        yield from _in_expression(expr.argument)
-    if isinstance(expr, Call):
-        if expr.name == "TIMESTAMP":
-            yield expr
-        for arg in expr.args:
-            yield from _in_expression(arg)

@@ -8,7 +8,7 @@ from functools import reduce
 from typing import Any
 
 from penstock.algebra import ops
-from penstock.algebra.expressions import Aggregate, Call, Const, Expr, Var
+from penstock.algebra.expressions import Call, Const, Expr, Var, walk
 from penstock.algebra.known_types import counts
 from penstock.algebra.scope import conjuncts, references, visible
 from penstock.compile import notes, sql
@@ -74,14 +74,7 @@ def with_outer(relation: Relation, exprs: tuple[Expr, ...], context: Context) ->
 
 def _parameters(expr: Expr) -> frozenset[str]:
     """The parameters that an expression reads itself; the pattern of an EXISTS finds its own."""
-    match expr:
-        case Var(name) if expr.parameter:
-            return frozenset((name,))
-        case Call(_, args):
-            return frozenset[str]().union(*map(_parameters, args))
-        case Aggregate(_, Expr() as argument):
-            return _parameters(argument)
-    return frozenset()
+    return frozenset(part.name for part in walk(expr) if isinstance(part, Var) and part.parameter)
 
 
 def _table(op: ops.Table, context: Context) -> Relation:

@@ -40,7 +40,7 @@ def _test(expr: Expr, bound: Vars) -> Expr:
         case Call("&&", args):
             return make.conjunction(_test(arg, bound) for arg in args)
         case Call("||", args):
-            return _disjunction([_test(arg, bound) for arg in args])
+            return make.disjunction(_test(arg, bound) for arg in args)
         case Call("!", (arg,)):
             return _negation(_test(arg, bound))
         case Call("BOUND", (Var() as var,)) if var in bound:
@@ -50,16 +50,6 @@ def _test(expr: Expr, bound: Vars) -> Expr:
         case Exists(pattern) if make.is_empty(pattern) or make.is_unit(pattern):
             return TRUE if make.is_unit(pattern) else FALSE
     return expr
-
-
-def _disjunction(parts: list[Expr]) -> Expr:
-    kept = [part for part in parts if part != FALSE]
-    if TRUE in kept:
-        return TRUE
-    result = kept[0] if kept else FALSE
-    for part in kept[1:]:
-        result = Call("||", (result, part))
-    return result
 
 
 def _negation(arg: Expr) -> Expr:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from penstock.algebra import ops
-from penstock.algebra.expressions import Call, Exists, Expr, Var
+from penstock.algebra.expressions import Call, Exists, Expr, Var, walk
 from penstock.algebra.ops import Op
 from penstock.algebra.scope import certain, exists_in, expressions_of, free, mentioned, references, visible
 from penstock.errors import QueryError
@@ -49,8 +47,8 @@ def check(rule: Rule) -> None:
 
 
 def _check_expression(rule: Rule, op: Op, expr: Expr) -> None:
-    for call in _calls(expr):
-        if call.name in _UNREPEATABLE:
+    for call in walk(expr):
+        if isinstance(call, Call) and call.name in _UNREPEATABLE:
             raise _refusal(rule, f"no {call.name}(), which is not the same each time", _UNREPEATABLE[call.name])
     for exists in exists_in(expr):
         if not isinstance(op, ops.Filter | ops.Extend):
@@ -63,13 +61,6 @@ def _check_expression(rule: Rule, op: Op, expr: Expr) -> None:
 
 def _refusal(rule: Rule, what: str, hint: str) -> QueryError:
     return QueryError(f"rule {rule.name} feeds itself, and such a rule can have {what}", hint=hint)
-
-
-def _calls(expr: Expr) -> Iterator[Call]:
-    if isinstance(expr, Call):
-        yield expr
-        for arg in expr.args:
-            yield from _calls(arg)
 
 
 def inside(exists: Exists) -> tuple[Expr | None, Op]:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from penstock.algebra import ops
-from penstock.algebra.expressions import Call, Exists, Expr, Var
+from penstock.algebra.expressions import Exists, Expr, Var
 from penstock.algebra.ops import Bgp, Op, TriplePattern, variables_of
 from penstock.algebra.scope import exists_in, expressions_of
 from penstock.algebra.smart_constructors import TRUE
@@ -209,9 +209,6 @@ def _connected(patterns: tuple[TriplePattern, ...]) -> list[TriplePattern]:
 
 
 def _replaced(expr: Expr, marks: dict[Exists, Var]) -> Expr:
-    match expr:
-        case Exists():
-            return marks[expr]
-        case Call(name, args):
-            return Call(name, tuple(_replaced(arg, marks) for arg in args))
-    return expr
+    if isinstance(expr, Exists):
+        return marks[expr]
+    return expr.map_children(lambda child: _replaced(child, marks))

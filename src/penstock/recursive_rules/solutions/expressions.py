@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from pyoxigraph import Literal, NamedNode, Quad, QuerySolutions, Store, Variable
 
-from penstock.algebra.expressions import Call, Const, Expr, Occurrence, Term, Var
+from penstock.algebra.expressions import Call, Const, Expr, Occurrence, Term, Var, walk
 from penstock.algebra.scope import references
 from penstock.model.term_encoding import decode, encode
 from penstock.recursive_rules.solutions.fast_expressions import ERROR, Slow, as_term, as_truth, fast_evaluator
@@ -35,7 +35,7 @@ class Expression:
     def __init__(self, expr: Expr, layout: Layout, base: str | None = None) -> None:
         places = slots(layout)
         self._places = [places[var] for var in sorted(references(expr)) if var in places]
-        self._kinds = tuple(kind for kind in _KINDS if _asks(expr, kind))
+        self._kinds = tuple(kind for kind in _KINDS if Occurrence(kind) in walk(expr))
         self._names = [f"v{i}" for i in range(len(self._places) + len(self._kinds))]
         known = [var for var in sorted(references(expr)) if var in places]
         named = dict(zip((*known, *map(Occurrence, self._kinds)), self._names, strict=True))
@@ -134,12 +134,6 @@ def _stored(rows: Iterable[Operands], names: Sequence[str]) -> tuple[str, Store]
         store.extend(Quad(node, NamedNode(f"urn:{name}"), decode(term)) for name, term in bound)
     optional = " ".join(f"OPTIONAL {{ ?r <urn:{name}> ?{name} }}" for name in names)
     return f"?r <urn:row> ?i {optional}", store
-
-
-def _asks(expr: Expr, kind: str) -> bool:
-    if isinstance(expr, Occurrence):
-        return expr.kind == kind
-    return isinstance(expr, Call) and any(_asks(arg, kind) for arg in expr.args)
 
 
 def _written(expr: Expr, names: dict[Expr, str]) -> str:
