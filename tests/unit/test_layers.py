@@ -65,7 +65,7 @@ MAY_IMPORT_INSIDE: dict[str, set[str]] = {
     "syntax.transform": {"functions", "iri", "scope", "source", "suggest", "tree", "units"},
     "syntax.checks": {"bare_aggregates", "functions", "scope", "suggest", "tree"},
     "algebra.build": {"expressions", "occurrence", "ops", "scope", "smart_constructors", "windows"},
-    "algebra.sse": {"expressions", "ops", "windows"},
+    "algebra.sse": {"durations", "expressions", "ops", "windows"},
     "optimise.rules": {"branches", "cost", "distribute", "join_order", "rule", "statics", "statistics", "walk"},
     "recursive_rules.solutions": set(),
     "recursive_rules.analysis": {"solutions"},

@@ -13,7 +13,7 @@ from pyoxigraph import Literal
 
 from penstock.algebra.windows import UNITS
 
-__all__ = ["lengths", "written"]
+__all__ = ["in_one_unit", "lengths", "written"]
 
 _TYPES = frozenset(
     f"http://www.w3.org/2001/XMLSchema#{name}" for name in ("duration", "dayTimeDuration", "yearMonthDuration")
@@ -46,6 +46,12 @@ def _after(start: date, months: int) -> int:
     """How many days so many months are from that day on."""
     years, month = divmod(start.month - 1 + months, 12)
     return (date(start.year + years, month + 1, start.day) - start).days
+
+
+def in_one_unit(microseconds: int) -> str:
+    """A length in the largest unit that divides it: 90s, 2h."""
+    unit = max((unit for unit in UNITS if microseconds % UNITS[unit] == 0), key=lambda unit: UNITS[unit])
+    return f"{microseconds // UNITS[unit]}{unit}"
 
 
 def written(microseconds: int) -> str:

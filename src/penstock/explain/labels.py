@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from penstock.algebra import ops
+from penstock.algebra.durations import in_one_unit
 from penstock.algebra.expressions import Expr, Var
 from penstock.algebra.ops import Op
 from penstock.algebra.scope import conjuncts
-from penstock.algebra.sse.query import written_duration
 from penstock.explain.model import Node
 from penstock.explain.notation import Notation, variables
 
@@ -67,7 +67,7 @@ def of_result(query: ops.Query, names: Notation) -> Node:
     if registration is not None and registration.name is not None:
         lines.append(f"registered as {registration.name}")
     if registration is not None and registration.every is not None:
-        lines.append(f"computed every {written_duration(registration.every)}")
+        lines.append(f"computed every {in_one_unit(registration.every)}")
     if registration is not None and registration.output is not None:
         lines.append(f"into the stream {names.iri(registration.output)}")
     continuous = bool(query.streams) or query.emit == "events"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pyoxigraph import NamedNode
 
 from penstock.algebra import ops
-from penstock.algebra.windows import CountWindow, SlideWindow, TimeWindow, Window
+from penstock.algebra.windows import CountWindow
 from penstock.syntax import tree
 from penstock.translate.blocks import BlockLanguage, Read
 from penstock.translate.language import duration
@@ -33,20 +33,8 @@ class CqelsQl(BlockLanguage):
         stream, window = read
         return f"STREAM {self.terms.iri(stream.value)} {self.window(window)} {inside}"
 
-    def window(self, window: Window) -> str:
-        match window:
-            case TimeWindow(range_, step, 0):
-                return f"[RANGE {duration(range_)} STEP {duration(step)}]"
-            case CountWindow(size, 1):
-                return f"[TRIPLES {size}]"
-            case CountWindow(size, step):
-                return f"[TRIPLES {size} STEP {step}]"
-            case SlideWindow(None, _):
-                return "[ALL]"
-            case SlideWindow(1, 1):
-                return "[NOW]"
-            case SlideWindow(int() as range_, 1):
-                return f"[RANGE {duration(range_)}]"
-            case SlideWindow(int() as range_, slide):
-                return f"[RANGE {duration(range_)} SLIDE {duration(slide)}]"
-        raise self.cannot("its window lies in the past")
+    def count_window(self, window: CountWindow) -> str:
+        return f"[TRIPLES {window.size}]" if window.step == 1 else f"[TRIPLES {window.size} STEP {window.step}]"
+
+    def slide_window(self, range_: int, slide: int) -> str:
+        return f"[RANGE {duration(range_)} SLIDE {duration(slide)}]"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pyoxigraph import NamedNode
 
-from penstock.algebra.windows import CountWindow, SlideWindow, TimeWindow, Window
+from penstock.algebra.windows import CountWindow, TimeWindow
 from penstock.syntax import tree
 from penstock.translate.blocks import BlockLanguage, Read
 from penstock.translate.language import duration
@@ -49,22 +49,12 @@ class RspQl(BlockLanguage):
             on = f"ON {self.terms.iri(read[0].value)} {self.window(read[1])}"
             yield f"FROM NAMED WINDOW {self.terms.iri(name.value)} {on}"
 
-    def window(self, window: Window) -> str:
-        match window:
-            case TimeWindow(range_, step, 0):
-                return f"[RANGE {duration(range_)} STEP {duration(step)}]"
-            case TimeWindow(range_, step, delay):
-                start, end = duration(delay + range_), duration(delay)
-                return f"[FROM NOW-{start} TO NOW-{end} STEP {duration(step)}]"
-            case CountWindow(size, step):
-                return f"[ELEMENTS {size} STEP {step}]"
-            case SlideWindow(None, _):
-                return "[ALL]"
-            case SlideWindow(1, 1):
-                return "[NOW]"
-            case SlideWindow(int() as range_, 1):
-                return f"[RANGE {duration(range_)}]"
-        raise self.cannot("elements enter its window at their own time and leave by whole slides")
+    def past_window(self, window: TimeWindow) -> str:
+        start, end = duration(window.delay + window.range), duration(window.delay)
+        return f"[FROM NOW-{start} TO NOW-{end} STEP {duration(window.step)}]"
+
+    def count_window(self, window: CountWindow) -> str:
+        return f"[ELEMENTS {window.size} STEP {window.step}]"
 
     def registered_as(self, emit: str, given: tree.Registration | None) -> str:
         return emit.upper()

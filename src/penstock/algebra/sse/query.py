@@ -15,13 +15,14 @@ from typing import Any
 from pyoxigraph import Literal, NamedNode
 
 from penstock.algebra import ops
+from penstock.algebra.durations import in_one_unit
 from penstock.algebra.expressions import Var
 from penstock.algebra.sse.reader import OPERATORS, a, items, read_operator, read_triple
 from penstock.algebra.sse.sexpr import Sexpr, SexprError, layout, parse, term, token
 from penstock.algebra.sse.writer import written_operator, written_triple
 from penstock.algebra.windows import UNITS, CountWindow, SlideWindow, TimeWindow, Window
 
-__all__ = ["read_query", "write_query", "written_duration"]
+__all__ = ["read_query", "write_query"]
 
 _PARTS = frozenset(("register", "stream", "from", "base", "emit"))
 
@@ -48,7 +49,7 @@ def _registration(query: ops.Query) -> list[Sexpr]:
         return []
     name, every, output = query.registration.name, query.registration.every, query.registration.output
     written: list[Sexpr] = ["register", "_" if name is None else token(Literal(name))]
-    written += [] if every is None else [["every", written_duration(every)]]
+    written += [] if every is None else [["every", in_one_unit(every)]]
     written += [] if output is None else [["output", token(output)]]
     return [written]
 
@@ -65,16 +66,10 @@ def _window(window: Window) -> Sexpr:
         case CountWindow(size, step):
             return ["triples", str(size), "step", str(step)]
         case SlideWindow(range_, slide):
-            return ["range", "_" if range_ is None else written_duration(range_), "slide", written_duration(slide)]
+            return ["range", "_" if range_ is None else in_one_unit(range_), "slide", in_one_unit(slide)]
         case TimeWindow(range_, step, delay):
-            late: list[Sexpr] = ["delay", written_duration(delay)] if delay else []
-            return ["range", written_duration(range_), "step", written_duration(step), *late]
-
-
-def written_duration(value: int) -> str:
-    """In the largest unit that divides it: 90s, 2h."""
-    unit = max((unit for unit in UNITS if value % UNITS[unit] == 0), key=lambda unit: UNITS[unit])
-    return f"{value // UNITS[unit]}{unit}"
+            late: list[Sexpr] = ["delay", in_one_unit(delay)] if delay else []
+            return ["range", in_one_unit(range_), "step", in_one_unit(step), *late]
 
 
 def _dataset(query: ops.Query) -> list[Sexpr]:

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Sequence
 
 from pyoxigraph import Literal, NamedNode, Quad, QuerySolutions, Store, Variable
 
-from penstock.algebra.expressions import Call, Const, Expr, Occurrence, Term, Var, walk
+from penstock.algebra.expressions import Expr, Occurrence, Term, walk
 from penstock.algebra.scope import references
+from penstock.algebra.sparql_writer import SparqlWriter
 from penstock.model.term_encoding import decode, encode
 from penstock.recursive_rules.solutions.fast_expressions import ERROR, Slow, as_term, as_truth, fast_evaluator
 from penstock.recursive_rules.solutions.rows import Layout, Row, slots
@@ -19,8 +20,6 @@ from penstock.recursive_rules.solutions.time_terms import occurrence
 
 __all__ = ["Expression"]
 
-_SIGNS = frozenset(("||", "&&", "=", "!=", "<", ">", "<=", ">=", "+", "-", "*", "/"))
-_UNARY = {"!": "!", "PLUS": "+", "NEGATE": "-"}
 _KINDS = ("duration", "start", "end")
 _REMEMBERED = 20_000  # answers of the engine
 _AT_ONCE = 5_000  # rows of a query
@@ -38,8 +37,9 @@ class Expression:
         self._kinds = tuple(kind for kind in _KINDS if Occurrence(kind) in walk(expr))
         self._names = [f"v{i}" for i in range(len(self._places) + len(self._kinds))]
         known = [var for var in sorted(references(expr)) if var in places]
-        named = dict(zip((*known, *map(Occurrence, self._kinds)), self._names, strict=True))
-        self._text = _written(expr, named)
+        named: dict[Expr, str] = dict.fromkeys(references(expr), "unbound")
+        named |= zip((*known, *map(Occurrence, self._kinds)), self._names, strict=True)
+        self._text = f"({SparqlWriter(named).expression(expr)})"
         self._base = base
         self._quick = fast_evaluator(expr, places)
         self._answers: dict[tuple[bool, Operands], str | None] = {}
@@ -134,25 +134,3 @@ def _stored(rows: Iterable[Operands], names: Sequence[str]) -> tuple[str, Store]
         store.extend(Quad(node, NamedNode(f"urn:{name}"), decode(term)) for name, term in bound)
     optional = " ".join(f"OPTIONAL {{ ?r <urn:{name}> ?{name} }}" for name in names)
     return f"?r <urn:row> ?i {optional}", store
-
-
-def _written(expr: Expr, names: dict[Expr, str]) -> str:
-    """The expression as SPARQL, with brackets around every operator. A variable without a name is always unbound."""
-    match expr:
-        case Var() | Occurrence():
-            return f"?{names.get(expr, 'unbound')}"
-        case Const(term):
-            return str(term)
-        case Call(name, args):
-            return _called(name, [_written(arg, names) for arg in args])
-    raise AssertionError(expr)
-
-
-def _called(name: str, args: list[str]) -> str:
-    if name in _UNARY and len(args) == 1:
-        return f"({_UNARY[name]} {args[0]})"
-    if name in _SIGNS:
-        return f"({f' {name} '.join(args)})"
-    if name in ("IN", "NOT IN"):
-        return f"({args[0]} {name} ({', '.join(args[1:])}))"
-    return f"{f'<{name}>' if ':' in name else name}({', '.join(args)})"

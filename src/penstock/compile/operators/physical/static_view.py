@@ -8,6 +8,7 @@ from penstock.algebra import ops
 from penstock.algebra.expressions import Var
 from penstock.algebra.ops import Bgp, Op, Project
 from penstock.algebra.scope import mentioned
+from penstock.algebra.sparql_writer import SparqlWriter
 from penstock.compile import notes, sql
 from penstock.compile.context import Context
 from penstock.compile.operators import joins, query_family
@@ -109,7 +110,6 @@ def _sparql(pattern: Op) -> str | None:
     found = dict.fromkeys(t for triple in triples for t in triple.terms if isinstance(t, Var))
     if any(map(is_key, found)) or not set(vars or ()) <= found.keys():
         return None
-    names = {var: f"?v{i}" for i, var in enumerate(found)}
-    lines = (" ".join(names[t] if isinstance(t, Var) else str(t) for t in triple.terms) for triple in triples)
-    wanted = names.values() if vars is None else (names[var] for var in vars)
-    return f"SELECT {' '.join(wanted) or '*'} {{ {' . '.join(lines)} }}"
+    writer = SparqlWriter({var: f"v{i}" for i, var in enumerate(found)})
+    wanted = " ".join(map(writer.term, found if vars is None else vars))
+    return f"SELECT {wanted or '*'} {{ {' . '.join(map(writer.triple, triples))} }}"
