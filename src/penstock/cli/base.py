@@ -1,4 +1,4 @@
-"""What all commands share: the application, exit codes, and how to end without a stack trace."""
+"""Shared by all commands: the application, exit codes, and an exit without a stack trace."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ def main(
 
 
 def complain(message: str) -> None:
-    """To standard error."""
+    """Write a message to standard error."""
     typer.echo(message, err=True)
 
 
 @contextmanager
 def clean_exit() -> Iterator[None]:
-    """Whatever happens, one sentence or silence: no stack trace for what is not a bug."""
+    """Turn expected failures into one sentence and an exit code, without a stack trace."""
     try:
         if sys.stdout is None:
             raise PenstockError("standard output is closed")
@@ -73,7 +73,7 @@ def clean_exit() -> Iterator[None]:
 
 
 def status(message: str) -> Any:
-    """A spinner for people; nothing where standard error is a file."""
+    """A spinner on a terminal; nothing where standard error is a file."""
     if not sys.stderr.isatty():
         return nullcontext()
     from rich.console import Console

@@ -8,6 +8,7 @@ import typer
 
 from penstock.cli import engines, output
 from penstock.cli.base import FAILED, app, clean_exit, status
+from penstock.cli.options import MasterOption
 from penstock.errors import PenstockError
 
 _SHOWS = ("city", "city-static")
@@ -15,13 +16,13 @@ _SHOWS = ("city", "city-static")
 
 @app.command()
 def doctor(
-    full: Annotated[bool, typer.Option("--full", help="Also start Spark, which takes some seconds.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Also start Spark (takes some seconds).")] = False,
 ) -> None:
-    """Say what is missing on this machine, and how to get it."""
+    """Check the requirements of Penstock on this machine, and show how to install missing ones."""
     from penstock.cli import doctor as examine
 
     with clean_exit():
-        with status("Looking…"):
+        with status("Checking…"):
             results = list(examine.checks(full))
         output.print_checks(results)
     raise typer.Exit(0 if examine.healthy(results) else FAILED)
@@ -30,13 +31,13 @@ def doctor(
 @app.command()
 def demo(
     name: Annotated[
-        str, typer.Argument(metavar="[NAME]", help="city: gates and cameras, live; city-static: SPARQL on its map.")
+        str, typer.Argument(metavar="[NAME]", help="city: gates and cameras, live; city-static: SPARQL on the map.")
     ] = "city",
-    speed: Annotated[str, typer.Option(metavar="60x", help="How fast the city's clock runs.")] = "60x",
-    minutes: Annotated[int, typer.Option(min=6, help="How many minutes pass in the city.")] = 40,
-    seed: Annotated[int, typer.Option(help="Another number gives other traffic.")] = 2009,
+    speed: Annotated[str, typer.Option(metavar="60x", help="Speed of the simulated clock.")] = "60x",
+    minutes: Annotated[int, typer.Option(min=6, help="Simulated minutes.")] = 40,
+    seed: Annotated[int, typer.Option(help="Random seed of the traffic.")] = 2009,
 ) -> None:
-    """Show Penstock answering, on a small city that comes with it."""
+    """Run continuous queries over the simulated traffic of a small city."""
     with clean_exit():
         if name not in _SHOWS:
             raise PenstockError(f"there is no demo {name}; there are {', '.join(_SHOWS)}")
@@ -54,11 +55,12 @@ def demo(
 @app.command("test")
 def run_tests(
     files: Annotated[
-        list[str], typer.Argument(metavar="FILE…", help="Logic tests (.rsp), or folders of them.", show_default=False)
+        list[str],
+        typer.Argument(metavar="FILE…", help="Logic tests (.rsp), or folders with such files.", show_default=False),
     ],
-    master: Annotated[str | None, typer.Option(metavar="URL", help="Spark's master; local[*] unless given.")] = None,
+    master: MasterOption = None,
 ) -> None:
-    """Run logic tests: streams, a query, and the answers expected at instants (docs/logic-tests.md)."""
+    """Run logic tests: input streams, a query, and the expected answers per instant (docs/logic-tests.md)."""
     from penstock.cli import testing
 
     with clean_exit():

@@ -1,4 +1,4 @@
-"""What this machine has of what Penstock needs, and how to get the rest (`penstock doctor`)."""
+"""`penstock doctor`: checks of the requirements on this machine, each with a remedy."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PACKAGES = ("pyspark", "pyoxigraph", "pyarrow", "pandas", "lark", "httpx")
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing looked at: what was found, and if that does not do, how to get what does."""
+    """The result of one check: what was found, and the remedy if that is not enough."""
 
     name: str
     found: str

@@ -1,4 +1,4 @@
-"""From options of the command line to an engine."""
+"""Options of the command line → an engine."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ QUERY_OPTIONS = {"duplicates", "emit", "overload"}  # of engine.register
 
 
 def rules_of(settings: dict[str, str]) -> list[str] | None:
-    """The optimiser's rules to use, for who needs no engine."""
+    """The names of the optimiser's rules to use, for commands without an engine."""
     for name in settings.keys() - QUERY_OPTIONS:
         _ = name.startswith("spark.") or _engine_option(name)
     names = settings.get("rules")

@@ -12,6 +12,14 @@ import typer
 from penstock.cli import engines
 from penstock.cli.base import BAD_QUERY, app, clean_exit, complain, status
 from penstock.cli.inputs import QueryFile, read_query, split_graph, stream_spec
+from penstock.cli.options import (
+    BackgroundOption,
+    MasterOption,
+    QueryArgument,
+    SetOption,
+    StoreOption,
+    StreamOption,
+)
 from penstock.cli.streaming import warnings_of
 from penstock.errors import PenstockError, QueryError
 
@@ -28,17 +36,17 @@ Examples:
   echo 'ASK { ?s ?p ?o }' | penstock explain - --format json
 
 \b
-Without --run nothing is read and nothing computed. With it, all input is read and the query answered over it; then
-each part of its plan is computed by itself, and the rows that were expected stand beside those that were found. The
-time beside a part is that of the part with all below it.
+Without --run the query is only planned. With --run all input (--background, --stream) is read and the query answered;
+then each operator of the plan is computed by itself, and its actual number of rows stands beside the estimate. The time
+of an operator includes all operators below it.
 
 \b
-Exit code: 0 it is written, 2 the query or the name of an option is wrong, 1 anything else went wrong.
+Exit code: 0 success, 2 a wrong query or option name, 1 any other failure.
 """
 
 
 class Format(StrEnum):
-    """How an explanation is written."""
+    """The values of `--format`."""
 
     text = "text"
     mermaid = "mermaid"
@@ -47,7 +55,7 @@ class Format(StrEnum):
 
 
 class Which(StrEnum):
-    """Operators, what they speak about, or both with the rest."""
+    """The values of `--graph`."""
 
     o = "o"
     d = "d"
@@ -56,32 +64,24 @@ class Which(StrEnum):
 
 @app.command("explain", epilog=_EXAMPLES)
 def explain_query(
-    query: Annotated[str, typer.Argument(metavar="QUERY.rq", help="A file with a query; - is stdin.")],
-    format: Annotated[Format, typer.Option("--format", "-f", help="How it is written.")] = Format.text,
+    query: QueryArgument,
+    format: Annotated[Format, typer.Option("--format", "-f", help="Output format.")] = Format.text,
     graph: Annotated[
         Which, typer.Option("--graph", "-g", help="The O-Graph (operators), the D-Graph (terms and sources), or both.")
     ] = Which.both,
     output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="Where to; standard output unless given.")
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="Output file (default: standard output).")
     ] = None,
     run: Annotated[
-        bool, typer.Option("--run", help="Run it, and tell estimated beside actual rows, state and time.")
+        bool, typer.Option("--run", help="Run the query, and show actual rows, state and time beside the estimates.")
     ] = False,
-    background: Annotated[
-        list[str], typer.Option("--background", "-b", metavar="[GRAPH=]FILE", help="RDF to load first, for --run.")
-    ] = [],  # noqa: B006 (typer reads it, nobody writes it)
-    stream: Annotated[
-        list[str], typer.Option("--stream", "-s", metavar="IRI=FILE", help="Where a stream comes from, for --run.")
-    ] = [],  # noqa: B006
-    store: Annotated[
-        str, typer.Option(metavar="STORE", help="oxigraph, spark, or sparql:URL for a remote endpoint.")
-    ] = "oxigraph",
-    master: Annotated[str | None, typer.Option(metavar="URL", help="Spark's master; local[*] unless given.")] = None,
-    set_: Annotated[
-        list[str], typer.Option("--set", metavar="OPTION=VALUE", help="An option of the engine or of Spark (spark.…).")
-    ] = [],  # noqa: B006
+    background: BackgroundOption = [],  # noqa: B006 (typer reads it, nobody writes it)
+    stream: StreamOption = [],  # noqa: B006
+    store: StoreOption = "oxigraph",
+    master: MasterOption = None,
+    set_: SetOption = [],  # noqa: B006
 ) -> None:
-    """Show how a query is understood and planned: its graphs, the rules that changed it, and what each part costs."""
+    """Show how a query is planned: its graphs, the optimiser rules that changed it, and the cost of each operator."""
     code = 0
     with clean_exit():
         if not run and (background or stream):
@@ -109,7 +109,7 @@ def _planned(file: QueryFile, settings: dict[str, str]) -> Explanation:
 def _ran(
     file: QueryFile, background: list[str], stream: list[str], store: str, master: str | None, settings: dict[str, str]
 ) -> Explanation:
-    """The answers themselves are not wanted."""
+    """Run the query without keeping its answers, and explain it with measured figures."""
     streams = [stream_spec(spec) for spec in stream]
     if any(each.endless for each in streams):
         raise PenstockError("--run reads streams to their end: give files or folders")

@@ -1,4 +1,4 @@
-"""What the command line names: files of queries, background knowledge, streams."""
+"""Arguments of the command line that name inputs: query files, background files, streams."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class StreamSpec:
 
 
 def split_graph(spec: str) -> tuple[str | None, str]:
-    """`[GRAPH=]FILE` in its parts. An IRI may hold `=`, and so may a file name: what exists decides."""
+    """`[GRAPH=]FILE` in its parts. An IRI and a file name may both hold `=`: the split is where the file exists."""
     if "=" not in spec or Path(spec).exists():
         return None, spec
     cut = _cut(spec)
@@ -52,7 +52,7 @@ def split_graph(spec: str) -> tuple[str | None, str]:
 
 
 def stream_spec(spec: str) -> StreamSpec:
-    """`IRI=SOURCE`; a bare word before it names the stream as it does in a query."""
+    """`IRI=SOURCE` in its parts; a bare word names the stream as it does in a query."""
     if "=" not in spec:
         raise PenstockError(f"--stream {spec}: write it as IRI=SOURCE, as in http://example.org/cars=cars.nq")
     cut = _cut(spec)
@@ -60,7 +60,7 @@ def stream_spec(spec: str) -> StreamSpec:
     if not iri or not source:
         raise PenstockError(f"--stream {spec}: write it as IRI=SOURCE, as in http://example.org/cars=cars.nq")
     if not _SOCKET.match(source) and "://" not in source and not Path(source).exists():
-        raise PenstockError(f"--stream {spec}: {source} is not there; give a file, a folder, tcp://… or listen://…")
+        raise PenstockError(f"--stream {spec}: {source} does not exist; give a file, a folder, tcp://… or listen://…")
     return StreamSpec(f"urn:penstock:stream:{iri}" if _BARE_NAME.fullmatch(iri) else iri, source)
 
 
@@ -86,7 +86,7 @@ def read_query(path: str) -> QueryFile:
 
 
 def _described(query: QueryFile) -> QueryFile:
-    """With what its text says about itself. What is wrong in it is said where it is answered."""
+    """The query with its registered name and the kind of its answers. Errors in it are left to `run`."""
     from penstock.algebra import ops
     from penstock.algebra.build import translate
 
@@ -106,7 +106,7 @@ def _described(query: QueryFile) -> QueryFile:
 
 
 def _text(data: bytes) -> str:
-    """A query never holds a zero, and a binary file nearly always does."""
+    """The text of a UTF-8 file. A binary file, which nearly always holds a zero byte, is an error."""
     if b"\0" in data:
         raise ValueError("binary")
     return data.decode("utf-8-sig").replace("\r\n", "\n")

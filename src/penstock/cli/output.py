@@ -1,4 +1,4 @@
-"""What the command line prints: answers in each format, once or as they come, and the table of `penstock doctor`."""
+"""Output of the command line: answers in each format, once or as they come, and the table of `penstock doctor`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Format(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class _Writer:
-    """How a format is written, the kinds of answer that it can hold, and whether it says when an answer holds."""
+    """The writer of a format, the kinds of answer that it supports, and whether it writes the instant of an answer."""
 
     write: Callable[[Answer], str]
     kinds: frozenset[str]
@@ -68,7 +68,7 @@ _WRITERS: dict[Format, _Writer] = {
 
 
 def check(format: Format, kind: str, *, timed: bool = False) -> None:
-    """Whether the format can hold answers of that kind, and their instants if they are `timed`."""
+    """Raise an error if the format cannot hold answers of that kind, or their instants if they are `timed`."""
     writer = _WRITERS[format]
     fitting = ", ".join(
         other.value for other, one in _WRITERS.items() if kind in one.kinds and (one.timed or not timed)
@@ -76,7 +76,7 @@ def check(format: Format, kind: str, *, timed: bool = False) -> None:
     if kind not in writer.kinds:
         raise PenstockError(f"{format.value} cannot hold the answer to {_QUERY_FORM[kind]} query: use {fitting}")
     if timed and not writer.timed:
-        raise PenstockError(f"{format.value} does not say when an answer holds: for streams use {fitting}")
+        raise PenstockError(f"{format.value} has no column for the instant of an answer: for streams use {fitting}")
 
 
 def write(answer: Answer, format: Format, name: str) -> str:
@@ -89,7 +89,7 @@ def write(answer: Answer, format: Format, name: str) -> str:
 class Printer:
     """Writes the answers of continuous queries as they come, from whatever thread they come.
 
-    What standard output refuses (a closed pipe, a full disk) is kept in `error`, since an engine takes the failure of a
+    An error of standard output (a closed pipe, a full disk) is kept in `error`, since the engine takes the failure of a
     sink for one of the query.
     """
 
@@ -122,7 +122,7 @@ class Printer:
         return " ".join(filter(None, [answer.query, when_text(answer)]))
 
     def _csv(self, answer: Answer) -> str:
-        """A heading once; with several queries each time that another one has its say, after an empty line."""
+        """The rows, after a heading where the query is another one than before."""
         from penstock.io.sinks.files import csv_text
 
         fresh = self._headed != answer.query or self._headed is None

@@ -1,4 +1,4 @@
-"""How far a run is, in one line at the bottom of a terminal that answers scroll above."""
+"""The progress line of a run, at the bottom of a terminal, below the answers that scroll."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SOON = 0.1  # seconds between two drawings
 
 
 class ProgressLine:
-    """Draws on standard error if that is a terminal, else says nothing but, at the end, what was refused."""
+    """Draws on standard error if that is a terminal. At the end it always writes the number of refused elements."""
 
     def __init__(self, out: TextIO | None = None, now: Callable[[], float] = time.monotonic) -> None:
         self._out = out or sys.stderr
@@ -40,20 +40,20 @@ class ProgressLine:
     ) -> None:
         self.clear()
         if self._last is not None and (refused := _refused(self._last)):
-            self._out.write(f"{refused}: kept aside (in DIR/dead with --checkpoint DIR)\n")
+            self._out.write(f"{refused}: written to the dead letters (DIR/dead with --checkpoint DIR)\n")
         if self._last is not None and self._last.answers == 0 and kind is None:
             self._out.write(f"{_silence(self._last)}\n")
         self._started = None
 
     def update(self, progress: Progress) -> None:
-        """What the engine says; drawn now and then."""
+        """Take the progress of the engine; redraws at most ten times a second."""
         with self._lock:
             self._last = progress
             if self._now() - self._drawn >= _SOON:
                 self.draw()
 
     def draw(self) -> None:
-        """The line as it is now."""
+        """Draw the current line."""
         with self._lock:
             if not self._shown or self._last is None or self._started is None:
                 return
@@ -62,7 +62,7 @@ class ProgressLine:
             self._out.flush()
 
     def clear(self) -> None:
-        """Away with it, so that something else can be written there."""
+        """Erase the line, so that something else can be written there."""
         with self._lock:
             if self._shown and self._drawn > float("-inf"):
                 self._out.write(_ERASE)
@@ -83,7 +83,7 @@ def describe(progress: Progress, seconds: float) -> str:
 
 
 def _silence(progress: Progress) -> str:
-    """Why there was no answer: silence alone would leave people wondering."""
+    """The reason why there was no answer."""
     if progress.elements == 0:
         return "no element was read, so there is nothing to answer"
     return "nothing to answer: instants that are complete were answered before (by a run with the same --checkpoint)"

@@ -1,4 +1,4 @@
-"""`penstock run`: queries answered once, and continuous ones over streams."""
+"""`penstock run`: one-shot queries over RDF data, and continuous queries over streams."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import typer
 from penstock.cli import engines, output
 from penstock.cli.base import BAD_QUERY, FAILED, app, clean_exit, complain, status
 from penstock.cli.inputs import QueryFile, read_query, split_graph, stream_spec
+from penstock.cli.options import BackgroundOption, MasterOption, SetOption, StoreOption, StreamOption
 from penstock.cli.streaming import Streaming
 from penstock.errors import PenstockError, QueryError
 
@@ -30,62 +31,57 @@ Examples:
   penstock run cars.rq -s http://streams.org/citytollgates.trdf=drop/ --follow --checkpoint state/
 
 \b
-A SOURCE is a file of timestamped N-Quads (also .gz) or Parquet, a folder of them, tcp://HOST:PORT to read lines from,
-or listen://HOST:PORT to let producers connect. Files run to their end; sockets, and folders with --follow, go on until
-Ctrl-C.
+A SOURCE is a file of timestamped N-Quads (also .gz) or Parquet, a folder of such files, tcp://HOST:PORT to read lines
+from a server, or listen://HOST:PORT to accept connections of producers. Files are read to their end; sockets, and
+folders with --follow, are read until Ctrl-C.
 
 \b
-Exit code: 0 all queries ran, 2 a query or the name of an option is wrong, 1 anything else went wrong.
+Exit code: 0 all queries ran, 2 a wrong query or option name, 1 any other failure.
 """
 
 
 @app.command(epilog=_EXAMPLES)
 def run(
     queries: Annotated[
-        list[str], typer.Argument(metavar="QUERY.rq", help="Files with a query each; - is stdin.", show_default=False)
+        list[str],
+        typer.Argument(metavar="QUERY.rq", help="Files with a query each; - reads standard input.", show_default=False),
     ],
-    background: Annotated[
-        list[str],
-        typer.Option("--background", "-b", metavar="[GRAPH=]FILE", help="RDF to load first; may be given again."),
-    ] = [],  # noqa: B006 (typer reads it, nobody writes it)
-    stream: Annotated[
-        list[str],
-        typer.Option("--stream", "-s", metavar="IRI=SOURCE", help="Where a stream comes from; may be given again."),
-    ] = [],  # noqa: B006
-    format: Annotated[output.Format, typer.Option("--format", "-f", help="How answers are written.")] = (
+    background: BackgroundOption = [],  # noqa: B006 (typer reads it, nobody writes it)
+    stream: StreamOption = [],  # noqa: B006
+    format: Annotated[output.Format, typer.Option("--format", "-f", help="Output format of the answers.")] = (
         output.Format.table
     ),
     follow: Annotated[
-        bool, typer.Option("--follow", "--live", help="Go on until Ctrl-C, and watch folders for new files.")
+        bool, typer.Option("--follow", "--live", help="Run until Ctrl-C, and watch folders for new files.")
     ] = False,
     lateness: Annotated[
-        str | None, typer.Option(metavar="10s", help="How far out of order elements of a stream may come.")
+        str | None,
+        typer.Option(metavar="10s", help="Allowed lateness: how far the watermark stays behind the newest timestamp."),
     ] = None,
     idle: Annotated[
-        str | None, typer.Option(metavar="10s", help="After how long a silent stream no longer holds others back.")
+        str | None,
+        typer.Option(metavar="10s", help="Idle timeout: a stream without elements no longer holds back the watermark."),
     ] = None,
     stream_format: Annotated[
-        str | None, typer.Option(metavar="FORMAT", help="trig or jsonld, for sources that do not end in their format.")
+        str | None, typer.Option(metavar="FORMAT", help="trig or jsonld, for sources without such a file extension.")
     ] = None,
     time_property: Annotated[
-        str | None, typer.Option(metavar="IRI", help="What says when a graph was; prov:generatedAtTime unless given.")
+        str | None,
+        typer.Option(metavar="IRI", help="Property with a graph's timestamp (default prov:generatedAtTime)."),
     ] = None,
     start_property: Annotated[
-        str | None, typer.Option(metavar="IRI", help="What says when a graph began that lasts.")
+        str | None, typer.Option(metavar="IRI", help="Property with the start time of a graph that has a duration.")
     ] = None,
     end_property: Annotated[
-        str | None, typer.Option(metavar="IRI", help="What says when a graph ended that lasts.")
+        str | None, typer.Option(metavar="IRI", help="Property with the end time of a graph that has a duration.")
     ] = None,
     checkpoint: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Where streams and progress are kept, to continue from later.")
+        str | None,
+        typer.Option(metavar="DIR", help="Checkpoint folder: stream log and progress, to resume from after a stop."),
     ] = None,
-    store: Annotated[
-        str, typer.Option(metavar="STORE", help="oxigraph, spark, or sparql:URL for a remote endpoint.")
-    ] = "oxigraph",
-    master: Annotated[str | None, typer.Option(metavar="URL", help="Spark's master; local[*] unless given.")] = None,
-    set_: Annotated[
-        list[str], typer.Option("--set", metavar="OPTION=VALUE", help="An option of the engine or of Spark (spark.…).")
-    ] = [],  # noqa: B006
+    store: StoreOption = "oxigraph",
+    master: MasterOption = None,
+    set_: SetOption = [],  # noqa: B006
 ) -> None:
     """Answer SPARQL queries over RDF files or an endpoint, and C-SPARQL queries over streams."""
     with clean_exit():
@@ -134,7 +130,7 @@ def _answer_all(engine: Engine, queries: list[QueryFile], format: output.Format)
 
 
 def _answer(engine: Engine, query: QueryFile, format: output.Format, *, titled: bool) -> int:
-    """Run one query, write its answer, and give its exit code: a failure does not keep the others from running."""
+    """Run one query, write its answer, and return its exit code; the other queries run even if it fails."""
     try:
         with status(f"Answering {query.name}…"):
             text = output.write(engine.query(query.text, base=query.base), format, query.name)

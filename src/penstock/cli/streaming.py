@@ -1,4 +1,4 @@
-"""The part of `penstock run` that is about streams: declare them, register the queries, run, print what comes."""
+"""Continuous queries of `penstock run`: declare the streams, register the queries, run, print the answers."""
 
 from __future__ import annotations
 
@@ -40,22 +40,22 @@ class Streaming:
 
     @property
     def needed(self) -> bool:
-        """Whether any of this is about streams."""
+        """Whether there are streams or continuous queries."""
         return bool(self.streams) or any(query.continuous for query in self.queries)
 
     @property
     def live(self) -> bool:
-        """Whether it goes on until somebody ends it."""
+        """Whether the run goes on until Ctrl-C."""
         return self.follow or any(stream.endless for stream in self.streams)
 
     def check(self) -> None:
-        """Before anything starts: the format can hold the answers."""
+        """Raise an error if the format cannot hold the answers of a query."""
         for query in self.queries if self.needed else ():
             if query.kind is not None:
                 output.check(self.format, query.kind, timed=True)
 
     def run(self, engine: Engine) -> int:
-        """The exit code. A query that is wrong does not keep the others from running."""
+        """Run the queries and return the exit code; a wrong query does not keep the others from running."""
         self._declare(engine)
         printer = output.Printer(self.format, screen=self.progress)
         codes = [self._register(engine, query, printer) for query in self.queries]
@@ -83,7 +83,7 @@ class Streaming:
         return 0
 
     def _go(self, engine: Engine, printer: output.Printer) -> int:
-        """Run to the end, or until Ctrl-C, which is how one ends what has no end."""
+        """Run to the end of the streams, or until Ctrl-C if they are endless, and return the exit code."""
         try:
             with self.progress, _told(self.progress):
                 self._follow(engine) if self.live else engine.run()
@@ -107,7 +107,7 @@ class Streaming:
         beside(engine.stop)
 
     def _failures(self, engine: Engine) -> int:
-        """What went wrong with queries while they were live, in a sentence each."""
+        """Report the queries that failed while they were live, and return the exit code."""
         failed = [query for query in engine.queries if query.status.error]
         for query in failed:
             complain(f"{query.name}: {query.status.error}")

@@ -16,7 +16,7 @@ __all__ = ["collect", "run"]
 
 
 def collect(names: Sequence[str]) -> list[Path]:
-    """The files that are named, and those below the folders that are."""
+    """The named files, and the test files below the named folders."""
     files: list[Path] = []
     for path in map(Path, names):
         found = sorted(path.rglob("*.rsp")) if path.is_dir() else [path]
@@ -27,7 +27,7 @@ def collect(names: Sequence[str]) -> list[Path]:
 
 
 def run(names: Sequence[str], master: str | None) -> int:
-    """Report each test on standard output; the exit code."""
+    """Run the tests, report each on standard output, and return the exit code."""
     files = collect(names)
     with engines.open_engine("oxigraph", master, {}, streams=True) as first:
         with status("Starting Spark…"):
@@ -40,7 +40,7 @@ def run(names: Sequence[str], master: str | None) -> int:
 
 
 def _report(file: Path, open_engine: Callable[[], AbstractContextManager[Engine]]) -> bool:
-    """Run one test and say how it went: a line, and below it what is not as expected."""
+    """Run one test and print its result: a line, and below it the mismatches."""
     try:
         test = logic.read_file(file)
         with status(f"{file}…"), open_engine() as engine:

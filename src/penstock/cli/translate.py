@@ -9,6 +9,7 @@ import typer
 
 from penstock.cli.base import BAD_QUERY, app, clean_exit, complain
 from penstock.cli.inputs import read_query
+from penstock.cli.options import QueryArgument
 from penstock.errors import QueryError
 
 # \b keeps click from joining the lines, so that they can be copied.
@@ -20,18 +21,18 @@ Examples:
   echo 'ASK { STREAM <http://example.org/s> [NOW] { ?s ?p ?o } }' | penstock translate - --to rspql --merged
 
 \b
-The query that is printed has the same solutions at the same instants, and the same output. If there is none, the reason
-is said on standard error. In RSP-QL a triple that comes twice in a window counts once, in the other languages twice:
---merged says that this does not matter. In C-SPARQL windows are read together with the default graph, in the other
-languages alone: with --no-background that is the same, and simpler to say.
+The printed query has the same solutions at the same instants, and the same output. If there is no such query, the
+reason goes to standard error. In RSP-QL a triple that is twice in a window counts once, in the other languages twice;
+--merged ignores this difference. In C-SPARQL a pattern reads windows and the default graph together, in the other
+languages a window alone; --no-background ignores that difference, which gives a shorter query.
 
 \b
-Exit code: 0 it is printed, 1 it cannot be said there, 2 the query is wrong.
+Exit code: 0 success, 1 no equivalent query, 2 the query is wrong.
 """
 
 
 class Target(StrEnum):
-    """The languages, as they are named on the command line."""
+    """The values of `--to`."""
 
     rspql = "rspql"
     csparql = "csparql"
@@ -40,16 +41,14 @@ class Target(StrEnum):
 
 @app.command("translate", epilog=_EXAMPLES)
 def translate_query(
-    query: Annotated[str, typer.Argument(metavar="QUERY.rq", help="A file with a query; - is stdin.")],
-    to: Annotated[Target, typer.Option("--to", help="The language to say it in.")],
-    merged: Annotated[
-        bool, typer.Option("--merged", help="It does not matter how often a triple comes in a window.")
-    ] = False,
+    query: QueryArgument,
+    to: Annotated[Target, typer.Option("--to", help="Target language.")],
+    merged: Annotated[bool, typer.Option("--merged", help="Ignore duplicate triples of a window.")] = False,
     no_background: Annotated[
-        bool, typer.Option("--no-background", help="There is no background, or only in named graphs.")
+        bool, typer.Option("--no-background", help="Assume an empty default graph of the background.")
     ] = False,
 ) -> None:
-    """Say a query in another language, where one exists that means the same."""
+    """Translate a query into another language, if it has an equivalent there."""
     from penstock.translate import translated
 
     code = 0

@@ -159,7 +159,7 @@ def test_nquads_can_be_read_as_a_stream_again(engine: FakeEngine) -> None:
     [
         ("made.rq", "csv", "csv cannot hold the answer to a CONSTRUCT or DESCRIBE query: use table, ndjson, nquads"),
         ("cars.rq", "nquads", "nquads cannot hold the answer to a SELECT query: use table, ndjson, csv"),
-        ("cars.rq", "xml", "xml does not say when an answer holds: for streams use table, ndjson, csv"),
+        ("cars.rq", "xml", "xml has no column for the instant of an answer: for streams use table, ndjson, csv"),
     ],
 )
 def test_formats_are_checked_before_anything_starts(engine: FakeEngine, query: str, format: str, message: str) -> None:
@@ -280,7 +280,7 @@ def test_stream_specs(engine: FakeEngine, spec: str, expected: tuple[str, str]) 
     [
         (["--stream", "gates.nq"], "--stream gates.nq: write it as IRI=SOURCE"),
         (["--stream", "=gates.nq"], "--stream =gates.nq: write it as IRI=SOURCE"),
-        (["--stream", "http://s=absent.nq"], "--stream http://s=absent.nq: absent.nq is not there"),
+        (["--stream", "http://s=absent.nq"], "--stream http://s=absent.nq: absent.nq does not exist"),
         (["--stream", "http://s=gates.nq", "--lateness", "soon"], '--stream http://s: "soon" is no duration'),
     ],
 )
@@ -311,7 +311,7 @@ def test_progress_on_a_terminal() -> None:
     first, second, gone = screen.getvalue().split("\r\x1b[2K")[1:]
     assert first == "12,500 elements · 1,250/s · 4.0 s behind · 3 answers · 2 late"
     assert second == "12,500 elements · 625/s · 4.0 s behind · 4 answers · 2 late"
-    assert gone == "2 late: kept aside (in DIR/dead with --checkpoint DIR)\n"
+    assert gone == "2 late: written to the dead letters (DIR/dead with --checkpoint DIR)\n"
 
 
 def test_a_file_gets_no_progress_but_what_was_refused() -> None:
@@ -320,7 +320,7 @@ def test_a_file_gets_no_progress_but_what_was_refused() -> None:
         with progress_line.ProgressLine(screen) as line:
             line.update(progress)
     assert quiet.getvalue() == ""
-    assert told.getvalue().startswith("2 late, 1 malformed: kept aside")
+    assert told.getvalue().startswith("2 late, 1 malformed: written to the dead letters")
 
 
 @pytest.mark.parametrize(
