@@ -1,4 +1,4 @@
-"""What is known of the terms of a variable before anything is answered."""
+"""Static type inference: variables whose terms are known to have one datatype."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ _OF_COUNTS = frozenset(("SUM", "MIN", "MAX", "SAMPLE"))
 
 @lru_cache(maxsize=8192)
 def counts(op: Op) -> Vars:
-    """The variables that hold, where a solution of `op` binds them, how many there are of something: an xsd:integer as
-    COUNT writes it."""
+    """The variables that only ever hold the result of a COUNT, an xsd:integer in canonical form."""
     match op:
         case Group(keys, aggregates, pattern):
             below = counts(pattern)

@@ -1,4 +1,4 @@
-"""Which parts of a query ask when something occurred (EP-SPARQL).
+"""Tests for the parts of a query that ask when something occurred (EP-SPARQL).
 
 Where one does, every solution has an interval, and OPTIONAL, MINUS and EXISTS count only what has ended when the
 solution itself ends, so that nothing later takes an answer back.
@@ -18,7 +18,7 @@ EVENT_OPERATORS = (Seq, Equals, OptionalSeq, EqualsOptional)
 
 
 def is_timed(query: Query) -> bool:
-    """Whether the intervals of solutions can be told from the answers."""
+    """Whether the answers depend on the intervals of solutions."""
     return query.emit == "events" or _is_timed(query.pattern)
 
 
@@ -43,5 +43,5 @@ def everywhere(op: Op) -> Iterator[Op]:
 
 
 def asks_interval(expression: Expr) -> bool:
-    """Whether it has getDURATION() or the like; inside EXISTS they ask the rows there, and not those here."""
+    """Whether the expression has getDURATION() or the like; inside EXISTS these read the rows of its pattern."""
     return any(isinstance(part, Occurrence) for part in walk(expression))

@@ -304,8 +304,8 @@ class Reduced(Op):
 
 @dataclass(frozen=True, slots=True)
 class StaticView(Op):
-    """The pattern itself, which reads the background alone: answered once, and kept until the background changes.
-    `keys` are the variables by which others are joined with it."""
+    """A materialised view of a pattern that reads only the background: computed once, and stored until the background
+    changes. `keys` are the variables by which other patterns are joined with it."""
 
     keys: tuple[Var, ...]
     pattern: Op
@@ -353,7 +353,7 @@ class StreamWindow:
 
     Without a name (FROM STREAM) it is part of the default graph unless `named`, and GRAPH can see it in any case,
     together with the background's default graph. With a `tag` it stands in for the stream's own window inside
-    `Overridden` of that tag, and is in no graph elsewhere.
+    `WindowOverride` of that tag, and is in no graph elsewhere.
     With a name it is in no graph, and `InWindow` alone reads it. `merge`: equal triples of its content are one.
     """
 
@@ -396,7 +396,7 @@ class Construct:
 
 @dataclass(frozen=True, slots=True)
 class Describe:
-    """What is known about the given terms, and about what the given variables are bound to."""
+    """The triples about the given terms, and about the terms that the given variables are bound to."""
 
     terms: tuple[PatternTerm, ...]
 

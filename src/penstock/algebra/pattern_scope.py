@@ -1,4 +1,4 @@
-"""Where a pattern stands, and so what its triples may come from: the counterpart of `spark.context` without Spark."""
+"""The position of a pattern in a query, and the windows and graphs that its triples may come from."""
 
 from __future__ import annotations
 

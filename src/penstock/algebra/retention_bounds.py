@@ -1,4 +1,4 @@
-"""How long the elements of a query of events matter, from the getDURATION() that its filters ask for.
+"""How long elements of an event query have to be retained, from the bounds on getDURATION() in its filters.
 
 An answer that ends at T is decided by the rows below it. Each operator passes two numbers down (None: no bound).
 Rows of its operand that end more than `lag` before T, or start more than `age` before T, make no difference, be they
@@ -41,7 +41,7 @@ Place = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """How far back from the end of an answer what happens at some operator may lie, in microseconds; None: any time.
+    """How far before the end of an answer the rows of an operator may lie, in microseconds; None: any time.
     `timed`: rows without an interval make no difference."""
 
     lag: int | None = None
@@ -82,7 +82,7 @@ def duration_bounds(query: Query) -> dict[Place, int | None]:
 
 
 def kept_for(query: Query) -> dict[Place, int | None]:
-    """The same from the *end* of an element on: how long the log has to keep it for that pattern."""
+    """The retention of each pattern: how long after its *end* the log has to keep an element for it."""
     return {leaf.place: _kept(leaf) for leaf in _leaves_of(query)}
 
 
@@ -92,7 +92,7 @@ def _kept(leaf: _Leaf) -> int | None:
 
 
 def unbounded(query: Query, retention: int | None = None) -> tuple[str, ...]:
-    """A sentence for each pattern whose elements have to be kept for ever, or are for a retention, with what helps."""
+    """A warning for each pattern whose elements have no retention bound, with a remedy."""
     if query.emit != "events":
         return ()
     kept = "" if retention is None else _KEPT.format(written(retention))
@@ -202,7 +202,7 @@ _OPERANDS: dict[type[Op], Callable[..., list[Known]]] = {
 
 
 def longest(condition: Expr | None) -> int | None:
-    """How long a row may be at most for the condition, if there is one, to hold; None: nothing says so."""
+    """The longest duration of a row for which the condition can hold; None: no bound."""
     match condition:
         case Call("&&", args):
             return least(*map(longest, args))

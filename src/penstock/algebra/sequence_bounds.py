@@ -1,4 +1,4 @@
-"""How long the rows below a filter on getDURATION() may be to make a difference, operator by operator.
+"""The longest sequences that can contribute to an answer, from the filters on getDURATION() above them.
 
 What is joined lasts at least as long as each of its parts: a row that is too long for a filter above makes only rows
 that are too long. So a bound goes down to the operands, and stops where a row counts by being there: at the optional

@@ -34,12 +34,12 @@ def empty(vars: Iterable[Var]) -> Table:
 
 
 def is_empty(op: Op) -> bool:
-    """Known to have no solution, whatever the data."""
+    """Whether the operator certainly has no solution, whatever the data."""
     return isinstance(op, Table) and not op.rows
 
 
 def is_unit(op: Op) -> bool:
-    """Known to have the one solution that binds nothing."""
+    """Whether the operator certainly has just the one solution that binds nothing."""
     return op in (ops.UNIT, Bgp(()))
 
 
@@ -85,7 +85,7 @@ def _optional_event(made: ops.OptionalSeq | ops.EqualsOptional, needed: Op, opti
 
 
 def _never_meet(left: Op, right: Op) -> bool:
-    """Inline solutions occur at no time, so that they are in no order with anything."""
+    """Whether a side certainly has no interval: inline solutions occur at no time."""
     return any(isinstance(side, Table) or is_unit(side) for side in (left, right))
 
 
@@ -98,7 +98,7 @@ def union(left: Op, right: Op) -> Op:
 
 
 def minus(left: Op, right: Op) -> Op:
-    """Solutions that share no variable never exclude each other."""
+    """MINUS; the left side where no variable is shared, since such solutions never exclude each other."""
     if is_empty(left) or is_empty(right) or not visible(left) & visible(right):
         return left
     return ops.Minus(left, right)
@@ -136,7 +136,8 @@ def extend(var: Var, expression: Expr, pattern: Op) -> Op:
 
 
 def graph(name: Var | NamedNode, pattern: Op) -> Op:
-    """GRAPH of nothing is nothing; GRAPH of the unit is not the unit, as it asks whether there is such a graph."""
+    """GRAPH; empty for an empty pattern. GRAPH of the unit is not the unit, as it asks whether there is such a
+    graph."""
     if is_empty(pattern):
         return empty(visible(ops.Graph(name, pattern)))
     return ops.Graph(name, pattern)
@@ -150,7 +151,7 @@ def in_window(name: Var | NamedNode, pattern: Op) -> Op:
 
 
 def window_override(tag: int, pattern: Op) -> Op:
-    """What reads no stream needs no window, and of two windows the inner one counts."""
+    """The pattern with other windows; the pattern itself if it reads no stream or has an inner window, which counts."""
     return (
         pattern
         if is_unit(pattern) or isinstance(pattern, Table | ops.WindowOverride)
@@ -159,7 +160,7 @@ def window_override(tag: int, pattern: Op) -> Op:
 
 
 def group(keys: tuple[Var, ...], aggregates: tuple[tuple[Var, Aggregate], ...], pattern: Op) -> Op:
-    """Without keys there is a group even of nothing."""
+    """GROUP BY; without keys there is a group even of an empty pattern."""
     made = ops.Group(keys, aggregates, pattern)
     return empty(visible(made)) if keys and is_empty(pattern) else made
 
@@ -169,8 +170,8 @@ def annotate(var: Var, aggregate: Aggregate, keys: tuple[Var, ...], pattern: Op)
 
 
 def project(vars: tuple[Var, ...], pattern: Op) -> Op:
-    """A projection that hides nothing is dropped. It hides what the pattern mentions, even where that is not visible
-    outside (the right of a MINUS), since inside an EXISTS the outer solution would be substituted there."""
+    """The projection; dropped if it hides nothing. It hides variables that the pattern only mentions (the right of a
+    MINUS) too, since inside an EXISTS the outer solution would be substituted there."""
     if is_empty(pattern):
         return Table(tuple(dict.fromkeys(vars)), ())
     if isinstance(pattern, ops.Project) and set(vars) <= set(pattern.vars):
@@ -181,7 +182,7 @@ def project(vars: tuple[Var, ...], pattern: Op) -> Op:
 
 
 def distinct(pattern: Op) -> Op:
-    """A group is already one solution a key."""
+    """DISTINCT; dropped on a group, which has one solution per key already."""
     if isinstance(pattern, ops.Distinct | ops.Group) or is_empty(pattern) or is_unit(pattern):
         return pattern
     return ops.Distinct(pattern.pattern if isinstance(pattern, ops.Reduced) else pattern)
@@ -208,7 +209,7 @@ def slice(offset: int, limit: int | None, pattern: Op) -> Op:
 
 
 def path(subject: PatternTerm, path_: ops.PathExpr, object: PatternTerm) -> Op:
-    """A single link is a triple pattern, and an inverse the path from the other end."""
+    """The path; a single link is a triple pattern, and an inverse the path from the other end."""
     match path_:
         case ops.Link(iri):
             return Bgp((TriplePattern(subject, iri, object),))

@@ -1,4 +1,4 @@
-"""Queries that are equal but for constants: what they have in common, and the constants of each.
+"""Query families (queries that differ only in constants): the common template, and the constants of each query.
 
 The common part is a query too, in which parameters, `Var(".kp0")` and so on, stand where the constants were. Each place
 has its own: the same constant at two places is two parameters, so that no pattern shares a variable with another which
@@ -32,7 +32,7 @@ class Template:
     def specialised(self, members: Sequence[Constants]) -> tuple[ops.Query, list[Constants]]:
         """The query for these members, and the constants of each that are left: where all agree, it has that constant.
 
-        What is left is numbered anew: the first constant of a member belongs to `parameter(0)`.
+        The remaining constants are renumbered: the first constant of a member belongs to `parameter(0)`.
         """
         columns = list(zip(*members, strict=True)) if members else [()] * len(self.parameters)
         same = [len(set(column)) == 1 for column in columns]
@@ -47,7 +47,7 @@ def parameter(number: int) -> Var:
 
 
 def template(query: ops.Query) -> Template | None:
-    """The query without its constants and its name; None if it is of no family.
+    """The query without its constants and its name; None if it cannot share a plan with others.
 
     A query that feeds a stream has a place of its own in the order of evaluation, DESCRIBE follows its constants
     wherever they lead, and what reads no stream is answered once.

@@ -1,4 +1,4 @@
-"""What the demo shows: a table for each query that changes as answers come, and at the end a plot."""
+"""The display of the demo: a table per query, updated with its answers, and a plot at the end."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Board:
             self._console.print(self._tables())
 
     def announce(self, query: str, title: str) -> None:
-        """A query that will have answers."""
+        """Add a table for a query."""
         self._titles[query] = title
 
     def show(self, answer: Answer) -> None:
@@ -65,7 +65,7 @@ class Board:
             self._live.update(self._tables())
 
     def tick(self, clock: datetime, pushed: int, speed: float) -> None:
-        """The city's clock has moved on."""
+        """Show the new time of the city's clock."""
         self._headline = (
             f"{clock:%H:%M:%S} in the city, {speed:g} times as fast as here · {pushed:,} passages registered"
         )
@@ -76,7 +76,7 @@ class Board:
             self._console.print(self._tables())
 
     def plot(self) -> Text:
-        """Cars at each gate over the whole morning."""
+        """Plot the number of cars at each gate over the morning."""
         with self._lock:
             times = sorted(self._history)
             gates = sorted({gate for counts in self._history.values() for gate in counts})

@@ -1,4 +1,5 @@
-"""`penstock demo`: gates and cameras report to three of the C-SPARQL paper's queries, live and as fast as you like."""
+"""`penstock demo`: three of the C-SPARQL paper's queries over a simulated stream of gates and cameras, live, at any
+speed."""
 
 from __future__ import annotations
 
@@ -47,14 +48,14 @@ class Options:
 
 @dataclass(slots=True)
 class Wall:
-    """The clock on the wall; tests bring one that does not wait."""
+    """The wall clock; tests pass a clock that does not wait."""
 
     now: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
 
 
 def read_speed(text: str) -> float:
-    """`60x` or `60`: how many times as fast as the clock on the wall."""
+    """`60x` or `60`: the speed relative to the wall clock."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*[x×]?", text.strip())
     if not found or not float(found[1]):
         raise PenstockError(f"--speed {text}: write it as 60x")
@@ -62,7 +63,7 @@ def read_speed(text: str) -> float:
 
 
 def queries() -> Iterator[tuple[str, str]]:
-    """Each query with what it is about, which is its first line."""
+    """Each query with its title, which is its first line."""
     for path in sorted(_QUERIES.glob("*.rq")):
         title, _, text = path.read_text("utf-8").partition("\n")
         yield title.removeprefix("# "), text.strip()
@@ -74,7 +75,7 @@ def play(
     console: Console | None = None,
     wall: Wall | None = None,
 ) -> None:
-    """Let the city live for its minutes, and draw at the end what its gates have seen."""
+    """Run the simulation for its minutes, and plot the cars per gate at the end."""
     console = console or Console(width=None if sys.stdout.isatty() else 110)
     board, city = Board(console), City(options)
     started = time.perf_counter()
@@ -102,7 +103,7 @@ def _prepare(engine: Engine, board: Board) -> None:
 
 
 class City:
-    """What happens in the city, and what of it has been passed on to the engine."""
+    """The simulated events, and how many of them were pushed to the engine."""
 
     def __init__(self, options: Options) -> None:
         self.options = options
@@ -110,7 +111,7 @@ class City:
         self._passages = morning(options.minutes, options.seed)
 
     def pass_on(self, engine: Engine, clock: datetime) -> None:
-        """Push what has happened by then, to each stream its own; and tell all that nothing earlier will come."""
+        """Push the events up to that time to their streams, and advance the watermark of all streams."""
         happened = _until(self._passages, self.done, clock)
         self.done += len(happened)
         in_streams = sorted(happened, key=lambda passage: passage.stream)
@@ -121,7 +122,7 @@ class City:
 
 
 def _live(engine: Engine, city: City, board: Board, wall: Wall) -> None:
-    """Let time pass by the clock on the wall, beat by beat, and wait at the end for the last answers."""
+    """Push events in real time, step by step, and wait at the end for the last answers."""
     began, clock = wall.now(), START + _HEAD_START
     while clock < city.options.end:
         wall.sleep(_BEAT)

@@ -1,4 +1,4 @@
-"""How a query is understood, planned and computed: graphs of operators and of what they speak about, for people."""
+"""Explanations of queries for people: graphs of operators and of terms, plans, and measured figures."""
 
 from penstock.explain.explanation import Explanation, explain
 

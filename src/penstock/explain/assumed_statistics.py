@@ -1,4 +1,4 @@
-"""Statistics for a query that nothing has run: what may come from a window follows from where a pattern stands."""
+"""Statistics for a query that was never run: the position of a pattern tells which windows it may read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["AssumedStatistics"]
 
 @dataclass(frozen=True, slots=True)
 class AssumedStatistics:
-    """The numbers of `others`, and the windows of a query's sources."""
+    """The statistics of `others`, with the windows of a query's sources."""
 
     others: Statistics
     sources: Sources

@@ -1,4 +1,4 @@
-"""The D-Graph: what a query says of its variables and constants, and which source each comes from (C-SPARQL, 4).
+"""The D-Graph: the variables and constants of a query, their relations, and their sources (C-SPARQL, 4).
 
 Made from the operators by the paper's six steps:
 
@@ -6,7 +6,7 @@ Made from the operators by the paper's six steps:
 2. each triple pattern is two edges, subject → predicate → object;
 3. each conjunct of a filter annotates the vertices of its variables, as does what BIND and VALUES give them;
 4. an aggregation is a box of its own with its group, function and result, the function linked to its parameter;
-5. what is projected is filled;
+5. projected variables are filled;
 6. a box for each source holds the vertices that come from it.
 """
 

@@ -1,4 +1,4 @@
-"""The figures of an evaluation beside the operators that they are of."""
+"""Adds the figures of an evaluation to the nodes of their operators (as EXPLAIN ANALYZE does)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["of_registered"]
 
 
 def of_registered(name: str, query: Query, text: str, examined: Examined | None) -> Explanation:
-    """Of a registered query; where there is nothing to look at yet, what its text says."""
+    """The explanation of a registered query; by its text alone if it has not been evaluated yet."""
     found = explain_query(query, text) if examined is None else measured(query, text, examined)
     return replace(found, name=name)
 
@@ -54,7 +54,7 @@ def _figures(node: Node, examined: Examined) -> Figures | None:
 
 
 def _of_result(examined: Examined) -> Figures | None:
-    """Of a family, what is open is that of all its queries."""
+    """The figures of the result node. The open solutions of a family are those of all its queries."""
     parts = [f"one of {examined.together:,} queries of one plan"] if examined.together > 1 else []
     parts += [f"{counted(examined.open, 'solution')} open"] if examined.open else []
     return Figures(state=", ".join(parts)) if parts else None

@@ -1,4 +1,4 @@
-"""Everything that can be said about how a query is answered."""
+"""The explanation of a query, and the formats that it can be written in."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ class Explanation:
         return self.written, self.optimised
 
     def graphs(self, part: Part = "both") -> list[Graph]:
-        """Those to draw: "o", "d" or "both"."""
+        """The graphs to draw: "o", "d" or "both"."""
         return [*(self.ographs if part != "d" else ()), *((self.dgraph,) if part != "o" else ())]
 
     def more(self) -> Iterator[tuple[str, list[str]]]:
-        """What there is besides graphs and rules: a title and lines each."""
+        """The sections besides graphs and rules: a title and lines each."""
         if self.aggregates:
             yield "Aggregates", list(self.aggregates)
         if self.orders:
@@ -100,7 +100,7 @@ def explain(
     statistics: Statistics | None = None,
     known: Known | None = None,
 ) -> Explanation:
-    """How a query is understood and planned, in whatever language it is. Nothing is run, and no Spark is started.
+    """The explanation of a query in any of the languages. The query is not run, and Spark is not started.
 
     `rules` names the optimiser's rules to use, all by default. `known` says which predicates occur where, and
     `statistics` how often; without them every pattern may match wherever its place in the query lets it.
@@ -115,14 +115,14 @@ def explain_query(
     statistics: Statistics | None = None,
     known: Known | None = None,
 ) -> Explanation:
-    """The same of algebra; its text says how IRIs are abbreviated."""
+    """The explanation of a query's algebra; its text says how IRIs are abbreviated."""
     names = Notation(text)
     guessed = AssumedStatistics(statistics or Uniform(), Sources(query, known, names))
     return explanation_of(query, optimise(query, guessed, rules), names, known)
 
 
 def explanation_of(query: Query, optimised: Optimised, names: Notation, known: Known | None = None) -> Explanation:
-    """From a query as written, and what the optimiser made of it."""
+    """The explanation of a query as written, and of the optimiser's plan for it."""
     registration = query.registration
     return Explanation(
         (registration.name if registration is not None else None) or "query",

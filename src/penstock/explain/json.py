@@ -18,7 +18,7 @@ VERSION = 1
 
 
 def json(explanation: Explanation, part: Part) -> str:
-    """Always the same text for the same explanation."""
+    """The explanation as JSON text; equal explanations have equal text."""
     written: dict[str, Any] = {"version": VERSION, "query": explanation.name}
     if part != "d":
         written["ographs"] = [_graph(graph) for graph in explanation.ographs]

@@ -1,4 +1,4 @@
-"""What is written in the node of an operator: one line in a table each."""
+"""The titles and lines of operator nodes, as tables."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def label(op: Op, names: Notation) -> Node:
 
 
 def of_result(query: ops.Query, names: Notation) -> Node:
-    """The node at the top: the form of the answers, and when and how a continuous query tells them."""
+    """The root node: the form of the answers, and when and how a continuous query reports them."""
     lines = [f"{names.term(term)}" for term in getattr(query.form, "terms", ())]
     lines += (names.triple(pattern) for pattern in getattr(query.form, "template", ()))
     registration = query.registration

@@ -59,7 +59,7 @@ class Picture:
 
 
 class _Size:
-    """What grandalf asks of a vertex and of an edge."""
+    """The view objects that grandalf needs of a vertex and of an edge."""
 
     def __init__(self, width: float = 1.0, height: float = 1.0) -> None:
         self.w, self.h = width, height

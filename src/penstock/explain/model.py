@@ -1,4 +1,4 @@
-"""What O-Graphs and D-Graphs are made of, whatever draws them."""
+"""The graph model of O-Graphs and D-Graphs: nodes, edges, boxes, figures."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ __all__ = ["Box", "Edge", "Figures", "Graph", "Node"]
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What is expected of a node, and after a run what it gave: rows that hold at an instant (`estimated`, and on
-    average `actual`), `rows` of the whole time, the `seconds` that it took with all below it, what is held for it
-    (`state`), and how the compiler does it (`notes`)."""
+    """The estimate of a node, and its measurements after a run: rows per instant (`estimated`, and on average
+    `actual`), `rows` of the whole span, the `seconds` of the node with all nodes below it, its `state`, and the
+    compiler's choices (`notes`)."""
 
     estimated: float | None = None
     actual: float | None = None
@@ -88,7 +88,7 @@ class Graph:
         return [f"also in {', '.join(others)}"] if others else []
 
     def number(self, box: Box) -> int:
-        """What a box is called where there is no room for its title."""
+        """The number of a box, for places without room for its title."""
         return self.boxes.index(box) + 1
 
     def with_figures(self, figures: Mapping[str, Figures]) -> Graph:

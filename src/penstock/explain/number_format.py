@@ -1,4 +1,4 @@
-"""Numbers of rows, times and sizes as a person reads them."""
+"""Formats numbers of rows, times and sizes for people."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def amount(bytes: int) -> str:
 
 
 def told(figures: Figures | None) -> list[str]:
-    """Some lines for a node: estimated beside actual rows, the time, what is held, and how it is done."""
+    """The lines of a node's figures: estimated beside actual rows, time, state, and the compiler's choices."""
     if figures is None:
         return []
     parts = [] if figures.estimated is None else [f"expected {rows(figures.estimated)}"]

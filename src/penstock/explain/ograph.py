@@ -1,8 +1,8 @@
 """The O-Graph: the operators of a plan as nodes, and edges along which the data flows (C-SPARQL, 3.4).
 
 Every triple pattern is a node of its own where the plan is as written, and joined with the others; MergeJoinedGPOs
-makes one node of those that stand together. What chooses the source alone (GRAPH <g>, a window block) is no node: it is
-seen in the edges that come from graphs and windows.
+makes one node of those that stand together. Operators that only choose the source (GRAPH <g>, a window block) are no
+nodes: they show in the edges from graphs and windows.
 """
 
 from __future__ import annotations

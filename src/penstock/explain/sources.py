@@ -1,4 +1,4 @@
-"""What the triples of a pattern may come from: windows of streams, and graphs of the background."""
+"""The sources that the triples of a pattern may come from: windows of streams, and graphs of the background."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ ANY_STREAM = NamedNode("urn:penstock:any-stream")
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The predicates that occur, as IRIs: in the background, and in each stream by its IRI. What is not known may be
-    anything."""
+    """The predicates that occur, as IRIs: in the background, and in each stream by its IRI. A source without an entry
+    may have any predicate."""
 
     background: frozenset[str] | None = None
     streams: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -55,7 +55,8 @@ class Sources:
         self.iris = frozenset(stream.iri for stream in self.windows)
 
     def of(self, predicate: PatternTerm | None, place: Place) -> tuple[Source, ...]:
-        """Those of a triple pattern with that predicate, windows first; without a predicate all that can be there."""
+        """The sources of a triple pattern with that predicate, windows first; without a predicate, all possible
+        sources."""
         return tuple(s for s in self._at(place) if predicate is None or self._known.has(s, predicate))
 
     def _at(self, place: Place) -> Iterator[Source]:
@@ -74,7 +75,7 @@ class Sources:
             yield Source(graph=name)
 
     def title(self, source: Source) -> str:
-        """What a window or graph is called."""
+        """The title of a window or graph."""
         if source.window is not None:
             return self.window_title(source.window)
         if isinstance(source.graph, NamedNode):

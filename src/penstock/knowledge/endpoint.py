@@ -32,7 +32,7 @@ _GRAPHS = "application/n-triples, text/turtle;q=0.8, application/rdf+xml;q=0.6"
 
 
 class EndpointStore:
-    """Answers come from a server, which holds the data and is only ever read."""
+    """A store whose data is on a server, which answers the queries and is only read."""
 
     version = 0
 
@@ -50,7 +50,7 @@ class EndpointStore:
         raise LoadError(f"{self._url} is only read: load the data there, or into an oxigraph or spark background.")
 
     def answer(self, query: Query, text: str, base: str | None = None) -> Answer:
-        """See `Store.answer`. What FROM means, and which graphs there are, is for the server to say."""
+        """See `Store.answer`. The server decides which graphs FROM can name."""
         is_graph = isinstance(query.form, Construct | Describe)
         response = self._ask(_with_base(text, base), _GRAPHS if is_graph else _RESULTS)
         try:
@@ -59,7 +59,7 @@ class EndpointStore:
             raise StoreError(f"{self._url} sent an answer that cannot be read: {error}.") from error
 
     def quads(self) -> Iterator[Quad]:
-        """See `Store.quads`. The server's data is copied as it is now: nothing tells when it changes there."""
+        """See `Store.quads`. The server's data is copied as it is now: changes on the server are not noticed."""
         for text in ("SELECT ?s ?p ?o { ?s ?p ?o }", "SELECT ?s ?p ?o ?g { GRAPH ?g { ?s ?p ?o } }"):
             for row in self.answer(translate(text), text):
                 yield Quad(row["s"], row["p"], row["o"], row.get("g", DefaultGraph()))

@@ -1,4 +1,4 @@
-"""Background knowledge with what follows from it.
+"""Background data with its entailed triples.
 
 A store that can reason has a method `entail`. Around any other there is a copy of the closed graphs, made anew when the
 store has changed: background knowledge changes seldom, and is asked often. Streams are never copied: their patterns are
@@ -26,7 +26,7 @@ REGIMES = ("rdfs", "owl-rl")
 
 
 def entailing(store: Store, regime: str) -> Store:
-    """The store as one that reasons."""
+    """The store with entailment: itself, if it can reason, else inside an `EntailedStore`."""
     if regime not in REGIMES:
         raise ValueError(f"entailment is {' or '.join(REGIMES)}, not {regime!r}")
     able = getattr(store, "entail", None)
@@ -54,7 +54,7 @@ class EntailedStore:
 
     @property
     def ontology(self) -> Ontology:
-        """That of the default graph as it is now."""
+        """The ontology of the default graph in its current version."""
         self._closed()
         return self._ontology
 
@@ -68,7 +68,7 @@ class EntailedStore:
         return self._closed().answer(query, text, base)
 
     def quads(self) -> Iterable[Quad]:
-        """See `Store.quads`: all that follows is among them."""
+        """See `Store.quads`: the entailed ones included."""
         return self._closed().quads()
 
     def graphs(self) -> frozenset[NamedNode]:
@@ -106,7 +106,7 @@ def _default(quads: Iterable[Quad], predicates: frozenset[NamedNode]) -> Iterato
 
 
 def _following(ontology: Ontology, quads: Iterable[Quad]) -> Iterator[Quad]:
-    """Each graph with what follows from its triples, and the default graph with the closed axioms."""
+    """The quads of each graph with the entailed ones, and of the default graph with the closed axioms."""
     for quad in quads:
         if quad.predicate in ontology.active:
             yield from (Quad(t.subject, t.predicate, t.object, quad.graph_name) for t in ontology.entailed(quad.triple))

@@ -73,7 +73,7 @@ class OxigraphStore:
 
 
 class _Counter:
-    """Counts what passes, without holding it."""
+    """Counts the quads that pass, without holding them."""
 
     def __init__(self, quads: Iterator[Quad]) -> None:
         self.count = 0

@@ -1,4 +1,4 @@
-"""What a background store has to be able to do, and how a name becomes one.
+"""The protocol of background stores, and the table of store names.
 
 A store is a plug-in: any object with the members of `Store`. Other packages offer theirs through the entry point
 group `penstock.stores`, whose values are called with the part of the spec after the colon, if any, and the options.
@@ -30,9 +30,9 @@ class Store(Protocol):
 
     @property
     def version(self) -> int:
-        """Grows with each change, so that what was computed from the store can be kept until then.
+        """A number that grows with each change, so that views of the store can be kept until then.
 
-        A store that others can change unseen (a remote endpoint) cannot say so here.
+        A store that changes without notice (a remote endpoint) has a constant version.
         """
 
     def load(self, source: Source, graph: Target = None, base: str | None = None, format: str | None = None) -> int:
@@ -45,7 +45,7 @@ class Store(Protocol):
         """The answer to a query that has been parsed and checked: `text` as written, `query` its algebra."""
 
     def quads(self) -> Iterable[Quad]:
-        """Everything there is, for queries that join it with streams."""
+        """All quads, for queries that join the background with streams."""
 
     def graphs(self) -> frozenset[NamedNode]:
         """The names of its named graphs."""

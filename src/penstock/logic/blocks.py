@@ -22,7 +22,7 @@ class Block:
     body: tuple[tuple[int, str], ...] = ()
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """What is neither empty nor a comment."""
+        """The lines that are neither empty nor comments."""
         return ((line, text.strip()) for line, text in self.body if text.strip() and text.lstrip()[0] != "#")
 
 
@@ -58,7 +58,7 @@ def _continued(block: Block | None, number: int, line: str) -> Block | None:
 
 
 def sure(line: int, work: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
-    """What the work gives; what it finds wrong is wrong on that line."""
+    """The result of the function; its errors are reported with that line."""
     try:
         return work(*arguments, **named)
     except ValueError as error:

@@ -31,7 +31,8 @@ def same(expected: Sequence[Cells], actual: Sequence[Cells], *, ordered: bool = 
 
 
 def _match(expected: list[Cells], actual: list[Cells], names: Names, ordered: bool) -> bool:
-    """The first expected row pairs with some row (in order: with the first), and the others with the others."""
+    """The renaming that matches the first expected row with some row (in order: with the first), and then the
+    others."""
     if not expected:
         return True
     first, rest = expected[0], expected[1:]
@@ -73,7 +74,7 @@ def _equal(wanted: Term | None, got: Term | None) -> bool:
 
 
 def difference(expected: Sequence[Cells], answer: Answer) -> str:
-    """Two tables: what was expected, and what came."""
+    """Two tables: the expected rows, and the actual ones."""
     names = answer.variables if answer.triples is None else ("subject", "predicate", "object")
     return "\n".join(["expected:", _table(names, expected), "got:", _table(names, cells(answer))])
 

@@ -1,4 +1,4 @@
-"""The line that begins with `expect`: about which query, when, and what."""
+"""Reads `expect` blocks: the query, the instant or interval, and the expected answer."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _AS_INTERVAL = f"write an interval as: expect 1:00 {INTERVAL} 2:00, or expect 1:
 
 
 def expect(test: LogicTest, block: Block, prefixes: Mapping[str, str]) -> LogicTest:
-    """The test with what the block expects."""
+    """The test with the expectation of the block added."""
     words = sure(block.line, shlex.split, block.rest)
     query = len(test.queries) - 1
     if words and not _is_when(words[0]) and words[0] not in _SAYINGS:
@@ -64,7 +64,7 @@ def _when(words: list[str], line: int) -> tuple[int | None, int | None]:
 
 
 def _checked(expected: Expectation) -> Expectation:
-    """An interval tells what holds; where nothing does there is none."""
+    """The expectation, checked: an interval always has solutions."""
     tells_none = expected.kind is Kind.rows and not expected.rows
     if expected.since is not None and (tells_none or expected.boolean is False):
         interval = write_when(expected.since, expected.time)

@@ -1,4 +1,4 @@
-"""What a logic test says, before anything runs."""
+"""The content of a logic test file."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class QueryBlock:
 
 
 class Kind(StrEnum):
-    """What an expectation is about."""
+    """The kinds of expectation."""
 
     rows = "rows"  # a bag of solutions, or a graph as rows of three; none of them: an empty answer
     boolean = "boolean"
@@ -71,7 +71,7 @@ class Expectation:
 
     @property
     def when(self) -> When:
-        """What tells the answer that it is about from the query's others."""
+        """The instant or interval by which the answer is found among those of the query."""
         return self.since, self.time
 
 
@@ -88,5 +88,5 @@ class LogicTest:
     final: bool = False
 
     def expected_of(self, query: int) -> tuple[Expectation, ...]:
-        """What is said about the query at that position."""
+        """The expectations of the query at that position."""
         return tuple(one for one in self.expectations if one.query == query)

@@ -1,4 +1,4 @@
-"""From the text of a logic test to a LogicTest. A line that starts in its first column starts something new."""
+"""Text of a logic test → `LogicTest`. A line that starts in the first column begins a new block."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def read_file(path: Path) -> LogicTest:
 
 
 def read(text: str, name: str = "test") -> LogicTest:
-    """The test in the text. What is wrong is one sentence with the line."""
+    """The test in the text. An error is one sentence with the line."""
     try:
         blocks = list(split(text))
         prefixes = DEFAULT_PREFIXES | dict(_prefix(block) for block in blocks if block.word == "prefix")

@@ -1,4 +1,4 @@
-"""A logic test on an engine: what differs from what was expected."""
+"""Runs a logic test on an engine and returns the mismatches."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _OF_STREAMS = {"lateness"}
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """One thing that is not as expected, with the line of the file that says so and what a person wants to see."""
+    """One difference from the expectation, with the line of the file and a text for people."""
 
     line: int
     message: str
@@ -41,7 +41,7 @@ class Mismatch:
 
 @dataclass(slots=True)
 class _Outcome:
-    """What became of a query."""
+    """The outcome of a query: its answers, or its error."""
 
     block: QueryBlock
     query: Query | None = None
@@ -71,7 +71,7 @@ def _check_options(test: LogicTest) -> None:
 
 
 def _open_streams(test: LogicTest, engine: Engine, folder: Path) -> None:
-    """As files, since that is how users replay a stream, parser and all."""
+    """Declare the streams as files, since that is how users replay a stream, parser included."""
     options: dict[str, Any] = {name: value for name, value in test.options.items() if name in _OF_STREAMS}
     for place, stream in enumerate(test.streams):
         file = folder / f"{place}.nq"
@@ -95,7 +95,7 @@ def _register(engine: Engine, block: QueryBlock, options: Mapping[str, Any]) -> 
 
 
 def _replay(engine: Engine, outcomes: Sequence[_Outcome]) -> None:
-    """Run what could be registered. A failure is that of each query that has no answers for it."""
+    """Run the registered queries. A failure counts for each query without answers."""
     failure: PenstockError | None = None
     try:
         engine.run()
@@ -136,7 +136,7 @@ def _judge(test: LogicTest, place: int, outcome: _Outcome) -> Iterator[Mismatch]
 
 
 def _failure(block: QueryBlock, error: PenstockError) -> Mismatch:
-    """A mistake in a query knows its line in the file."""
+    """The outcome of a failure; an error in a query has the line of the file."""
     if not isinstance(error, QueryError):
         return Mismatch(block.line, f"the query failed: {error}")
     return Mismatch(error.line or block.line, str(error).removeprefix(f"line {error.line}, "))

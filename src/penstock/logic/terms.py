@@ -33,7 +33,7 @@ def read_elements(text: str, prefixes: Mapping[str, str]) -> list[Triple] | list
 
 
 def read_triples(text: str, prefixes: Mapping[str, str]) -> list[Triple]:
-    """Turtle; the last dot may be absent. What is wrong is said without its place in a text nobody wrote."""
+    """Turtle; the last dot may be absent. Errors have no position, since the text that is parsed is not the user's."""
     body = text.strip().removesuffix(".")
     return [quad.triple for quad in _parsed(f"{header(prefixes)}{body}\n.", RdfFormat.TURTLE)]
 

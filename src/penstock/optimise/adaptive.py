@@ -1,8 +1,8 @@
 """The plan of a continuous query: chosen anew when the data has changed so much that another one is clearly cheaper.
 
-What may be kept, and what else depends on what is in the windows at all, follows the data at once, since answers depend
-on that. The order of joins stays as it was chosen until the ranking has changed for good: numbers go up and down, and a
-plan that Spark has seen before it plans faster.
+Choices that answers depend on (which parts are static) follow the data at once. The order of joins stays as it was
+chosen until the ranking has changed for good: statistics fluctuate, and Spark plans a query faster that it has planned
+before.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Reordered:
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """The numbers of an earlier time, with what can be in the windows now."""
+    """The statistics of an earlier time, with the predicates that can be in the windows now."""
 
     then: Statistics
     now: Statistics
@@ -66,7 +66,7 @@ class Remembered:
 
 
 class Adaptive:
-    """A query's plans, one after the other. `history` has the newest changes of order."""
+    """The current plan of a query. `history` has the newest changes of the join order."""
 
     def __init__(self, query: Query, rules: Collection[str] | None = None) -> None:
         self._query, self._rules = query, rules
@@ -75,7 +75,7 @@ class Adaptive:
         self.history: deque[Reordered] = deque(maxlen=NEWEST)
 
     def plan(self, statistics: Statistics, time: int) -> Optimised:
-        """For an evaluation up to that time, by what is known now."""
+        """The plan for an evaluation up to that time, by the current statistics."""
         found = optimise(self._query, statistics, self._rules)
         if self._current is None or self._then is None:
             self._current, self._then = found, statistics
@@ -84,7 +84,7 @@ class Adaptive:
         return self._current
 
     def _better(self, found: Optimised, known: Remembered, time: int) -> Optimised:
-        """The plan just found if it is worth it, else the one by the numbers that there were at the last choice."""
+        """The new plan if it is clearly cheaper, else the plan by the statistics of the last choice."""
         present = optimise(self._query, known, self._rules)
         before, after = present.query.pattern, found.query.pattern
         costs = cost(before, known.now), cost(after, known.now)

@@ -1,4 +1,4 @@
-"""The branches of a UNION, and which values a variable can have in each."""
+"""The branches of a UNION, and the values that a variable can have in each."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ __all__ = ["Values", "branches", "reads_same", "values"]
 
 
 def branches(op: Op) -> tuple[Op, ...]:
-    """What has the solutions of `op` as its union: the operands of a UNION, each with what stood around that."""
+    """Plans whose union has the solutions of `op`: the operands of a UNION, each inside the operators around the
+    UNION."""
     if isinstance(op, ops.Union):
         return branches(op.left) + branches(op.right)
     if not isinstance(op, _ROW_BY_ROW):
@@ -42,14 +43,14 @@ def _same_in_each(op: Op, inner: tuple[Op, ...]) -> bool:
 
 
 def reads_same(expression: Expr, pattern: Op, inner: tuple[Op, ...]) -> bool:
-    """Whether what the expression reads of a pattern is visible in each of its branches."""
+    """Whether the variables of a pattern that the expression reads are visible in each of its branches."""
     read = references(expression) & visible(pattern)
     return all(read <= visible(each) for each in inner)
 
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """What a variable can be: one of `terms` (None: any), and perhaps unbound."""
+    """The possible values of a variable: one of `terms` (None: any), and perhaps unbound."""
 
     terms: frozenset[Term] | None
     unbound: bool
@@ -71,7 +72,7 @@ NEVER = Values(frozenset(), unbound=True)
 
 
 def values(op: Op, var: Var) -> Values:
-    """What the solutions of `op` can bind the variable to; never too little, often too much."""
+    """The values to which solutions of `op` can bind the variable; never too few, often too many."""
     if var not in visible(op):
         return NEVER
     known = _VALUES.get(type(op), _unknown)(op, var)
@@ -83,7 +84,7 @@ def _unknown(op: Op, var: Var) -> Values:
 
 
 def _below(op: Any, var: Var) -> Values:
-    """As in the operand."""
+    """The values of the variable in the operand."""
     return values(op.pattern, var)
 
 
@@ -114,7 +115,7 @@ def _of_filter(op: ops.Filter, var: Var) -> Values:
 
 
 def _asked(part: Expr, var: Var) -> frozenset[Term] | None:
-    """The terms that a condition demands. Equal IRIs are the same term; equal literals need not be."""
+    """The values that a condition allows. Equal IRIs are the same term; equal literals need not be."""
     match part:
         case Call("=", (Var() as one, Const(NamedNode() as term)) | (Const(NamedNode() as term), Var() as one)):
             return frozenset((term,)) if one == var else None
@@ -138,7 +139,7 @@ def _of_union(op: ops.Union, var: Var) -> Values:
 
 
 def _of_join(op: Op, var: Var) -> Values:
-    """As in an operand that is always there and always binds it."""
+    """The values in an operand that is not optional and always binds the variable."""
     kept = op.children if isinstance(op, ops.Join) else op.children[:1]
     known = [values(side, var) for side in kept if var in certain(side)]
     return next((each for each in known if each.terms is not None), _unknown(op, var))

@@ -1,4 +1,4 @@
-"""How many solutions a plan may have, in how many different terms of each variable, and how long it may take.
+"""The cost model: cardinality and number of distinct terms of a plan, and the time that it may take.
 
 The textbook estimate of rows: a join keeps of the product the share 1 / max(distinct left, distinct right) for each
 shared variable.
@@ -11,10 +11,10 @@ A plan is made for all instants of a span at once, and a row of a join holds as 
 rows of an instant count as often as they are others in the span: 1 + T · Σ 1/l times for windows whose elements are
 visible for the times l, when T passes.
 
-Rows lie ready that are kept for all evaluations (`Kept`), and others are hashed, and sent from core to core, for
-this join. What a leaf reads it reads in any order, so that is left out; what is kept costs nothing to make. The four
-constants are measured: `python -m benchmarks.run cost` joins relations of many sizes, finds by least squares the
-constants that tell those times best, and says how well they rank them.
+Rows of a materialised view (`StaticView`) lie ready for all evaluations, and others are hashed, and sent from core to
+core, for this join. What a leaf reads it reads in any order, so that is left out; a view costs nothing to make.
+The four constants are measured: `python -m benchmarks.run cost` joins relations of many sizes, finds by least squares
+the constants that tell those times best, and says how well they rank them.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """What a join costs, in microseconds: by itself, and for a row of each kind."""
+    """The constants of the cost model, in microseconds: per join, and per row of each kind."""
 
     each: float
     moved: float
@@ -79,11 +79,11 @@ class Model:
     output: float
 
     def brought(self, rows: float, kept: bool) -> float:
-        """To bring rows to a join, on one of its sides."""
+        """The cost of bringing rows to one side of a join."""
         return (self.read if kept else self.moved) * rows
 
     def made(self, rows: float) -> float:
-        """To make the rows of a join."""
+        """The cost of the output rows of a join."""
         return self.each + self.output * rows
 
 
@@ -92,7 +92,7 @@ ROWS_MADE = Model(each=0.0, moved=0.0, read=0.0, output=1.0)  # not a time: how 
 
 
 def joined(left: Estimate, right: Estimate) -> Estimate:
-    """Both, joined on the variables that both bind for certain."""
+    """The estimate of the join on the variables that both sides certainly bind."""
     distinct = {**left.distinct, **right.distinct}
     for var in left.distinct.keys() & right.distinct.keys():
         distinct[var] = min(left.distinct[var], right.distinct[var])
@@ -124,12 +124,12 @@ def _positions(pattern: TriplePattern) -> tuple[tuple[Position, object], ...]:
 
 
 def estimate(op: Op, statistics: Statistics) -> Estimate:
-    """Of any plan; only what binds its variables for certain counts as joining on them."""
+    """The estimate of a plan; only variables that are certainly bound count as join keys."""
     return weigh(op, statistics)[0]
 
 
 def cost(op: Op, statistics: Statistics, model: Model = MODEL, left: Shares = NOTHING_LEFT_OUT) -> float:
-    """Of all joins of a plan together."""
+    """The cost of all joins of a plan."""
     return weigh(op, statistics, model, left)[1]
 
 
@@ -155,7 +155,7 @@ def _shared(found: Estimate, share: float | None) -> Estimate:
 
 
 def _chained(patterns: list[Estimate], model: Model) -> tuple[Estimate, float]:
-    """Triple patterns, joined from the left."""
+    """The estimate of triple patterns, joined from the left."""
     found, spent = (patterns[0] if patterns else Estimate(1.0, {})), 0.0
     for each in patterns[1:]:
         spent += model.brought(found.in_all, kept=False) + model.brought(each.in_all, kept=False)
@@ -206,7 +206,7 @@ def _columns(op: Op, vars: tuple[Var, ...], rows: tuple[tuple[object, ...], ...]
 
 
 def _restricted(op: Op, found: Estimate) -> Estimate:
-    """No more different terms than rows, and only of variables that are certain here."""
+    """The estimate with at most as many distinct terms as rows, and only for variables that are certainly bound."""
     distinct = {v: min(found.rows, found.distinct.get(v, found.rows)) for v in certain(op)}
     return Estimate(found.rows, distinct, found.changes)
 

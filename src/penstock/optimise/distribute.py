@@ -1,4 +1,4 @@
-"""How far aggregates can be computed apart, stream by stream or branch by branch (C-SPARQL, section 5.2).
+"""How far aggregates can be computed per part of the data, by stream or by branch (C-SPARQL, section 5.2).
 
 | class | what it takes | how the results are put together |
 | --- | --- | --- |
@@ -30,7 +30,7 @@ __all__ = [
 
 
 class Distributable(Enum):
-    """The classes of the paper."""
+    """The paper's classes of aggregates."""
 
     TOTALLY = "totally"
     PARTIALLY = "partially"
@@ -114,7 +114,7 @@ class _Grouped:
         return Distributable.NOT, f"{self._crossed(parts)}, and {_HOLISTIC[aggregate.distinct]}"
 
     def _together(self, aggregate: Aggregate, parts: tuple[Op, ...]) -> str:
-        """Why each group is in one part; empty if it is not."""
+        """The reason why each group is in one part; empty if it is not."""
         if name := named_by(self.keys, self.pattern):
             return f"?{name.name} names the stream or graph, so that each group is in one of them"
         if len(parts) > 1:

@@ -1,4 +1,4 @@
-"""Runs the rules, owns their recursion, and checks after each that it kept what every rule must keep.
+"""Runs the rules, owns their recursion, and checks the invariants after each rule.
 
 A rule is a pure function on one operator that returns the same object when it has nothing to do. The driver takes it
 through the plan in the rule's direction, into the patterns of EXISTS as well, until nothing changes.
@@ -25,12 +25,12 @@ PASSES = 10  # a rule that has not come to rest by then only costs time
 
 
 class RuleError(AssertionError):
-    """A rule broke what every rule must keep; a bug in Penstock, never in the query."""
+    """A rule broke an invariant: a bug in Penstock, never in the query."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One rule that changed the plan, and why: what the rule is for, in a sentence."""
+    """One rule that changed the plan, and the purpose of the rule in a sentence."""
 
     rule: str
     before: Op
@@ -40,7 +40,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Optimised:
-    """The query with its final plan, and how it came to be."""
+    """The query with its final plan, and the steps that led to it."""
 
     query: Query
     trace: tuple[Step, ...]
@@ -112,7 +112,8 @@ _WALKS = {Direction.UP: _upward, Direction.DOWN: _downward, Direction.ROOT: _at_
 
 
 def _check(rule: Rule, before: Op, after: Op) -> None:
-    """Scope is what rewrites break most easily, and what no test of answers is sure to see."""
+    """Raise a `RuleError` if the visible variables have changed: rewrites break scope most easily, and no test of
+    answers is sure to see it."""
     if visible(after) != visible(before):
         _fail(rule, "changed which variables are visible", visible(after) ^ visible(before))
     if extra := certain(after) - visible(after):

@@ -33,7 +33,7 @@ Table: TypeAlias = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """Something to be joined: its variables, its rows, what it costs by itself, and whether its rows lie ready."""
+    """An operand of a join: its variables, its rows, its own cost, and whether its rows are materialised."""
 
     vars: Vars
     estimate: Estimate
@@ -42,7 +42,7 @@ class Operand:
 
 
 def best(operands: Sequence[Operand], given: Shape) -> Shape:
-    """Of operands that share variables, directly or through others; the given tree where none is cheaper."""
+    """The cheapest join tree of operands that are connected by variables; the given tree where none is cheaper."""
     return _greedy(operands) if len(operands) > MOST else _Search(operands).best(given)
 
 
@@ -140,7 +140,7 @@ def _rows(estimates: Sequence[Estimate]) -> Table:
 
 
 def _doubled(values: Sequence[float], combine: np.ufunc, start: float) -> Table:
-    """For each subset of the values, all of it combined."""
+    """The combined value of each subset of the values."""
     table: Table = np.full(1, start)
     for value in values:
         table = np.concatenate((table, combine(table, value)))
@@ -148,7 +148,7 @@ def _doubled(values: Sequence[float], combine: np.ufunc, start: float) -> Table:
 
 
 def _near(vars: Sequence[Vars]) -> list[int]:
-    """For each set, what is in it or shares a variable with it."""
+    """For each set, its operands and those that share a variable with it."""
     table = [0]
     for i, own in enumerate(vars):
         near = 1 << i | sum(1 << j for j, other in enumerate(vars) if own & other and i != j)
@@ -178,7 +178,7 @@ def _growing(start: int, operands: Sequence[Operand]) -> list[int]:
 
 
 def _sum(estimates: Sequence[Estimate]) -> float:
-    """The rows of all results on the way."""
+    """The sum of the rows of all intermediate results."""
     total, so_far = 0.0, Estimate(1.0, {})
     for each in estimates:
         so_far = joined(so_far, each)

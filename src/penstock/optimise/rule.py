@@ -1,4 +1,4 @@
-"""What the driver needs to know about a rule."""
+"""A rule of the optimiser, as the driver runs it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Rule:
 
     @property
     def why(self) -> str:
-        """What it is for: the sentence that its file begins with."""
+        """The purpose of the rule: the first sentence of its module."""
         return inspect.getdoc(sys.modules[self.rewrite.__module__]) or ""
 
 

@@ -50,7 +50,7 @@ def _is_static(op: Op, statistics: Statistics) -> bool:
 
 
 def is_steady(expr: Expr, statistics: Statistics) -> bool:
-    """Whether it has one value for a solution, wherever and whenever it is asked."""
+    """Whether the expression has one value for a solution, wherever and whenever it is evaluated."""
     return all(_is_steady(part, statistics) for part in walk(expr))
 
 
@@ -64,12 +64,12 @@ def _is_steady(part: Expr, statistics: Statistics) -> bool:
 
 
 def calls(expr: Expr) -> frozenset[str]:
-    """The names of all that is called in it."""
+    """The names of the operators and functions that an expression calls."""
     return frozenset(part.name for part in walk(expr) if isinstance(part, Call))
 
 
 def is_join(op: Op) -> bool:
-    """Whether it is nothing but triple patterns, joined."""
+    """Whether the operator is a join of triple patterns only."""
     return isinstance(op, ops.Bgp) or (isinstance(op, ops.Join) and all(map(is_join, op.children)))
 
 
@@ -104,7 +104,7 @@ def chained(operands: Iterable[Op]) -> list[Op]:
 
 
 def operands(op: Op) -> list[Op]:
-    """What is joined, triple patterns one by one."""
+    """The operands of a tree of joins, triple patterns one by one."""
     if isinstance(op, ops.Join):
         return operands(op.left) + operands(op.right)
     return [ops.Bgp((pattern,)) for pattern in op.patterns] if isinstance(op, ops.Bgp) else [op]
@@ -112,14 +112,14 @@ def operands(op: Op) -> list[Op]:
 
 @lru_cache(maxsize=8192)
 def unordered(op: Op) -> Op:
-    """The same operator for all orders of its joins."""
+    """A normal form that is the same for all orders of the joins."""
     op = map_children(op, unordered)
     joined = sorted(operands(op), key=str) if isinstance(op, ops.Join | ops.Bgp) else []
     return reduce(ops.Join, joined) if joined else op
 
 
 def connected(given: Iterable[tuple[Vars, list[Member]]]) -> list[list[Member]]:
-    """Those that share variables, directly or through others, together."""
+    """The members in connected components: those that share variables, directly or through others."""
     result: list[tuple[Vars, list[Member]]] = []
     for vars, members in given:
         near = [each for each in result if each[0] & vars]

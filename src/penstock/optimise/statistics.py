@@ -1,4 +1,4 @@
-"""What the optimiser may know about the data. Estimates only: a wrong one costs time, never an answer."""
+"""Statistics of the data for the optimiser. Estimates only: a wrong one costs time, never an answer."""
 
 from __future__ import annotations
 
@@ -27,17 +27,18 @@ class Statistics(Protocol):
         """How many terms stand at the position in triples with that predicate (a variable: in all triples)."""
 
     def changes(self, predicate: PatternTerm) -> float:
-        """How many times over such triples are others at the end of what is answered at once; static ones never are."""
+        """How often the matching triples change within one evaluation; static triples never do."""
 
     def streams(self, predicate: PatternTerm) -> bool:
         """Whether a triple with that predicate may come from a window. No is no estimate: then it is static."""
 
     @property
     def live(self) -> bool:
-        """Whether there are windows at all, so that the same is asked again and again."""
+        """Whether there are windows, so that the query is evaluated repeatedly."""
 
     def inside(self, op: Op) -> Statistics:
-        """What is known of the data that the operand of GRAPH or of a window reads; of any other operator, this."""
+        """The statistics of the data that the operand of GRAPH or of a window reads; these statistics for other
+        operators."""
 
 
 class Still:
@@ -61,7 +62,8 @@ class Still:
 
 @dataclass(frozen=True, slots=True)
 class Uniform(Still):
-    """Nothing is known: `predicates` predicates, equally frequent, with one object a subject and shared objects."""
+    """Statistics without any data: `predicates` predicates, equally frequent, with one object a subject and shared
+    objects."""
 
     total: float = 1_000_000.0
     predicates: float = 50.0

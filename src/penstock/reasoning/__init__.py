@@ -1,4 +1,4 @@
-"""Reasoning: what follows from a triple by the background's ontology. No Spark here: only terms and sets of them."""
+"""Reasoning: the triples that a triple entails by the background's ontology. Pure Python, without Spark."""
 
 from penstock.reasoning.ontology import Ontology, closed_ontology
 from penstock.reasoning.rewrite import Way, ways

@@ -1,4 +1,4 @@
-"""The ontology: what the background's default graph says of classes and properties, closed.
+"""The ontology: the axioms on classes and properties in the background's default graph, closed under RDFS.
 
 Six rules of RDFS (https://www.w3.org/TR/rdf11-mt/#rdfs-entailment) and no others: rdfs5 and rdfs11 close the axioms,
 and rdfs2, 3, 7 and 9 go from one triple and an axiom to another triple. So whatever follows from data follows from one
@@ -49,7 +49,7 @@ class Ontology:
         return self.superclasses, self.superproperties, self.domains, self.ranges
 
     def axioms(self) -> Iterator[Triple]:
-        """All of them, those that follow included."""
+        """All axioms, the entailed ones included."""
         for predicate, related in zip((SUB_CLASS, SUB_PROPERTY, DOMAIN, RANGE), self._parts, strict=True):
             for term, others in related.items():
                 yield from (Triple(term, predicate, other) for other in others)  # type: ignore[arg-type]
@@ -57,7 +57,7 @@ class Ontology:
     # What follows from a triple
 
     def entailed(self, triple: Triple) -> Collection[Triple]:
-        """The triple and all that follows from it, each once."""
+        """The triple and all triples that it entails, each once."""
         if triple.predicate not in self.active:
             return (triple,)
         found = {triple}
@@ -84,7 +84,7 @@ class Ontology:
 
     @cached_property
     def active(self) -> frozenset[Term]:
-        """The predicates of triples from which others follow, or may."""
+        """The predicates of triples that entail others, or may."""
         typing = {TYPE} if self.superclasses else set()
         return frozenset({*self.superproperties, *self.domains, *self.ranges, *typing})
 
@@ -111,12 +111,12 @@ class Ontology:
 
     @cached_property
     def subjects(self) -> dict[NamedNode, frozenset[Term]]:
-        """From a predicate to the classes of its subjects."""
+        """The classes of the subjects (domains) of each predicate."""
         return {p: found for p in self._predicates if (found := self._classes(p, self.domains))}
 
     @cached_property
     def objects(self) -> dict[NamedNode, frozenset[Term]]:
-        """From a predicate to the classes of its objects."""
+        """The classes of the objects (ranges) of each predicate."""
         return {p: found for p in self._predicates if (found := self._classes(p, self.ranges))}
 
     def _classes(self, predicate: Term, related: Related) -> frozenset[Term]:
@@ -140,11 +140,11 @@ class Ontology:
         return self.superproperties.get(TYPE, _NONE) - {TYPE}
 
     def predicates_from(self, predicates: Iterable[NamedNode]) -> frozenset[NamedNode]:
-        """The predicates of what follows from triples with these, themselves included."""
+        """The predicates of the triples that triples with these predicates entail, themselves included."""
         return frozenset(t.predicate for p in predicates for t in self.template(p))
 
     def sources(self, wanted: Iterable[NamedNode]) -> frozenset[NamedNode]:
-        """The predicates of triples from which one with a wanted predicate follows, the wanted ones included."""
+        """The predicates of triples that entail one with a wanted predicate, the wanted ones included."""
         aims = frozenset(wanted)
         return aims | {p for p in self._predicates if any(t.predicate in aims for t in self.template(p))}
 
@@ -167,8 +167,8 @@ def closed_ontology(fetch: Fetch) -> Ontology:
 
 
 def _axioms_in(own: Iterable[Triple], ontology: Ontology) -> Ontology:
-    """What the graph's own triples say. Those that rdfs5 and rdfs11 add say nothing more: what follows by such a one
-    follows step by step as well."""
+    """The axioms among the graph's own triples. Those that rdfs5 and rdfs11 add say nothing more: what follows by such
+    a one follows step by step as well."""
     found: dict[NamedNode, Pairs] = defaultdict(set)
     for triple in own:
         for each in ontology.entailed(triple):

@@ -14,13 +14,13 @@ __all__ = ["need_owlrl", "owl_closure"]
 
 
 def need_owlrl() -> None:
-    """Say so if the package is not there."""
+    """Raise a `SetupError` if the package is not installed."""
     if find_spec("owlrl") is None:
         raise SetupError('entailment="owl-rl" needs the extra reasoning: pip install "penstock[reasoning]".')
 
 
 def owl_closure(triples: Iterable[Triple]) -> Iterator[Triple]:
-    """The triples and what follows from them by OWL 2 RL; a literal is no subject."""
+    """The triples and their OWL 2 RL closure, without triples that have a literal as subject."""
     import owlrl
     import rdflib
 

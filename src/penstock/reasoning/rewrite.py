@@ -1,7 +1,7 @@
-"""A triple pattern against the closed ontology: the ways in which triples that are there yield what it looks for.
+"""Query rewriting: the ways in which stored triples entail a match of a triple pattern.
 
-They replace the entailed graph, which is never stored. Taken together they yield every triple that follows from a given
-one once, if the ontology is plain (`Ontology.is_plain`).
+They replace the entailed graph, which is never materialised. Taken together they yield every triple that follows from a
+given one once, if the ontology is plain (`Ontology.is_plain`).
 """
 
 from __future__ import annotations

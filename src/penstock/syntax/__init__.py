@@ -1,4 +1,4 @@
-"""From the text of a query to its tree: grammar, parser, check pass, and errors that say what to do."""
+"""Query text → syntax tree: grammar, parser, checks, and errors with a hint."""
 
 from penstock.syntax.parser import parse
 

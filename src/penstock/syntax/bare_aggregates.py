@@ -1,4 +1,4 @@
-"""What CQELS means by aggregates that stand in SELECT without a name, beside variables that are not grouped.
+"""The meaning of CQELS aggregates without a name in SELECT, beside variables that are not grouped.
 
 Figures 2 and 6 of its paper print
 

@@ -1,4 +1,4 @@
-"""What the parser's refusals mean, in words and with a suggestion."""
+"""Parser errors → messages in words, with a suggestion."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _RARER = {"ISO", "ELEMENTS"}  # other ways to write what is expected as well
 
 
 def diagnose_token(source: Source, error: UnexpectedToken, parser: Lark) -> QueryError:
-    """The reasons from the most to the least specific."""
+    """The error for an unexpected token, by the most specific reason that applies."""
     token, accepted = error.token, frozenset(error.accepts or error.expected)
     return (
         _update(source, token, accepted)
@@ -62,7 +62,7 @@ def diagnose_token(source: Source, error: UnexpectedToken, parser: Lark) -> Quer
 
 
 def diagnose_character(source: Source, position: int) -> QueryError:
-    """A place where no token starts."""
+    """The error for text that starts no token."""
     character = source.decoded[position]
     if character in "\"'":
         return _string(source, position)
@@ -89,13 +89,13 @@ def _taken_back(source: Source, parser: Lark) -> QueryError | None:
 
 
 def _readable(tokens: Iterator[Token]) -> Iterator[Token]:
-    """Up to the first place where there is none."""
+    """The tokens up to the first place where none can be read."""
     with suppress(LexicalError):
         yield from tokens
 
 
 def _bracket(source: Source, token: Token, parser: Lark) -> QueryError | None:
-    """An opening bracket that nothing closes, or a closing one that nothing opens."""
+    """The message for an unbalanced bracket."""
     if token.type != "$END" and token not in _CLOSERS:
         return None
     openers = _open_brackets(source, token, parser)
@@ -199,7 +199,7 @@ def _keywords(parser: Lark) -> dict[str, str]:
 
 
 def _expected(accepted: Iterable[str], parser: Lark, limit: int = 8) -> str | None:
-    """What could stand here, if that is few enough to help."""
+    """The expected tokens, if they are few enough to help."""
     signs = {t.name: t.pattern.value for t in parser.terminals if isinstance(t.pattern, PatternStr)}
     names = set(accepted) - _RARER
     if {"VAR", "SAMPLE"} <= names and "BUILTIN" not in names:  # SELECT takes an aggregate, but better with a name

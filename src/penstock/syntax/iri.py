@@ -17,7 +17,8 @@ def is_absolute(iri: str) -> bool:
 
 
 def resolve(iri: str, base: str | None) -> str:
-    """The IRI seen from the base. Absolute ones stay as they are, dots and all, as the data's parser leaves them."""
+    """The IRI resolved against the base. An absolute IRI stays as it is, with its dots, as the parser of the data
+    leaves it."""
     if base is None or is_absolute(iri):
         return iri
     scheme, authority, path, query, _ = _split(base)

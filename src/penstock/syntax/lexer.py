@@ -1,4 +1,4 @@
-"""From text to tokens.
+"""Query text → tokens.
 
 Lark's own lexers reserve keywords or build one scanner per parser state. In SPARQL every bare word is a keyword or the
 name of a function, so one scanner and one table of words do: nothing is reserved, misspelt words arrive whole at
@@ -36,7 +36,7 @@ _CALLED = re.compile(rf"(?:{SPACE})\(")
 
 
 class LexicalError(Exception):
-    """Nothing in the language starts like the text at this place."""
+    """No token starts at this place of the text."""
 
     def __init__(self, position: int) -> None:
         super().__init__(position)
@@ -59,11 +59,11 @@ class SparqlLexer(Lexer):
         self._scan = re.compile("|".join([*alternatives, f"(?P<{UNKNOWN}>{_WORD})"])).match
 
     def lex(self, lexer_state: LexerState, parser_state: Any) -> Iterator[Token]:
-        """What the parser calls; its state is not needed."""
+        """The tokens, as Lark asks for them; its parser state is not needed."""
         return self.tokens(lexer_state.text.text)
 
     def tokens(self, text: str) -> Iterator[Token]:
-        """The tokens of the text, with offsets; lines and columns are found when somebody asks for them."""
+        """The tokens of the text, with offsets; lines and columns are computed on demand."""
         position, before, last, depth = 0, "", "", 0
         while position < len(text):
             kind, end = self._special(text, position, before, last) or self._next(text, position)
@@ -79,7 +79,7 @@ class SparqlLexer(Lexer):
             position = end
 
     def _special(self, text: str, position: int, before: str, last: str) -> tuple[str, int] | None:
-        """What only the tokens before it make a token: a name, an ISO duration, the minus of `NOW-2h`."""
+        """A token that depends on the tokens before it: a name, an ISO duration, the minus of `NOW-2h`."""
         if last in _NAMING and (name := _NAME.match(text, position)):
             return "NAME", name.end()
         timing = last in _TIMING or (before, last) == ("NOW", "DASH")

@@ -25,9 +25,9 @@ GRAMMAR = ("terminals", "sparql", "csparql", "streaming_sparql", "cqels", "rspql
 
 
 def parse(text: str, base: str | None = None) -> tree.Query:
-    """The query's tree, with names resolved and everything checked that needs no meaning.
+    """The query's tree, with names resolved and syntax checked.
 
-    Raises `QueryError`, whose message points at the place. Warns of what was perhaps not meant.
+    Raises `QueryError`, whose message points at the place. Warns of likely mistakes.
     """
     source = Source(text)
     try:

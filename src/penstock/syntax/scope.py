@@ -12,7 +12,7 @@ __all__ = [
 
 
 def visible(group: tree.Group) -> dict[str, None]:
-    """Names in order of first appearance (a dictionary, as an ordered set)."""
+    """The visible names in order of first appearance (a dictionary, as an ordered set)."""
     return dict.fromkeys(name for element in group.elements for name in of_element(element))
 
 
@@ -55,7 +55,7 @@ def _names(terms: Iterable[object]) -> Iterator[str]:
 
 
 def subexpressions(expression: tree.Expression) -> Iterator[tree.Expression]:
-    """The expression and what it is made of, without the patterns of EXISTS."""
+    """The expression and its parts at any depth, without the patterns of EXISTS."""
     yield expression
     for part in _parts(expression):
         yield from subexpressions(part)
@@ -72,7 +72,7 @@ def unaggregated(expression: tree.Expression) -> Iterator[tree.Variable]:
 
 
 def outside_aggregates(expression: tree.Expression) -> Iterator[tree.Expression]:
-    """The expression and what it is made of, down to its aggregates."""
+    """The expression and its parts, down to its aggregates."""
     if not isinstance(expression, tree.Aggregate):
         yield expression
         for part in _parts(expression):

@@ -1,4 +1,4 @@
-"""What to write instead: near words and well-known prefixes."""
+"""Suggestions for misspelt words and missing prefixes."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ WELL_KNOWN: dict[str, str] = {
 
 
 def nearest(word: str, candidates: Iterable[str]) -> str | None:
-    """The candidate most like the word whatever its case, if one is like it at all."""
+    """The candidate most similar to the word, ignoring case; None if none is similar."""
     folded = {candidate.lower(): candidate for candidate in candidates}
     matches = get_close_matches(word.lower(), folded, n=1, cutoff=0.6)
     return folded[matches[0]] if matches else None

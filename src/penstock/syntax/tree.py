@@ -1,6 +1,6 @@
-"""What the parser returns: the query as written, with prefixes resolved and the place of whatever an error may name.
+"""Nodes of the syntax tree: the query as written, with prefixes resolved and source positions for error messages.
 
-Sugar is gone (`;`, `,`, `[…]`, `(…)` are plain triples here); meaning comes later, in `algebra/build.py`.
+Syntactic sugar is expanded (`;`, `,`, `[…]`, `(…)` are plain triples); `algebra/build/` gives the tree its meaning.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Span:
     end_column: int
 
     def to(self, other: Span) -> Span:
-        """From the start of this one to the end of the other."""
+        """The span from the start of this one to the end of the other."""
         return Span(self.line, self.column, other.end_line, other.end_column)
 
     def error(self, kind: type[_E], reason: str, text: str, hint: str | None = None) -> _E:
@@ -230,7 +230,7 @@ class Chain:
 
     @property
     def groups(self) -> tuple[Group, ...]:
-        """Those whose variables are bound, and so without what stands after NOT."""
+        """The groups whose variables are bound: all but those after NOT."""
         return (self.first, *(link.group for link in self.links if not link.negated))
 
 

@@ -1,6 +1,7 @@
-"""A query in another language, where there is one that means the same: `penstock translate`.
+"""Translation of a query into an equivalent one of another language: `penstock translate`.
 
-The same means: the same solutions at the same instants, and the same output. What cannot be said raises `CannotSay`.
+Equivalent queries have the same solutions at the same instants, and the same output. Without one, `CannotSay` is
+raised.
 """
 
 from penstock.translate.language import CannotSay, Language

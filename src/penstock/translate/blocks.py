@@ -1,7 +1,7 @@
-"""Languages in which a block reads one window alone: what C-SPARQL reads at once is a UNION there.
+"""Base of languages in which a block reads one window alone: a pattern that reads several sources is a UNION there.
 
-In C-SPARQL a triple comes from the background or from one of the windows, so each pattern becomes the union of what
-the background and each of the windows have.
+In C-SPARQL a triple comes from the background or from one of the windows, so each pattern becomes the union of the
+pattern in the background and in each of the windows.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a language has to know to be translated into: its windows, its blocks, and what its queries give out."""
+"""Base of the target languages: windows, blocks, and the output of queries."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["CannotSay", "Language", "duration"]
 
 
 class CannotSay(PenstockError):
-    """There is no query in that language that means the same, for this reason."""
+    """There is no equivalent query in that language; the message has the reason."""
 
 
 class Language(SparqlWriter):
@@ -35,7 +35,7 @@ class Language(SparqlWriter):
         return CannotSay(f"{self.title} cannot say this: {what}")
 
     def window(self, window: Window) -> str:
-        """In square brackets."""
+        """The window in square brackets."""
         raise NotImplementedError
 
     # What is EP-SPARQL's alone
@@ -52,7 +52,7 @@ class Language(SparqlWriter):
     # What the query gives out
 
     def registration(self) -> Iterator[str]:
-        """What the language means anyway is not said again."""
+        """The REGISTER clause; left out where it is the default of the language."""
         emit, given = self.meaning.emit or "rstream", self.query.registration
         if emit == "intervals":
             raise self.cannot("its output is solutions with their time of validity, each once")
@@ -90,7 +90,7 @@ def duration(microseconds: int) -> str:
 
 
 def counts_duplicates(query: ops.Query) -> bool:
-    """Whether it can be told from the answers that a triple came twice; in doubt it can."""
+    """Whether the answers may depend on duplicate triples; true if in doubt."""
     ends_distinct = isinstance(query.pattern, ops.Distinct) or not isinstance(query.form, ops.Select)
     return not ends_distinct or any(_counts(op) for op in _nodes(query.pattern))
 

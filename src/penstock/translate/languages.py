@@ -1,4 +1,4 @@
-"""The languages that there are to translate into."""
+"""The table of target languages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def translated(text: str, to: str, base: str | None = None, *, merged: bool = Fa
     """The query in that language. Raises `CannotSay`, and what `penstock.algebra.build.translate` raises.
 
     In RSP-QL equal triples of a window are one, and in the other languages they are not: where that makes a difference,
-    a query can be translated only if nobody minds (`merged`). In C-SPARQL windows are read together with the
+    a query can be translated only if the caller ignores it (`merged`). In C-SPARQL windows are read together with the
     background's default graph, and in the others without: that makes no difference if there is nothing in it
     (`background` is false).
     """

@@ -86,7 +86,7 @@ class SparqlWriter:
         return self.terms.expression(expression, self.group)
 
     def check(self, expression: tree.Expression) -> None:
-        """Raises what keeps the expression from being said."""
+        """Raise a `CannotSay` if the language has no such expression."""
 
     def bracketed(self, expression: tree.Expression) -> str:
         self.check(expression)

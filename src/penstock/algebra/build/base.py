@@ -1,4 +1,4 @@
-"""What all builders share: the state of one translation, and the methods by which builders call each other."""
+"""The base of all builders: the state of one translation, and the methods by which builders call each other."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["BuilderBase", "Grouping"]
 
 @dataclass(slots=True)
 class Grouping:
-    """What expressions over groups see: the keys, what SELECT has named so far, and one variable per aggregate."""
+    """The scope of expressions over groups: the keys, the names of SELECT so far, and one variable per aggregate."""
 
     visible: set[Var]
     aggregates: dict[Aggregate, Var] = field(default_factory=dict)

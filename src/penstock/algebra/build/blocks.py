@@ -1,5 +1,5 @@
-"""Tree → algebra: what reads other windows than the streams' own. Blocks read one window alone (CQELS, RSP-QL), and a
-window at the end of a group overrides those of the streams in it (Streaming SPARQL).
+"""Tree → algebra: blocks, which read one window alone (CQELS, RSP-QL), and windows at the end of a group, which
+override those of the streams in it (Streaming SPARQL).
 
 Of a window in a group and one in a group inside it, the inner one counts inside, as the paper's text says that the more
 special one does. Its Algorithm 1 would go back to the streams' windows in an inner group that has none.
@@ -29,7 +29,7 @@ _BLOCKS = "urn:penstock:window:."
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """What stands around a pattern: a group with a window, a block, GRAPH of something that is no stream."""
+    """The surroundings of a pattern: a group with a window, a block, GRAPH of something that is no stream."""
 
     overridden: bool = False
     alone: bool = False
@@ -111,7 +111,8 @@ class BlockBuilder(BuilderBase):
         return self.tags.setdefault(self.window(written), len(self.tags) + 1)
 
     def exists_pattern(self, group: tree.Group) -> ops.Op:
-        """In the condition of an OPTIONAL, which stands outside of what the OPTIONAL's window overrides."""
+        """The pattern of an EXISTS; in the condition of an OPTIONAL it is outside of the group that the OPTIONAL's
+        window overrides."""
         tag, self._condition_tag = self._condition_tag, 0
         pattern = self.group(group)
         self._condition_tag = tag
@@ -125,7 +126,7 @@ class BlockBuilder(BuilderBase):
         self._condition_tag = before
 
     def reading(self, group: tree.Group) -> AbstractContextManager[None]:
-        """For what the group's own patterns read."""
+        """A context in which patterns are built that belong to the group itself."""
         return self.within() if group.window is None else self.within(overridden=True)
 
     @contextmanager
@@ -136,7 +137,7 @@ class BlockBuilder(BuilderBase):
         self._place = before
 
     def triples_read(self) -> None:
-        """Some pattern stands here; whether it reads the streams' own windows is remembered."""
+        """Note that a pattern stands here, and whether it reads the streams' own windows."""
         place = self._place
         self.own_windows_read |= not (place.overridden or place.alone or place.background)
 

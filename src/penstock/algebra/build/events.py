@@ -1,6 +1,6 @@
-"""Tree → algebra: EP-SPARQL's operators between groups, its functions, rules, and which queries are of events.
+"""Tree → algebra: EP-SPARQL's operators between groups, its functions and rules, and the test for event queries.
 
-A query is one of events if it asks when something occurred, or names a stream without a window, and has no window at
+A query is an event query if it asks when something occurred, or names a stream without a window, and has no window at
 all: each solution is then delivered once, at its end. Where a query has a window, the operators work on its content.
 """
 
@@ -26,7 +26,7 @@ class EventBuilder(BuilderBase):
     # Operators and functions
 
     def chain(self, chain: tree.Chain) -> ops.Op:
-        """From the left; the filters of a group that is optional see both sides."""
+        """The operators of a chain, applied from the left; the filters of an optional group see both sides."""
         self.asks_when = True
         condition, so_far = self._first(chain)
         absent: ops.Op | None = None
@@ -100,7 +100,7 @@ class EventBuilder(BuilderBase):
 
 
 def _split(absent: ops.Op, others: frozenset[Var]) -> tuple[ops.Op, Expr | None]:
-    """What is absent, and those of its filters that read variables of the others."""
+    """The absent pattern, and those of its filters that read variables of the other groups."""
     if not isinstance(absent, ops.Filter):
         return absent, None
     own = visible(absent)

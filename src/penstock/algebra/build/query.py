@@ -27,7 +27,7 @@ __all__ = ["build", "translate", "window_of"]
 
 
 def translate(text: str, base: str | None = None) -> ops.Query:
-    """A query's text as algebra. Raises `QueryError`, or `RefusedError` for what Penstock does not run."""
+    """A query's text as algebra. Raises `QueryError`, or `RefusedError` for features that Penstock does not support."""
     return build(parse(text, base))
 
 
@@ -40,7 +40,7 @@ def build(query: tree.Query) -> ops.Query:
 
 
 def window_of(query: tree.Query, window: tree.Window) -> Window:
-    """What a window in the query means."""
+    """The algebra of a window in the query."""
     return Builder(query).window(window)
 
 
@@ -70,7 +70,8 @@ class Builder(TermBuilder, ExpressionBuilder, WindowBuilder, BlockBuilder, Event
         return ops.LeftJoin(condition, left, right)
 
     def optional_side(self, group: tree.Group) -> tuple[Expr | None, ops.Op]:
-        """The filters see both sides, so that they stand outside of the group's window."""
+        """The filters of an optional group, and its pattern. The filters see both sides, so they are outside of the
+        group's window."""
         with self.reading(group):
             with self.condition_of(group):
                 condition = self.conditions(group)

@@ -72,7 +72,8 @@ class StreamBuilder(BuilderBase):
         return ops.Registration(given.name, every, self.iri(given.iri) if derives else None)
 
     def emit(self, query: tree.Query) -> str | None:
-        """Which stream the answers make: what REGISTER says, else what the languages of the windows mean by a query."""
+        """The relation-to-stream operator: the one that REGISTER names, else the default of the language of the
+        windows."""
         if self.of_events(query):
             return "events"
         if query.registration is not None and query.registration.emit is not None:
@@ -82,7 +83,8 @@ class StreamBuilder(BuilderBase):
     # AGGREGATE
 
     def annotated(self, pattern: ops.Op, modifiers: tree.Modifiers) -> ops.Op:
-        """Each annotation sees what WHERE binds, whatever the others add; the filters see all of them."""
+        """The pattern with AGGREGATE clauses. Each sees the variables of WHERE, not those of the others; the filters
+        see all."""
         for annotation in modifiers.annotations:
             keys = tuple(dict.fromkeys(Var(key.name) for key in annotation.keys))
             aggregate = self.aggregate(annotation.aggregate, None)

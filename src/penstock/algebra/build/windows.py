@@ -1,4 +1,4 @@
-"""Tree → algebra, windows of all languages. What their words mean: `windows.py`."""
+"""Tree → algebra, windows of all languages (`windows.py` defines their meaning)."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def written_operator(op: Op) -> Sexpr:
 
 
 def _parameters(op: Op) -> list[Sexpr]:
-    """What stands between the operator's name and its operands."""
+    """The parameters, between the operator's name and its operands."""
     match op:
         case ops.Bgp(patterns):
             return [written_triple(pattern) for pattern in patterns]
@@ -69,7 +69,7 @@ def _parameters(op: Op) -> list[Sexpr]:
 
 
 def _last(op: Op) -> list[Sexpr]:
-    """The condition of what is optional, if it has one."""
+    """The condition of an optional operator, if it has one."""
     if isinstance(op, ops.LeftJoin | ops.OptionalSeq | ops.EqualsOptional) and op.condition is not None:
         return [_expression(op.condition)]
     return []

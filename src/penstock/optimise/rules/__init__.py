@@ -20,11 +20,11 @@ ALL_RULES: tuple[Rule, ...] = (
     Rule("group_annotated", Direction.UP, plain(group_annotated), on_events=False),
     # before ordering, which then sees all triple patterns of a group at once
     Rule("merge_joined_patterns", Direction.UP, plain(merge_joined_patterns)),
-    # after GROUP BY has taken the place of DISTINCT; before static parts are kept, which may then be groups of rows
+    # after GROUP BY has taken the place of DISTINCT; before static parts become views, which may then be groups of rows
     # (inside EXISTS only whether there is a group matters, and a group occurs when all its rows have)
     Rule("push_aggregate", Direction.ROOT, push_aggregate, inside_exists=False, on_events=False),
     # after merging, so that parts are as large as can be; before ordering, for which each of them is one operand
-    # (it goes into EXISTS by itself, where less can be kept)
+    # (it goes into EXISTS by itself, where fewer parts can be views)
     Rule("materialise_static", Direction.ROOT, materialise_static, inside_exists=False),
     # before filters go down, since a filter between two joins would keep their operands apart
     Rule("order_joins", Direction.ROOT, order_joins),

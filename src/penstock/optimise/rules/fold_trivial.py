@@ -1,4 +1,4 @@
-"""Trivial operators and constant conditions go away."""
+"""Trivial operators and constant conditions are removed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What reads the background alone is answered once, in parts that are as large as can be."""
+"""Parts of the plan that read only the background become materialised views, as large as possible."""
 
 from __future__ import annotations
 
@@ -18,52 +18,52 @@ from penstock.optimise.walk import map_children, map_exists, nodes
 
 __all__ = ["materialise_static"]
 
-MOST = 5_000_000.0  # rows that a join may have to be kept as one, unless its largest operand has
+MOST = 5_000_000.0  # rows up to which a join is one view, unless its largest operand has more
 GROWS = 4.0  # times as many
 
 Static: TypeAlias = Callable[[Op, Statistics], bool]
 
 
 def materialise_static(op: Op, statistics: Statistics) -> Op:
-    """P → Kept(P) where all triples of P come from the background; of a join, the operands that do, together.
+    """P → StaticView(P) where all triples of P come from the background; of a join, these operands together.
 
-    Without windows there is nothing that would ask again. Operands that share no variable are kept one by one, as is
-    what would grow by joining far beyond its parts. Inside EXISTS, where an outer solution is substituted, only joins
-    are kept: whatever else there is may depend on it.
+    A query without windows is evaluated only once, so nothing is materialised. Operands that share no variable become
+    one view each, as do operands whose join would be far larger than they are. Inside EXISTS, where an outer solution
+    is substituted, only joins become views: other operators may depend on that solution.
     """
-    return _keeping(op, statistics, is_static) if statistics.live else op
+    return _materialised(op, statistics, is_static) if statistics.live else op
 
 
-def _keeping(op: Op, statistics: Statistics, static: Static) -> Op:
+def _materialised(op: Op, statistics: Statistics, static: Static) -> Op:
     if isinstance(op, StaticView | InWindow):  # a window has no background
         return op
     if isinstance(op, Join | Bgp):
         return _of_join(op, statistics, static)
-    if _is_worth_keeping(op) and static(op, statistics):
+    if _is_worth_a_view(op) and static(op, statistics):
         return StaticView((), op)
-    inner = map_exists(op, lambda pattern: _keeping(pattern, statistics, _is_static_join))
+    inner = map_exists(op, lambda pattern: _materialised(pattern, statistics, _is_static_join))
     inside = statistics.inside(op)
-    return map_children(inner, lambda child: _keeping(child, inside, static))
+    return map_children(inner, lambda child: _materialised(child, inside, static))
 
 
 def _is_static_join(op: Op, statistics: Statistics) -> bool:
     return is_join(op) and is_static(op, statistics)
 
 
-def _is_worth_keeping(op: Op) -> bool:
+def _is_worth_a_view(op: Op) -> bool:
     return any(isinstance(node, ops.Path) or (isinstance(node, Bgp) and node.patterns) for node in nodes(op))
 
 
 def _of_join(op: Join | Bgp, statistics: Statistics, static: Static) -> Op:
     sides = operands(op)
     still = [each for each in sides if not isinstance(each, StaticView) and static(each, statistics)]
-    if not any(map(_is_worth_keeping, still)):
-        return map_children(op, lambda child: _keeping(child, statistics, static))
+    if not any(map(_is_worth_a_view, still)):
+        return map_children(op, lambda child: _materialised(child, statistics, static))
     moving = [each for each in sides if each not in still]
     around = frozenset[Var]().union(*map(visible, moving))
     groups = connected((visible(each), [each]) for each in still)
-    parts = [(group, _kept(group, around, statistics)) for group in groups]
-    parts += [([each], [_keeping(each, statistics, static)]) for each in _merged(moving)]
+    parts = [(group, _views(group, around, statistics)) for group in groups]
+    parts += [([each], [_materialised(each, statistics, static)]) for each in _merged(moving)]
     parts.sort(key=lambda part: min(map(partial(_place, sides), part[0])))  # as they stand in the text
     return reduce(make.join, [each for _, some in parts for each in some])
 
@@ -74,7 +74,7 @@ def _place(sides: list[Op], op: Op) -> int:
     return sides.index(found)
 
 
-def _kept(group: list[Op], around: frozenset[Var], statistics: Statistics) -> list[Op]:
+def _views(group: list[Op], around: frozenset[Var], statistics: Statistics) -> list[Op]:
     largest = max(estimate(each, statistics).rows for each in group)
     together = reduce(make.join, chained(_merged(group)))
     if len(group) > 1 and estimate(together, statistics).rows > max(MOST, GROWS * largest):
@@ -84,7 +84,7 @@ def _kept(group: list[Op], around: frozenset[Var], statistics: Statistics) -> li
 
 def _one(op: Op, around: frozenset[Var]) -> Op:
     """Its keys are the variables by which the rest is joined with it."""
-    return StaticView(tuple(sorted(visible(op) & around)), op) if _is_worth_keeping(op) else op
+    return StaticView(tuple(sorted(visible(op) & around)), op) if _is_worth_a_view(op) else op
 
 
 def _merged(operands: list[Op]) -> list[Op]:

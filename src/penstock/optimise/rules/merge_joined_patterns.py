@@ -1,4 +1,4 @@
-"""Triple patterns that are joined belong to one basic graph pattern."""
+"""Triple patterns that are joined become one basic graph pattern."""
 
 from __future__ import annotations
 

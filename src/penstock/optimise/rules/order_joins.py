@@ -1,4 +1,4 @@
-"""Joins in the order that keeps the results in between small."""
+"""Joins are ordered so that intermediate results are small."""
 
 from __future__ import annotations
 

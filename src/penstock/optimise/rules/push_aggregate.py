@@ -1,4 +1,4 @@
-"""Aggregates are computed stream by stream, and once for all where rows come from the background."""
+"""Aggregates are computed per stream, and only once over rows of the background."""
 
 from __future__ import annotations
 

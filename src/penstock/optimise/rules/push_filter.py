@@ -1,4 +1,4 @@
-"""Conditions go down to where their variables are bound."""
+"""Conditions are pushed down to where their variables are bound."""
 
 from __future__ import annotations
 

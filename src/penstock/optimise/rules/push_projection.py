@@ -1,4 +1,4 @@
-"""Variables that nothing above reads are dropped before joins and groups carry them along."""
+"""Variables that no operator above reads are projected away before joins and groups."""
 
 from __future__ import annotations
 

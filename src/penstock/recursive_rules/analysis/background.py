@@ -1,4 +1,4 @@
-"""What the machine asks of the background: the triples that a pattern matches there."""
+"""Background data as the rule engine reads it: the triples that match a pattern."""
 
 from __future__ import annotations
 

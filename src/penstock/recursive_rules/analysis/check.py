@@ -1,4 +1,4 @@
-"""What a recursive rule cannot have, each with what to write instead."""
+"""Refuses operators and functions that a recursive rule cannot have, with a hint what to write instead."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _UNREPEATABLE = {
 
 
 def check(rule: Rule) -> None:
-    """Raises a QueryError that names the rule, if the machine cannot evaluate it."""
+    """Raise a QueryError that names the rule, if the rule engine cannot evaluate it."""
     for op in plans(rule.pattern):
         if type(op) in _REFUSED:
             what, instead = _REFUSED[type(op)]

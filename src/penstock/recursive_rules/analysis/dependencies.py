@@ -1,6 +1,6 @@
-"""Which rules feed which, and in what order they have to run.
+"""The dependency graph of rules, and the order in which they are evaluated (stratification).
 
-A rule feeds another where a triple of its template, or one that follows from it, may match a pattern of the other.
+A rule feeds another if a triple of its template, or a triple entailed by it, may match a pattern of the other.
 Rules that feed themselves, be it through others, are one group, which `machine` evaluates; all the others are layers of
 plain derived streams.
 """
@@ -64,7 +64,7 @@ def feeds(rule: Rule, other: Rule, following: Entailment = NOTHING) -> bool:
 
 
 def read_by(rule: Rule) -> list[TriplePattern]:
-    """All that a rule looks for, as triple patterns; the steps of paths too."""
+    """The triple patterns of a rule, with those of the steps of its paths."""
     return [pattern for op in plans(rule.pattern) for pattern in _read_by(op)]
 
 
@@ -76,7 +76,8 @@ def _read_by(op: Op) -> Iterator[TriplePattern]:
 
 
 def _steps(path: ops.PathExpr) -> Iterator[TriplePattern]:
-    """What the single steps of a path match. A path of no step connects every node of every triple with itself."""
+    """The triple patterns of the single steps of a path. A path of no step connects every node of every triple with
+    itself."""
     match path:
         case ops.Link(iri):
             yield TriplePattern(Var(".s"), iri, Var(".o"))
@@ -90,7 +91,8 @@ def _steps(path: ops.PathExpr) -> Iterator[TriplePattern]:
 
 
 def may_match(rule: Rule, triple: TriplePattern, pattern: TriplePattern, following: Entailment = NOTHING) -> bool:
-    """Whether a triple that the rule makes of this part of its template, or what follows, may match the pattern."""
+    """Whether a triple that the rule makes of this part of its template, or one that it entails, may match the
+    pattern."""
     return any(_fits(rule, made, pattern) for made in following.patterns(triple))
 
 

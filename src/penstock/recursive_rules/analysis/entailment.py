@@ -1,8 +1,8 @@
-"""What follows from an element by the ontology, as far as some pattern of the rules may match it.
+"""The triples that an element entails by the ontology, as far as some pattern of the rules may match them.
 
 All that RDFS derives from an element comes of that element alone (`penstock.reasoning`). So it can be looked up by the
-predicate and, where the element says of what class something is, by the class. Here that is tables of strings: they go
-to Spark's workers, and know nothing of what no rule asks for.
+predicate and, where the element says of what class something is, by the class. The tables hold strings, since they go
+to Spark's workers, and only the entailments that some rule reads.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Shape = tuple[str | int, str, str | int]
 
 @dataclass(frozen=True)
 class Entailment:
-    """By predicate, whatever the object; of the same where the object is a literal; and by class."""
+    """Entailed triples by predicate, by predicate where the object is a literal, and by class."""
 
     by_predicate: Mapping[str, tuple[Shape, ...]] = field(default_factory=dict)
     by_literal: Mapping[str, tuple[Shape, ...]] = field(default_factory=dict)
@@ -40,7 +40,7 @@ class Entailment:
         return bool(self.by_predicate or self.by_class)
 
     def rows(self, elements: Iterable[Row]) -> list[Row]:
-        """What follows from elements, with their times and streams; the same may come more than once."""
+        """The rows that elements entail, with the times and streams of these; a row may occur more than once."""
         return [made for row in elements for made in self._rows(row)]
 
     def _rows(self, row: Row) -> Iterator[Row]:
@@ -52,17 +52,17 @@ class Entailment:
             yield start, end, row[s] if isinstance(s, int) else s, p, row[o] if isinstance(o, int) else o, stream
 
     def shapes(self, predicate: str) -> frozenset[Shape]:
-        """All that may follow from elements with that predicate."""
+        """The shapes of the triples that elements with that predicate may entail."""
         classes = self.by_class.values() if predicate in self.typing else ()
         return frozenset(self.by_predicate.get(predicate, ())).union(*classes)
 
     @property
     def predicates(self) -> frozenset[str]:
-        """Those of elements from which something follows."""
+        """The predicates of elements that entail others."""
         return frozenset(self.by_predicate) | (self.typing if self.by_class else frozenset())
 
     def patterns(self, triple: TriplePattern) -> Iterator[TriplePattern]:
-        """A triple of a template, and those that may follow from what a rule makes of it."""
+        """A triple of a template, and the patterns of the triples that it may entail."""
         yield triple
         given = [encode(triple.predicate)] if isinstance(triple.predicate, NamedNode) else sorted(self.predicates)
         for predicate in given:
@@ -80,7 +80,7 @@ NOTHING = Entailment()
 
 
 def entailment_of(ontology: Ontology | None, patterns: Iterable[TriplePattern]) -> Entailment:
-    """What follows by that ontology and may match one of these patterns."""
+    """The entailments of that ontology that may match one of these patterns."""
     if ontology is None or not ontology.active:
         return NOTHING
     wanted = _Wanted(patterns)
@@ -102,7 +102,7 @@ class _Wanted:
             self._patterns[None if isinstance(pattern.predicate, Var) else pattern.predicate].add(pattern)
 
     def shapes(self, triples: Iterable[Triple], *itself: object) -> tuple[Shape, ...]:
-        """Those that a pattern may match, but for the element itself."""
+        """The shapes that a pattern may match, without the element itself."""
         own = (SUBJECT, *itself)
         others = (t for t in triples if (t.subject, t.predicate, t.object) != own)
         return tuple(_shape(t) for t in sorted(others, key=str) if self._may_match(t))

@@ -1,4 +1,4 @@
-"""A rule, and the patterns and triples by which it meets others."""
+"""A rule, its triple patterns and its template."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ __all__ = ["Place", "Rule", "plans", "terms_of"]
 
 @dataclass(frozen=True)
 class Rule:
-    """A CONSTRUCT of events, under the name that messages call it by."""
+    """A CONSTRUCT query of events, with its name in messages."""
 
     name: str
     query: Query
 
     @cached_property
     def bounds(self) -> Mapping[Place, int | None]:
-        """How old an element may be to matter to each of its patterns."""
+        """For each of its patterns, the age up to which an element can contribute to an answer."""
         return duration_bounds(self.query)
 
     @property
@@ -37,7 +37,7 @@ class Rule:
 
     @property
     def streams(self) -> frozenset[str] | None:
-        """The streams that it reads; None: all that there are."""
+        """The IRIs of the streams that it reads; None: all streams."""
         return frozenset(stream.iri.value for stream in self.query.streams) or None
 
     @property

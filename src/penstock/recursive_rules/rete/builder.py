@@ -1,4 +1,4 @@
-"""The nodes of one rule's pattern, operator by operator."""
+"""Builds the nodes of one rule's pattern, operator by operator."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Builder:
         return self._network.once(key, lambda: self._network.add(make(), self._rule, operands))
 
     def _remember(self, node: Node, bounds: list[int | None], read: bool) -> None:
-        """Where a node serves several patterns, for as long as any of them needs."""
+        """Set how long a node keeps rows: as long as any of the patterns that share it needs them."""
         for number, memory in node.memories().items():
             memory.bound = _widest(memory.bound, bounds[number])
         node.read = node.read or read
@@ -77,7 +77,7 @@ class Builder:
         return _widest(0, *(self._bound(part, (*place, i)) for i, part in enumerate(made_of)))
 
     def _bgp(self, op: Bgp, place: Place) -> Node | View:
-        """Under names of their own, so that patterns with other variables can be the same node."""
+        """The nodes of a basic graph pattern, with normalised variable names, so that rules share them."""
         if not op.patterns:
             return self._once(op, lambda: nodes.Table((), [STATIC]))
         ordered = _connected(op.patterns)
@@ -94,7 +94,7 @@ class Builder:
         return View(node, tuple(original[var] for var in node.layout))
 
     def _asking(self, op: ops.Filter | ops.Extend, below: Node | View, place: Place, read: bool) -> Node:
-        """FILTER and BIND, after what their EXISTS find has become a boolean of each row."""
+        """The nodes of FILTER and BIND, after a node per EXISTS that adds its result to each row as a boolean."""
         expr = expressions_of(op)[0]
         marks: dict[Exists, Var] = {}
         node = below
@@ -197,7 +197,7 @@ def _widest(*bounds: int | None) -> int | None:
 
 
 def _connected(patterns: tuple[TriplePattern, ...]) -> list[TriplePattern]:
-    """In an order in which each shares a variable with those before it, where there is one."""
+    """The patterns in an order in which each shares a variable with those before it, if possible."""
     first, *left = patterns
     order = [first]
     while left:

@@ -1,8 +1,8 @@
-"""In what order the nodes of a network that have to wait run within one step.
+"""The order in which scheduled nodes run within one step: stages, some of which run to a fixpoint.
 
-A node runs after those that it takes rows of. Where rules feed themselves at one instant, nodes run round in a circle
-until nothing new comes: the least fixpoint. It exists only if no node in the circle asks what is *not* there, since
-what comes round the circle would change that answer.
+A node runs after the nodes that feed it. Where rules feed themselves at one instant, the nodes of the cycle run until
+no new rows appear: the least fixpoint. It exists only if no node of the cycle negates (stratified negation), since rows
+of the cycle would change its answer.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["Stage", "stages"]
 
 @dataclass(frozen=True)
 class Stage:
-    """Nodes that run together; `circular`: again and again, until nothing new comes."""
+    """Nodes that run together; `circular`: repeatedly, until no new rows appear."""
 
     nodes: tuple[Scheduled, ...]
     circular: bool

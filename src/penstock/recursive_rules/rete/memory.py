@@ -1,4 +1,4 @@
-"""What operands had before: rows by key, in the order of their ends, as long as they may matter.
+"""Memories of nodes: earlier rows by key, ordered by their ends, kept as long as they can contribute to an answer.
 
 Rows without interval come from the background; they are never pruned, and are no part of the saved state.
 """
@@ -18,8 +18,8 @@ _FEW = 1_000  # rows that nobody looks through for old ones
 
 
 class Memory:
-    """`bound` is how many microseconds before the present a row may start and still matter; None: any. Then it is kept
-    for the `retention`, from its end on, if there is one."""
+    """Rows by key. A row is pruned when it started more than `bound` microseconds ago; without a bound it is kept for
+    the `retention` after its end, or for ever."""
 
     def __init__(self, key: Callable[[Row], Any]) -> None:
         self.bound: int | None = 0
@@ -43,30 +43,30 @@ class Memory:
         return [*self._fixed[key], *found] if key in self._fixed else found
 
     def fixed(self, key: Any) -> Sequence[Row]:
-        """Those without interval."""
+        """The rows of this key without an interval."""
         return self._fixed.get(key, ())
 
     def before(self, key: Any, time: int) -> Sequence[Row]:
-        """Those that ended before this time."""
+        """The rows of this key that ended before this time."""
         found = self._rows.get(key, ())
         if not found or found[-1][1] < time:
             return found
         return found[: bisect_left(found, time, key=ends)]
 
     def last_before(self, key: Any, time: int) -> Row | None:
-        """The last of those."""
+        """The last row of this key that ended before this time."""
         found = self._rows.get(key, ())
         place = len(found) if found and found[-1][1] < time else bisect_left(found, time, key=ends)
         return found[place - 1] if place else None
 
     def between(self, key: Any, first: int | None, time: int) -> Sequence[Row]:
-        """Those that ended before this time, but not before the first one."""
+        """The rows of this key that ended before `time`, but not before `first`."""
         found = self._rows.get(key, ())
         low = 0 if first is None else bisect_left(found, first, key=ends)
         return found[low : bisect_left(found, time, low, key=ends)]
 
     def prune(self, now: int) -> None:
-        """Drops what is too old, once there is twice as much as was left the last time."""
+        """Drop rows that are too old, once there are twice as many as were left the last time."""
         place, kept_for = (0, self.bound) if self.bound is not None else (1, self.retention)
         if kept_for is None or self._count < self._enough:
             return
@@ -89,7 +89,7 @@ class Memory:
 
 
 class Moment:
-    """The rows of the present alone, by key and start: what may have the same interval."""
+    """The rows of the current step, by key and start: the candidates for an equal interval."""
 
     def __init__(self, key: Callable[[Row], Any]) -> None:
         self._key = key

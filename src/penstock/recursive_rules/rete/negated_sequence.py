@@ -1,7 +1,8 @@
 """NOT between two events: (A SEQ B) without any N that starts after A and ends before B.
 
 The paper writes it, in its queries (5) and (6) too, as {A SEQ B} EQUALSOPTIONAL {A SEQ N SEQ B} FILTER (!BOUND(?n)).
-Taken by the letter that makes all pairs and all triples of events to keep a few; here only what is kept is looked up.
+Evaluated literally, that makes all pairs and all triples of events to keep a few. This node looks up the kept pairs
+only.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ __all__ = ["Gap", "NegatedSequence", "gap"]
 
 @dataclass(frozen=True)
 class Gap:
-    """{before} SEQ NOT {absent} SEQ {after} as it was found in a filter, and what else the filter asks."""
+    """{before} SEQ NOT {absent} SEQ {after}, recognised in a filter, and the other conditions of that filter."""
 
     before: Op
     absent: Op
@@ -32,7 +33,8 @@ class Gap:
 
 
 def gap(op: Filter) -> Gap | None:
-    """Nothing may be unbound in the operands: then rows that fit each other are equal where they meet."""
+    """The negated sequence that the filter writes; None if it is another filter. Operands may leave no variable
+    unbound: then rows that match are equal in their shared variables."""
     match op:
         case Filter(condition, EqualsOptional(Seq(before, after), Seq(Seq(first, absent), last), None)):
             parts = conjuncts(condition)
@@ -52,7 +54,7 @@ def _asks_unbound(part: Expr, among: frozenset[Var]) -> bool:
 
 
 class NegatedSequence(Scheduled):
-    """Inputs: A, N, B.
+    """Rows (A SEQ B) without an N in between. Inputs: A, N, B.
 
     Of equal rows of A with one start the first to end says all: it is before B if another is, and an N after another is
     after it too. Likewise of equal rows of B the last to start.
@@ -98,7 +100,7 @@ class NegatedSequence(Scheduled):
 
 
 class First(Memory):
-    """Of equal rows with one start, the first to end."""
+    """A memory that keeps, of equal rows with one start, the first to end."""
 
     def __init__(self, key: Callable[[Row], Any]) -> None:
         self._starts: set[Row] = set()
@@ -117,7 +119,7 @@ class First(Memory):
 
 
 class Latest(Memory):
-    """Only the latest start of all that have ended by a time: rows (latest start, end), both rising."""
+    """A memory of the latest start of all rows that have ended by a time: rows (latest start, end), both ascending."""
 
     def add(self, rows: Iterable[Row]) -> None:
         for row in rows:
@@ -128,6 +130,6 @@ class Latest(Memory):
                     self._count += 1
 
     def latest(self, key: Any, time: int) -> int | None:
-        """The latest start of what ended before this time."""
+        """The latest start of the rows that ended before this time."""
         found = self.last_before(key, time)
         return None if found is None else int(found[0])

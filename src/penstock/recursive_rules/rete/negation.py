@@ -1,8 +1,8 @@
-"""Nodes that ask what is not there: OPTIONAL and its forms over time, MINUS and EXISTS.
+"""Nodes of negation (anti-joins and outer joins): OPTIONAL and its forms over time, MINUS and EXISTS.
 
-All that counts for a row has ended when the row does, so the answer never changes later. A row without interval is the
-exception: it has no end to be judged at. Where an event would change what was said of it, and someone has
-read that already, there is no right answer left, and the rule is stopped.
+Only rows that have ended when a row ends count for it, so its result never changes later. A row without an interval,
+which comes from the background, is the exception: it has no end. If an event would change a result of such a row that
+was read already, there is no right answer left, and the rule fails.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MARKS = {truth: f'"{str(truth).lower()}"{tail_of("boolean")}' for truth in (Tru
 
 
 class Judging(Scheduled):
-    """A node that judges rows by those of its second input that have ended so far."""
+    """Base of nodes whose result for a row depends on the rows of the second input that have ended so far."""
 
     complete = frozenset((1,))
 
@@ -75,7 +75,7 @@ class Optional(Judging):
 
 
 class OptionalBefore(Optional):
-    """OPTIONALSEQ: the second input is what may have ended before."""
+    """OPTIONALSEQ: rows of the second input may have ended before."""
 
     past = frozenset((1,))
     complete = frozenset()
@@ -133,8 +133,8 @@ class Minus(Judging):
 
 
 class Mark(Judging):
-    """EXISTS: the row with one more place that says whether there is a fitting solution. A condition, which reads both,
-    is asked at the time of that solution."""
+    """EXISTS: the row with a boolean column that says whether there is a matching solution. A condition on both is
+    evaluated at the time of that solution."""
 
     repeats = False
 
@@ -165,7 +165,7 @@ class Mark(Judging):
 
 
 class Timeless:
-    """The rows without interval that a node was given, and whether an event may still change what it said of them."""
+    """The rows without an interval that a node has taken, and whether an event may still change their result."""
 
     def __init__(self, meeting: Meeting) -> None:
         self._meeting = meeting
@@ -178,13 +178,14 @@ class Timeless:
             self._said.add(row)
 
     def met_by(self, others: list[Row]) -> list[tuple[Row, Row]]:
-        """These rows with the events that they meet."""
+        """Pairs of these rows and the events that match them."""
         key = self._meeting.other_key
         return [(row, other) for other in others if other[1] is not None for row in self._rows.get(key(other), ())]
 
     def check(self, row: Row, node: Node) -> None:
+        """Raise a QueryError if an event changes the result of a row without interval that was read already."""
         if node.read and row in self._said:
             raise QueryError(
-                f"rule {node.rule}: an event changes what the background alone had said, and answers with it",
+                f"rule {node.rule}: an event changes a result of the background alone, which was read already",
                 hint="put a pattern of the stream into the group that OPTIONAL, MINUS or FILTER (NOT) EXISTS stands in",
             )

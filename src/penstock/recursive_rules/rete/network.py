@@ -1,4 +1,4 @@
-"""From rules to nodes: equal patterns, of whatever rule, are one node. Triple patterns are equal under any names."""
+"""Rules → network of nodes. Equal patterns of all rules are one node; the names of their variables do not matter."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Made = TypeVar("Made", bound=Node)
 
 
 class Network:
-    """The nodes of all rules, and what leads where."""
+    """The nodes of all rules, and the edges between them."""
 
     def __init__(self, rules: Sequence[Rule], background: Background, following: Entailment = NOTHING) -> None:
         self.apart = any(rule.streams is not None for rule in rules)  # whether some read streams that others do not
@@ -88,5 +88,6 @@ def _reading(rule: Rule) -> tuple[str, ...]:
 
 
 def _mark(key: Hashable, number: int) -> str:
-    """What a memory is called in a saved state: nodes of the same key remember the same, of whatever rules they are."""
+    """The name of a memory in a saved state: nodes with the same key hold the same rows, whatever rule they belong
+    to."""
     return blake2b(repr((key, number)).encode(), digest_size=16).hexdigest()

@@ -1,7 +1,7 @@
-"""Operators as nodes that rows go through, in steps of equal `ends`.
+"""Nodes of the network: one per operator, through which rows pass in steps of equal `ends`.
 
 A row's end never changes. So the rows of an operator that end now are made of rows of its operands that end now and of
-those that they had before: each node remembers what it will need, and nothing else. Solutions are sets, as in the
+those that they had before: each node remembers the rows that it will need, and no others. Solutions are sets, as in the
 paper: a node passes on no row twice.
 """
 
@@ -27,8 +27,8 @@ Receive = Callable[[list[Row]], None]
 
 
 class Node:
-    """`take` says what the rows of one input make, and that goes on at once. Where a node has to wait until an input is
-    complete for this step, since it asks what is *not* there, it is `Scheduled` instead.
+    """A node. `take` computes the results of the rows of one input, which are passed on at once. A node that has to
+    wait until an input is complete for this step, since it negates, is `Scheduled` instead.
 
     `past` are inputs of which only earlier rows count: they are remembered, and have no part in the order of a step.
     """
@@ -50,11 +50,11 @@ class Node:
         return self
 
     def memories(self) -> dict[int, Memory]:
-        """What it remembers, by input."""
+        """The memories of the node, by input."""
         return {}
 
     def input(self, number: int) -> Receive:
-        """Where the rows of an operand go."""
+        """The function that takes the rows of an operand."""
         return self.memories()[number].add if number in self.past else self._receiver(number)
 
     def _receiver(self, number: int) -> Receive:
@@ -71,7 +71,7 @@ class Node:
         raise NotImplementedError
 
     def give(self, rows: list[Row]) -> None:
-        """Passes on what has not been passed on in this step."""
+        """Pass on the rows that have not been passed on in this step."""
         if self.repeats:
             if not self._made:
                 self.used.append(self)
@@ -89,16 +89,16 @@ class Node:
         return rows
 
     def first(self) -> list[Row]:
-        """Rows without interval that are there from the beginning."""
+        """The rows without an interval that exist from the beginning."""
         return []
 
     def end(self) -> None:
-        """The step is over."""
+        """Forget the rows of the step that is over."""
         self._made.clear()
 
 
 class View:
-    """The rows of a node, with other names for their places."""
+    """The rows of a node with other variable names."""
 
     def __init__(self, source: Node, layout: Layout) -> None:
         self.source = source
@@ -106,7 +106,7 @@ class View:
 
 
 class Scheduled(Node):
-    """A node that waits for its turn: by then the inputs that are `complete` are so."""
+    """A node that runs when its `complete` inputs have all rows of the step."""
 
     def __init__(self, layout: Layout, inputs: int = 1) -> None:
         super().__init__(layout)
@@ -128,14 +128,14 @@ class Scheduled(Node):
             self.give(made)
 
     def work(self, *inbox: list[Row]) -> list[Row]:
-        """What the rows of all inputs make."""
+        """The results of the rows of all inputs."""
         raise NotImplementedError
 
 
 class Leaf(Node):
-    """A triple pattern. Its input are elements as rows: (start, end, subject, predicate, object, stream), each given
-    once; only where rules read some streams and not others, or something follows from several, may equal ones come
-    (`may_repeat`)."""
+    """A triple pattern (an alpha node). Its input are elements as rows: (start, end, subject, predicate, object,
+    stream), each given once; only where rules read some streams and not others, or something follows from several, may
+    equal ones come (`may_repeat`)."""
 
     def __init__(
         self, pattern: TriplePattern, streams: frozenset[str] | None, known: Iterable[Known], may_repeat: bool = False
@@ -175,7 +175,7 @@ class Table(Node):
 
 
 class Project(Node):
-    """The rows with other places."""
+    """The rows with other columns."""
 
     def __init__(self, layout: Layout, below: Layout) -> None:
         super().__init__(layout)
@@ -220,7 +220,7 @@ class Extend(Node):
 
 
 class Join(Node):
-    """Rows of the present with each other, and with what the other side had before."""
+    """Joins the rows of this step with each other, and with the remembered rows of the other side."""
 
     def __init__(self, meeting: Meeting) -> None:
         super().__init__(meeting.layout)
@@ -241,7 +241,8 @@ class Join(Node):
 
 
 class Seq(Node):
-    """What ended before with what starts after it; `meeting` is that of the right side with the left one."""
+    """Joins rows of the left side that have ended with rows of the right side that start later; `meeting` is right with
+    left."""
 
     past = frozenset((0,))
 
@@ -262,7 +263,7 @@ class Seq(Node):
 
 
 class Equals(Node):
-    """Rows of one interval: both end now."""
+    """Joins rows of the same interval: both end now."""
 
     def __init__(self, meeting: Meeting) -> None:
         super().__init__(meeting.layout)

@@ -1,4 +1,4 @@
-"""The template of a rule: from solutions to elements."""
+"""The template of a rule: solutions → elements."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _STREAM = RULES.value
 
 
 class TemplateNode(Scheduled):
-    """Takes solutions, and gives elements, with what follows from them, to the leaves that read them (`readers`, by
-    triple of the template), as far as `derive` says that they are new.
+    """Turns solutions into elements, adds the entailed ones, and passes those that `derive` reports as new to the
+    leaves that read them (`readers`, by triple of the template).
 
     A blank node of the template is named after the rule and the solution: the same solution has the same one, wherever
     and whenever it is found.

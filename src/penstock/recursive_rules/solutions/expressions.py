@@ -1,4 +1,5 @@
-"""Expressions on rows: quickly where they are plain, by pyoxigraph where they are not, many rows in one query.
+"""Evaluates expressions on rows: simple ones directly (`fast_expressions`), the others by pyoxigraph, many rows per
+query.
 
 The engine holds numbers and dates as values, so that a term that only passes through it (`COALESCE(?x, 1)`) comes back
 in its canonical form.
@@ -29,7 +30,7 @@ Operands = tuple[str | None, ...]
 
 
 class Expression:
-    """An expression of rows with this layout."""
+    """An expression, compiled for rows of one layout."""
 
     def __init__(self, expr: Expr, layout: Layout, base: str | None = None) -> None:
         places = slots(layout)
@@ -45,7 +46,7 @@ class Expression:
         self._answers: dict[tuple[bool, Operands], str | None] = {}
 
     def values(self, rows: Sequence[Row]) -> list[str | None]:
-        """The terms that it gives; None where it is an error."""
+        """The value for each row; None where it is an error."""
         if self._quick is not None:
             try:
                 return [as_term(value) for value in map(self._quick, rows)]
@@ -54,7 +55,7 @@ class Expression:
         return self._each(rows, truth=False)
 
     def holds(self, rows: Sequence[Row]) -> list[bool]:
-        """Where it is true; an error is not."""
+        """Whether the expression is true, for each row; an error is not true."""
         if self._quick is not None:
             try:
                 return [as_truth(value) is True for value in map(self._quick, rows)]

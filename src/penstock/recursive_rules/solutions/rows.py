@@ -1,4 +1,4 @@
-"""Rows: (starts, ends, term, term, …), terms as the log has them, None for what is unbound; no interval is None, None.
+"""Rows: (starts, ends, term, term, …). Terms are as in the log, None if unbound; no interval is None, None.
 
 The *layout* of a row names the variables from its third place on.
 """
@@ -26,17 +26,17 @@ def slots(layout: Layout) -> dict[Var, int]:
 
 
 def key_of(places: Sequence[int]) -> Callable[[Row], Any]:
-    """What stands at these places, as something to look up by."""
+    """A function from a row to its lookup key: the terms of these columns."""
     return itemgetter(*places) if places else lambda row: ()
 
 
 def replaced(places: Sequence[int | None]) -> Callable[[Row], Row]:
-    """A row of the same interval with what stands at these places, where None is an unbound term."""
+    """A function from a row to one of the same interval with these columns; None is an unbound term."""
     return picked((0, 1, *places))
 
 
 def picked(places: Sequence[int | None]) -> Callable[[Row], Row]:
-    """What stands at these places; None is an unbound term."""
+    """A function from a row to the terms of these columns; None is an unbound term."""
     if any(place is None for place in places):
         return lambda row: tuple([None if place is None else row[place] for place in places])
     if len(places) == 1:
@@ -46,7 +46,7 @@ def picked(places: Sequence[int | None]) -> Callable[[Row], Row]:
 
 
 class Meeting:
-    """How rows of two operands meet: what they must agree in, and what they make together.
+    """How rows of two operands are joined: the variables that they must agree in, and the layout of the result.
 
     The result has the places of the first operand, then what only the second one has. Variables that both surely bind
     are the key to look up by (`key`, `other_key`); those that one may leave open are compared when they meet.
@@ -67,19 +67,19 @@ class Meeting:
         self._open = (None,) * len(added)
 
     def alone(self, row: Row) -> Row:
-        """The first operand's row without a partner."""
+        """The first operand's row, padded, without a partner."""
         return row + self._open
 
     def fits(self, row: Row, other: Row) -> bool:
-        """Whether they agree where both are bound; the key agrees already."""
+        """Whether both rows agree in the variables that both bind; the key agrees already."""
         return not any(row[i] is not None and other[j] is not None and row[i] != other[j] for i, j in self._loose)
 
     def share(self, row: Row, other: Row) -> bool:
-        """Whether both bind some variable."""
+        """Whether there is a variable that both rows bind."""
         return self.surely_share or any(row[i] is not None and other[j] is not None for i, j in self._shared)
 
     def together(self, row: Row, others: Iterable[Row]) -> list[Row]:
-        """What a row makes with each of those that fit it."""
+        """The row joined with each of the others that are compatible."""
         if self._loose:
             return [self._filled(row, other) for other in others if self.fits(row, other)]
         rest, terms = self._rest, row[2:]
@@ -94,7 +94,7 @@ class Meeting:
 
 
 def span(row: Row, other: Row) -> tuple[int | None, int | None]:
-    """From the first start to the last end."""
+    """The interval from the first start to the last end."""
     if other[0] is None:
         return row[0], row[1]
     if row[0] is None:

@@ -1,4 +1,4 @@
-"""Times of rows as terms, and the durations that they are compared with."""
+"""Intervals of rows as RDF terms, and xsd:duration literals as microseconds."""
 
 from __future__ import annotations
 
@@ -33,6 +33,6 @@ def _moment(time: int) -> str:
 
 
 def micros(literal: Literal) -> int | None:
-    """The length of a duration without years and months; None for all else."""
+    """The length of an xsd:duration without years and months; None for other literals."""
     found = lengths(literal)
     return None if found is None or found[0] != found[1] else found[0]

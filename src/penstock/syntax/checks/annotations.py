@@ -1,4 +1,4 @@
-"""What an AGGREGATE clause may say: a new variable, and otherwise only those that WHERE binds."""
+"""Checks AGGREGATE clauses: the first variable must be new, the others must be bound in WHERE."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["check_annotations"]
 
 
 def check_annotations(annotations: tuple[tree.Annotation, ...], bound: Collection[str], text: str) -> None:
-    """Raises `QueryError` at the first thing that is wrong; `bound` are the variables of WHERE."""
+    """Raise a `QueryError` at the first mistake; `bound` are the variables of WHERE."""
     seen = set(bound)
     made = {annotation.variable.name for annotation in annotations}
     for annotation in annotations:
@@ -28,7 +28,7 @@ def check_annotations(annotations: tuple[tree.Annotation, ...], bound: Collectio
 
 
 def _argument(aggregate: tree.Aggregate, text: str) -> tuple[tree.Variable, ...]:
-    """The variables that it reads."""
+    """The variables that the aggregate reads."""
     name = aggregate.name
     if aggregate.argument is None and name != "COUNT":
         hint = f"write it as {name}(?x); only COUNT can do without, and then counts rows"

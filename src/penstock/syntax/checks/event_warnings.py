@@ -1,4 +1,4 @@
-"""What a query of events may say, but hardly means."""
+"""Warnings about event queries that are valid but probably not meant."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["bound", "event_warnings"]
 
 
 def event_warnings(query: tree.Query, nodes: Iterable[object]) -> Iterator[str]:
-    """One sentence each; `nodes` are those of the whole tree."""
+    """The warnings, one sentence each; `nodes` are all nodes of the tree."""
     streams = {clause.iri.value for clause in query.streams}
     for node in nodes:
         if isinstance(node, tree.Chain):
@@ -24,7 +24,7 @@ def event_warnings(query: tree.Query, nodes: Iterable[object]) -> Iterator[str]:
 
 
 def _out_of_time(chain: tree.Chain, streams: set[str]) -> Iterator[str]:
-    """Operands that are in no order with anything."""
+    """Warnings about operands of SEQ or EQUALS that have no time."""
     operands = [(chain.links[0].operator, chain.first), *((link.operator, link.group) for link in chain.links)]
     for operator, group in operands:
         if operator != "UNION" and all(_occurs_never(element, streams) for element in group.elements):
@@ -33,7 +33,7 @@ def _out_of_time(chain: tree.Chain, streams: set[str]) -> Iterator[str]:
 
 
 def _occurs_never(element: tree.Element, streams: set[str]) -> bool:
-    """Surely of no stream: inline data, and named graphs where the streams are given and it is none of them."""
+    """Whether the group certainly reads no stream: inline data, or a named graph that is none of the given streams."""
     match element:
         case tree.InlineData() | tree.Filter() | tree.Bind():
             return True
@@ -45,14 +45,14 @@ def _occurs_never(element: tree.Element, streams: set[str]) -> bool:
 
 
 def bound(level: tree.Query | tree.SubSelect) -> set[str]:
-    """What SELECT may read."""
+    """The variables that SELECT may read."""
     aliases = [key.alias.name for key in level.modifiers.group_by if key.alias is not None]
     values = [variable.name for variable in level.values.variables] if level.values else []
     return {*visible(level.where), *annotated(level.modifiers), *aliases, *values}
 
 
 def _unbound(select: tree.Select, known: set[str]) -> Iterator[str]:
-    """Expressions of SELECT that read what nothing binds, though something like it is."""
+    """Warnings about unbound variables in SELECT with a name similar to a bound one."""
     for item in select.items or ():
         for variable in unaggregated(item.expression) if item.expression is not None else ():
             near = None if variable.name in known else nearest(variable.name, known)

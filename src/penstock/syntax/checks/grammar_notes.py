@@ -1,4 +1,5 @@
-"""What the grammar cannot say: https://www.w3.org/TR/sparql11-query/#sparqlGrammar, notes 5 to 13, and aggregates."""
+"""Checks that the grammar cannot express: https://www.w3.org/TR/sparql11-query/#sparqlGrammar, notes 5 to 13, and
+aggregates."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ __all__ = ["check", "is_grouped"]
 
 
 def check(query: tree.Query) -> None:
-    """Raises `QueryError` at the first thing that is wrong."""
+    """Raise a `QueryError` at the first mistake."""
     checker = _Checker(query.text)
     if isinstance(query.form, tree.Construct):
         checker.template(query.form.template)

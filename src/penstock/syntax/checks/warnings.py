@@ -1,4 +1,4 @@
-"""What a query may say, but hardly means."""
+"""Warnings about queries that are valid but probably not meant."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["warnings_of"]
 
 
 def warnings_of(query: tree.Query) -> Iterator[str]:
-    """One sentence each, for warnings."""
+    """The warnings, one sentence each."""
     given = query.registration
     if given is not None and given.derives and given.emit is None and not given.rule:
         yield from _derives_nothing(given.name, query.form)
@@ -30,7 +30,7 @@ def _derives_nothing(name: str, form: tree.Form) -> Iterator[str]:
 
 
 def _unread(query: tree.Query) -> Iterator[str]:
-    """Windows with a name that no block has."""
+    """Warnings about named windows that no block reads."""
     blocks = [node.name for node in _nodes(query) if isinstance(node, tree.WindowBlock)] if query.windows else []
     names = {name.value for name in blocks if isinstance(name, tree.Iri)}
     for clause in query.windows:
@@ -53,7 +53,8 @@ def _nodes(node: object) -> Iterator[object]:
 
 
 def _near_misses(select: tree.Select, bound: set[str]) -> Iterator[str]:
-    """Names are told apart by case, which is easily overlooked; an unbound variable is no error in SPARQL."""
+    """Warnings about variables that differ only in case: names are case-sensitive, and an unbound variable is no
+    error."""
     folded = {name.casefold(): name for name in bound}
     for item in select.items or ():
         name = item.variable.name

@@ -1,4 +1,4 @@
-"""What all transformers share: the source, the names that the prologue declares, and the state of one query."""
+"""The base of all transformers: the source, the names that the prologue declares, and the state of one query."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ class TransformerBase:
         self._anonymous = 0
 
     def transform(self, node: Tree[Token]) -> Any:
-        """Bottom up and left to right: the prologue is read before what needs it."""
+        """The result of the rule's method. Bottom up and left to right: the prologue is read before the names that it
+        declares."""
         children = [self.transform(child) if isinstance(child, Tree) else child for child in node.children]
         return getattr(self, node.data)(*children)
 

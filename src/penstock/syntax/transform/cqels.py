@@ -37,7 +37,7 @@ class CqelsTransformer(TransformerBase):
         return tree.StreamBlock(iri, self.with_units(window), group)
 
     def check_window_variables(self) -> None:
-        """Raises an error at the first of them that is used like any other variable."""
+        """Raise an error at the first window variable that is used like any other variable."""
         for variable in self.variables:
             if variable.name in self.window_variables and variable.span not in self.naming:
                 reason = f"?{variable.name} names a window, so it cannot stand here"

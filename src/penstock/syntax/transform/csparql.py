@@ -16,7 +16,7 @@ _BARE_NAMES = "urn:penstock:stream:"
 
 
 class Registered(NamedTuple):
-    """What REGISTER says; the name waits for the prefixes that may follow."""
+    """The REGISTER clause; its name is resolved after the prefixes that may follow."""
 
     kind: Token
     name: Token
@@ -47,7 +47,7 @@ class CsparqlTransformer(TransformerBase):
         return tree.StreamClause(iri, self._csparql_window(window), named=True)
 
     def _csparql_window(self, window: tree.Window) -> tree.Window:
-        """All windows of all languages, but those that would mean something else than elsewhere in C-SPARQL."""
+        """The window; an error for windows of other languages that would have another meaning in C-SPARQL."""
         if isinstance(window, tree.SlideWindow) and window.range is not None:
             reason = "this window has no STEP" if window.slide is None else "SLIDE cannot stand here"
             hint = "write [RANGE … STEP …] or [RANGE … TUMBLING]"

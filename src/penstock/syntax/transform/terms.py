@@ -89,6 +89,6 @@ class TermTransformer(TransformerBase):
 
 
 def unquote(string: Token) -> str:
-    """What stands between the quotes, with its escapes decoded."""
+    """The text between the quotes, with its escapes decoded."""
     quotes = _QUOTES[string.type]
     return _STRING_ESCAPE.sub(lambda match: _ESCAPED.get(match[1], match[1]), string[quotes:-quotes])
