@@ -53,7 +53,7 @@ class Explanation:
         if self.aggregates:
             yield "Aggregates", list(self.aggregates)
         if self.orders:
-            yield "Join orders that were chosen", list(self.orders)
+            yield "Join orders chosen so far", list(self.orders)
         if self.physical is not None:
             yield "Spark's plan", self.physical.splitlines()
 

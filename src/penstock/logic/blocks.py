@@ -53,7 +53,7 @@ def split(text: str) -> Iterator[Block]:
 
 def _continued(block: Block | None, number: int, line: str) -> Block | None:
     if block is None and line.strip():
-        raise Wrong(number, "nothing has begun here: blocks such as stream and query start in the first column")
+        raise Wrong(number, "this line belongs to no block: blocks such as stream and query start in the first column")
     return block and replace(block, body=(*block.body, (number, line)))
 
 

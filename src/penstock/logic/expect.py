@@ -33,7 +33,7 @@ def expect(test: LogicTest, block: Block, prefixes: Mapping[str, str]) -> LogicT
     if words and not _is_when(words[0]) and words[0] not in _SAYINGS:
         query = _named(test, block.line, words.pop(0))
     if query < 0:
-        raise Wrong(block.line, "what is expected follows the query that it is about")
+        raise Wrong(block.line, "an expect block has to follow its query")
     since, time = _when(words, block.line)
     saying = words.pop(0) if words else "rows"
     if saying not in _SAYINGS:
@@ -68,7 +68,8 @@ def _checked(expected: Expectation) -> Expectation:
     tells_none = expected.kind is Kind.rows and not expected.rows
     if expected.since is not None and (tells_none or expected.boolean is False):
         interval = write_when(expected.since, expected.time)
-        raise Wrong(expected.line, f"{interval}: an interval has rows, or is true; without a report it is: nothing")
+        reason = f"{interval}: an interval has rows, or is true; where none is expected, write: nothing"
+        raise Wrong(expected.line, reason)
     return expected
 
 

@@ -110,5 +110,5 @@ def _checked(test: LogicTest) -> LogicTest:
     if not test.queries:
         raise Wrong(1, "there is no query in this file")
     if not test.expectations:
-        raise Wrong(test.queries[0].line, "nothing is expected of this query")
+        raise Wrong(test.queries[0].line, "there is no expectation for this query")
     return test

@@ -40,7 +40,7 @@ def read_times(line: str) -> tuple[tuple[int, ...], str]:
     if others[:1] != [INTERVAL]:
         return (read_time(first),), line.removeprefix(first)
     if len(others) < 2:
-        raise ValueError(f"what lasts is written as: 1:00 {INTERVAL} 2:00, with its end")
+        raise ValueError(f"write an element with a duration as: 1:00 {INTERVAL} 2:00, with its end")
     start, end = read_time(first), read_time(others[1])
     if end < start:
         raise ValueError(f"an element does not end before it begins: {write_when(start, end)}")

@@ -100,7 +100,7 @@ def _why(op: Op, known: Remembered) -> str:
     found = [(max(now, 1.0) / max(then, 1.0), pattern, then, now) for pattern, then, now in _counts(op, known)]
     ratio, pattern, then, now = max(found, key=lambda each: max(each[0], 1 / each[0]), default=(1.0, None, 0.0, 0.0))
     if pattern is None or 0.5 < ratio < 2:
-        return "terms repeat themselves more, or less, than when the order was chosen"
+        return "the estimated number of distinct terms has changed since the join order was chosen"
     return f"{_text(pattern)} has {now:,.0f} matches; when the order was chosen it had {then:,.0f}"
 
 

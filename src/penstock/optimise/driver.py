@@ -119,7 +119,7 @@ def _check(rule: Rule, before: Op, after: Op) -> None:
     if extra := certain(after) - visible(after):
         _fail(rule, "made variables certain that are not visible", extra)
     if lost := free(after) - free(before):
-        _fail(rule, "left an expression without variables it reads", lost)
+        _fail(rule, "left an expression with variables that are not visible", lost)
     if clash := _rebound(after) - _rebound(before):
         _fail(rule, "bound variables that were bound already", clash)
 

@@ -73,7 +73,7 @@ def diagnose_character(source: Source, position: int) -> QueryError:
 def _update(source: Source, token: Token, accepted: frozenset[str]) -> QueryError | None:
     if token.upper() not in _UPDATES or "CONSTRUCT" not in accepted:  # not where a query could start
         return None
-    reason = f"{token.upper()} is SPARQL Update, which Penstock does not run: it answers queries"
+    reason = f"{token.upper()} is SPARQL Update, which Penstock does not support: it answers queries"
     return _span(source, token).error(RefusedError, reason, source.text)
 
 
@@ -83,7 +83,7 @@ def _taken_back(source: Source, parser: Lark) -> QueryError | None:
     for last, token in pairwise(tokens):
         is_word = token.type == UNKNOWN and token.upper() == "SEQOPTIONAL"
         if is_word or (last.type, token.type) == ("SEQ", "OPTIONAL"):
-            reason = "SEQOPTIONAL is not run: a later event would take an answer back"
+            reason = "SEQOPTIONAL is not supported: a later event would retract an answer"
             return _span(source, token).error(RefusedError, reason, source.text, _EARLIER)
     return None
 

@@ -87,7 +87,7 @@ class BlockLanguage(Language):
 
     def _from_anywhere(self, triple: tree.Triple) -> str:
         if isinstance(triple.predicate, tree.RepeatPath | tree.SequencePath):
-            raise self.cannot("its paths lead through triples of several windows, or of windows and the background")
+            raise self.cannot("its paths may use triples of several windows, or of windows and the background")
         inside = f"{{ {self.triple(triple)} }}"
         choices = [f"{{ {self.block(read, None, inside)} }}" for read in self.reads]
         return " UNION ".join([inside, *choices] if self.background else choices)

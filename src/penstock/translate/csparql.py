@@ -14,7 +14,7 @@ from penstock.translate.language import Language, duration
 
 __all__ = ["CSparql"]
 
-_ALONE = "a block reads a window without the background's default graph (--no-background: there is nothing in it)"
+_ALONE = "a block reads a window without the background's default graph (--no-background assumes that it is empty)"
 
 
 class CSparql(Language):

@@ -32,7 +32,7 @@ class Language(SparqlWriter):
         self.background = background
 
     def cannot(self, what: str) -> CannotSay:
-        return CannotSay(f"{self.title} cannot say this: {what}")
+        return CannotSay(f"{self.title} has no equivalent: {what}")
 
     def window(self, window: Window) -> str:
         """The window in square brackets."""
@@ -55,7 +55,7 @@ class Language(SparqlWriter):
         """The REGISTER clause; left out where it is the default of the language."""
         emit, given = self.meaning.emit or "rstream", self.query.registration
         if emit == "intervals":
-            raise self.cannot("its output is solutions with their time of validity, each once")
+            raise self.cannot("its output is solutions with their validity intervals, each once")
         if emit == "events":
             raise self.cannot("its streams have no windows, and each solution is delivered once, when it is complete")
         if given is None and emit == self.emits:

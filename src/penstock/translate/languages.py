@@ -41,6 +41,6 @@ def _merges(meaning: ops.Query, to: str) -> bool | None:
 
 
 _DUPLICATES = {
-    True: "a triple that comes twice in a window counts twice, but once in RSP-QL (--merged: that does not matter)",
-    False: "a triple that comes twice in a window counts once, but twice there (--merged: that does not matter)",
+    True: "duplicate triples of a window count twice, but once in RSP-QL (--merged ignores this)",
+    False: "duplicate triples of a window count once, but twice there (--merged ignores this)",
 }

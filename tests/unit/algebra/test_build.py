@@ -255,7 +255,7 @@ def error_of(query: str, kind: type[QueryError] = QueryError) -> str:
 
 def test_service_is_refused_where_it_stands() -> None:
     assert error_of("SELECT * { SERVICE SILENT <http://e/> {} }", RefusedError) == (
-        "line 1, column 12: SERVICE is not run: Penstock sends no part of a query to other endpoints\n"
+        "line 1, column 12: SERVICE is not supported: Penstock sends no part of a query to other endpoints\n"
         "  SELECT * { SERVICE SILENT <http://e/> {} }\n"
         "             ^^^^^^^\n"
         "hint: load that data, or make the endpoint the background store"
@@ -281,7 +281,7 @@ def test_casts_take_one_argument() -> None:
 
 def test_a_relative_iri_needs_a_base() -> None:
     assert error_of("ASK { <a> ?p ?o }") == (
-        "line 1, column 7: <a> is relative, and there is nothing that it is relative to\n"
+        "line 1, column 7: <a> is a relative IRI, and the query has no base\n"
         "  ASK { <a> ?p ?o }\n"
         "        ^^^\n"
         "hint: add a line such as  BASE <http://example.org/>  or give a base with the query"

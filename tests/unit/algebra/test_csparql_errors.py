@@ -79,7 +79,7 @@ def test_windows(window: str, marked: str, reason: str, hint: str | None) -> Non
         ("REGISTER QUERY q COMPUTED EVERY 5 AS ASK {}", "AS", "AS cannot stand here", UNIT),
         ("REGISTER QUERY two words AS ASK {}", "words", NOT_SPARQL, "expected AS or COMPUTED"),
         ("REGISTER STREAM <s> AS DESCRIBE <http://e/>", "<s>",
-         "<s> is relative, and there is nothing that it is relative to",
+         "<s> is a relative IRI, and the query has no base",
          "add a line such as  BASE <http://example.org/>  or give a base with the query"),
         ("REGISTER QUERY no:q AS ASK {}", "no:q", "the prefix no: is not declared",
          "declare it before the query, as in  PREFIX no: <http://example.org/>"),

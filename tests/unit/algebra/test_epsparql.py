@@ -202,8 +202,8 @@ def test_whole_queries_can_be_written_and_read() -> None:
 # Errors and doubts
 
 BETWEEN = "NOT stands between two events, as in {…} SEQ NOT {…} SEQ {…}"
-SO_FAR = f"{BETWEEN}; what has not happened so far is FILTER NOT EXISTS {{…}}"
-ONCE = "a query of events delivers each solution once, when it is complete"
+SO_FAR = f"{BETWEEN}; for absence so far, write FILTER NOT EXISTS {{…}}"
+ONCE = "an event query delivers each solution once, when it is complete"
 WINDOWS = "FROM STREAM :s [NOW]"
 
 
@@ -212,10 +212,10 @@ WINDOWS = "FROM STREAM :s [NOW]"
     [
         (f"ASK {{ NOT {A} SEQ {B} }}", "NOT", "NOT cannot stand first", SO_FAR),
         (f"ASK {{ NOT {A} }}", "NOT", "NOT cannot stand first", SO_FAR),
-        (f"ASK {{ {A} SEQ NOT {B} }}", "NOT", "NOT cannot stand last: what has not happened yet may still happen",
+        (f"ASK {{ {A} SEQ NOT {B} }}", "NOT", "NOT cannot stand last: a later event may still match it",
          SO_FAR),
         (f"ASK {A} SEQ NOT {B} FILTER (?a > 1)", "NOT",
-         "NOT cannot stand last: what has not happened yet may still happen", SO_FAR),
+         "NOT cannot stand last: a later event may still match it", SO_FAR),
         (f"ASK {{ {A} SEQ NOT {B} SEQ NOT {C} SEQ {D} }}", f"NOT {C}", "NOT cannot stand after another NOT",
          "NOT { {…} UNION {…} } is neither of them, and NOT { {…} SEQ {…} } not one after the other"),
         (f"ASK {{ {A} UNION NOT {B} SEQ {C} }}", "NOT", "NOT cannot stand after UNION", BETWEEN),
@@ -228,10 +228,10 @@ WINDOWS = "FROM STREAM :s [NOW]"
         (f"ASK {{ {A} SEQ {B} FILTER (getDURTION() < 3) }}", "getDURTION",
          "there is no function getDURTION", "did you mean getDURATION?"),
         ("ASK { ?x :a ?a FILTER (getENDTIME < 3) }", "<", "< cannot stand here", "expected ("),
-        (f"REGISTER RULE r AS SELECT * {A}", "r AS", "a rule says which triples are new, by CONSTRUCT",
+        (f"REGISTER RULE r AS SELECT * {A}", "r AS", "a rule has to be a CONSTRUCT query",
          "write REGISTER QUERY"),
         (f"REGISTER RULE r AS CONSTRUCT {{ ?x :b 1 }} {WINDOWS} {A}", "r AS",
-         "a rule reads events as they come, and no windows", "REGISTER STREAM makes a stream of what is in windows"),
+         "a rule cannot read windows", "REGISTER STREAM derives a stream from windows"),
         (f"REGISTER ISTREAM r AS ASK {{ {A} SEQ {B} }}", "r AS", f"{ONCE}, and has no ISTREAM",
          "write REGISTER QUERY, or give the streams windows"),
         (f"REGISTER QUERY r COMPUTED EVERY 5s AS ASK {{ {A} SEQ {B} }}", "5s",
@@ -250,7 +250,7 @@ def test_errors(query: str, marked: str, reason: str, hint: str | None) -> None:
     assert query[error.column - 1 - len(PREFIX) :].startswith(marked)
 
 
-NEVER = "line 1: {} never finds anything here, as what comes from no stream occurs at no time"
+NEVER = "line 1: {} never has a solution here, as data that comes from no stream has no time"
 
 
 @pytest.mark.parametrize(
@@ -290,4 +290,4 @@ def test_doubts(query: str, said: list[str]) -> None:
 def test_other_languages_cannot_say_it(language: str, query: str, reason: str) -> None:
     with pytest.raises(CannotSay) as caught:
         translated(PREFIX + query, language)
-    assert str(caught.value).endswith(f"cannot say this: {reason}")
+    assert str(caught.value).endswith(f"has no equivalent: {reason}")

@@ -148,7 +148,7 @@ def test_7_is_refused(query: str, marked: str) -> None:
     with pytest.raises(RefusedError) as caught:
         translate(query)
     error = caught.value
-    assert error.reason == "SEQOPTIONAL is not run: a later event would take an answer back"
+    assert error.reason == "SEQOPTIONAL is not supported: a later event would retract an answer"
     assert error.hint is not None
     assert "OPTIONALSEQ" in error.hint
     assert error.column is not None

@@ -100,9 +100,9 @@ QUERY = "query\n  ASK {}\nexpect true\n"
     ("text", "message"),
     [
         ("", "line 1: there is no query"),
-        ("query\n  ASK {}\n", "line 1: nothing is expected"),
-        ("  ASK {}\n", "line 1: nothing has begun"),
-        ("expect 1:00\n", "line 1: what is expected follows the query"),
+        ("query\n  ASK {}\n", "line 1: there is no expectation"),
+        ("  ASK {}\n", "line 1: this line belongs to no block"),
+        ("expect 1:00\n", "line 1: an expect block has to follow its query"),
         ("qery\n" + QUERY, "line 1: qery is none of .*: did you mean query?"),
         ("prefix t <x>\n" + QUERY, "line 1: write a prefix as"),
         ("stream\n" + QUERY, "line 1: which stream?"),
@@ -110,7 +110,7 @@ QUERY = "query\n  ASK {}\nexpect true\n"
         ("stream :s\n  soon :a :b :c\n" + QUERY, "line 2: soon is no time"),
         ("stream :s\n  1:00 :a :b\n" + QUERY, "line 2: "),
         ("stream :s\n  1:00 .. :a :b :c\n" + QUERY, "line 2: :a is no time"),
-        ("stream :s\n  1:00 ..\n" + QUERY, "line 2: what lasts is written as: 1:00 .. 2:00"),
+        ("stream :s\n  1:00 ..\n" + QUERY, "line 2: write an element with a duration as: 1:00 .. 2:00"),
         (
             "stream :s\n  1:00 .. 0:59 :a :b :c\n" + QUERY,
             "line 2: an element does not end before it begins: 1:00 .. 0:59",

@@ -98,7 +98,7 @@ def _bind_again(op: Op) -> Op:
     ("rewrite", "plan", "message"),
     [
         (_drop_project, "(project (?s) (bgp (?s :p ?x)))", r"rule broken changed which variables are visible: \?x"),
-        (_hide_all_but_s, "(project (?s) (filter ?x (bgp (?s :p ?x))))", r"rule broken left .* it reads: \?x"),
+        (_hide_all_but_s, "(project (?s) (filter ?x (bgp (?s :p ?x))))", r"rule broken left .* not visible: \?x"),
         (_bind_again, "(bgp (?s :p 1))", r"rule broken bound variables that were bound already: \?s"),
     ],
 )

@@ -113,7 +113,8 @@ def test_updates_are_refused(word: str) -> None:
     with pytest.raises(RefusedError) as caught:
         parse(f"PREFIX : <http://e/>\n{word} DATA {{ :a :b :c }}")
     assert (caught.value.line, caught.value.column) == (2, 1)
-    assert caught.value.reason == f"{word.upper()} is SPARQL Update, which Penstock does not run: it answers queries"
+    refused = f"{word.upper()} is SPARQL Update, which Penstock does not support: it answers queries"
+    assert caught.value.reason == refused
 
 
 def test_update_words_elsewhere_are_ordinary_mistakes() -> None:

@@ -208,43 +208,43 @@ def test_lines(text: str, to: str, line: str) -> None:
     assert line in translated(PREFIX + text, to, merged=True).splitlines()
 
 
-ALONE = "a block reads a window without the background's default graph (--no-background: there is nothing in it)"
+ALONE = "a block reads a window without the background's default graph (--no-background assumes that it is empty)"
 
 
 @pytest.mark.parametrize(
     ("text", "to", "reason"),
     [
         ("ASK FROM STREAM :s WINDOW RANGE 5 SLIDE { ?x :p ?y }", "cqels",
-         "CQELS cannot say this: its output is solutions with their time of validity, each once"),
+         "CQELS has no equivalent: its output is solutions with their validity intervals, each once"),
         ("REGISTER RSTREAM q AS ASK FROM STREAM :s WINDOW RANGE 5 SLIDE 2 { ?x :p ?y }", "rspql",
-         "RSP-QL cannot say this: elements enter its window at their own time and leave by whole slides"),
+         "RSP-QL has no equivalent: elements enter its window at their own time and leave by whole slides"),
         ("REGISTER RSTREAM q AS ASK FROM STREAM :s WINDOW RANGE 5 SLIDE { ?x :p ?y }", "csparql",
-         "C-SPARQL cannot say this: elements enter its window at their own time, and not at steps"),
+         "C-SPARQL has no equivalent: elements enter its window at their own time, and not at steps"),
         ("REGISTER RSTREAM q AS ASK FROM STREAM :s [NOW] { ?x :p ?y WINDOW ELEMS 3 }", "csparql",
-         "C-SPARQL cannot say this: a group has a window of its own"),
+         "C-SPARQL has no equivalent: a group has a window of its own"),
         ("ASK FROM NAMED WINDOW :w ON :s [FROM NOW-3s TO NOW-1s STEP 1s] { WINDOW :w { ?x :p ?y } }", "cqels",
-         "CQELS cannot say this: its window lies in the past"),
+         "CQELS has no equivalent: its window lies in the past"),
         ("ASK FROM NAMED WINDOW :w ON :s [NOW] { WINDOW ?w { ?x :p ?y } }", "cqels",
-         "CQELS cannot say this: WINDOW ?w reads each window in turn"),
-        ("ASK { STREAM :s [TRIPLES 3] { ?x :p ?y } }", "csparql", f"C-SPARQL cannot say this: {ALONE}"),
+         "CQELS has no equivalent: WINDOW ?w reads each window in turn"),
+        ("ASK { STREAM :s [TRIPLES 3] { ?x :p ?y } }", "csparql", f"C-SPARQL has no equivalent: {ALONE}"),
         ("ASK { STREAM :s [TRIPLES 3] { ?x :p ?y } GRAPH :g { ?x :p ?y } ?x :q ?z }", "csparql",
-         f"C-SPARQL cannot say this: {ALONE}"),
+         f"C-SPARQL has no equivalent: {ALONE}"),
         ("ASK { STREAM :s [TRIPLES 3] { ?x :p ?y } STREAM :s [TRIPLES 4] { ?x :p ?y } GRAPH :g {} }", "csparql",
-         "C-SPARQL cannot say this: <http://example.org/s> has two windows"),
+         "C-SPARQL has no equivalent: <http://example.org/s> has two windows"),
         ("ASK { STREAM :s [TRIPLES 3] { ?x :p ?y } GRAPH ?g { ?x :q ?z } }", "csparql",
-         "C-SPARQL cannot say this: GRAPH ?g would read streams as well as graphs"),
+         "C-SPARQL has no equivalent: GRAPH ?g would read streams as well as graphs"),
         ("ASK { STREAM :s [TRIPLES 3] { GRAPH :g { ?x :p ?y } } }", "csparql",
-         "C-SPARQL cannot say this: a block asks for the graphs in which the elements of a window came"),
+         "C-SPARQL has no equivalent: a block asks for the graphs in which the elements of a window came"),
         ("ASK FROM STREAM :s [TRIPLES 3] { GRAPH ?g { ?x :p ?y } }", "rspql",
-         "RSP-QL cannot say this: GRAPH ?g reads streams as well as graphs"),
+         "RSP-QL has no equivalent: GRAPH ?g reads streams as well as graphs"),
         ("ASK FROM STREAM :s [TRIPLES 3] { ?x :p+ ?y }", "cqels",
-         "CQELS cannot say this: its paths lead through triples of several windows, or of windows and the background"),
+         "CQELS has no equivalent: its paths may use triples of several windows, or of windows and the background"),
         ("ASK FROM STREAM :s [TRIPLES 3] { ?x :p ?y FILTER(timestamp(?x) > 1) }", "cqels",
-         "CQELS cannot say this: it asks for timestamps"),
+         "CQELS has no equivalent: it asks for timestamps"),
         ("ASK FROM STREAM :s [TRIPLES 3] { ?x :p ?y } AGGREGATE { (?n, COUNT, {?x}) }", "rspql",
-         "RSP-QL cannot say this: it has an AGGREGATE clause, which adds to solutions without grouping them"),
+         "RSP-QL has no equivalent: it has an AGGREGATE clause, which adds to solutions without grouping them"),
         ("REGISTER QUERY q AS CONSTRUCT { ?x :q ?y } { STREAM :s [NOW] { ?x :p ?y } }", "rspql",
-         "RSP-QL cannot say this: its triples are only delivered, and REGISTER ISTREAM would make a stream of them"),
+         "RSP-QL has no equivalent: its triples are only delivered, and REGISTER ISTREAM would make a stream of them"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_said(text: str, to: str, reason: str) -> None:
@@ -266,10 +266,10 @@ def test_what_cannot_be_said(text: str, to: str, reason: str) -> None:
 )
 def test_whether_duplicates_are_told_apart(where: str, told: bool) -> None:
     if told:
-        with pytest.raises(CannotSay, match="counts twice, but once in RSP-QL"):
+        with pytest.raises(CannotSay, match="count twice, but once in RSP-QL"):
             translated(PREFIX + where, "rspql")
         named = translated(PREFIX + where, "rspql", merged=True)
-        with pytest.raises(CannotSay, match="counts once, but twice there"):
+        with pytest.raises(CannotSay, match="count once, but twice there"):
             translated(named, "cqels")
     else:
         named = translated(PREFIX + where, "rspql")
@@ -288,7 +288,7 @@ def test_on_the_command_line() -> None:
     assert (said.exit_code, said.stdout.splitlines()[:2]) == (0, ["REGISTER ISTREAM answers AS", "ASK"])
     not_said = run("-", "--to", "rspql", stdin="SELECT * { STREAM <http://e/s> [NOW] { ?s ?p ?o } }")
     assert (not_said.exit_code, not_said.stdout) == (1, "")
-    assert "RSP-QL cannot say this: a triple that comes twice" in not_said.stderr
+    assert "RSP-QL has no equivalent: duplicate triples of a window" in not_said.stderr
     merged = run("-", "--to", "rspql", "--merged", stdin="SELECT * { STREAM <http://e/s> [NOW] { ?s ?p ?o } }")
     assert merged.exit_code == 0
     wrong = run("-", "--to", "cqels", stdin="ASK { STREAM <http://e/s> [NWO] { ?s ?p ?o } }")

@@ -19,7 +19,7 @@ from penstock.syntax import tree
 __all__ = ["EventBuilder"]
 
 _PLAIN = {"UNION": ops.Union, "SEQ": ops.Seq, "EQUALS": ops.Equals}
-_ONCE = "a query of events delivers each solution once, when it is complete"
+_ONCE = "an event query delivers each solution once, when it is complete"
 
 
 class EventBuilder(BuilderBase):
@@ -84,10 +84,10 @@ class EventBuilder(BuilderBase):
 
     def _check_rule(self, given: tree.Registration, query: tree.Query) -> None:
         if not isinstance(query.form, tree.Construct):
-            self.fail("a rule says which triples are new, by CONSTRUCT", given.iri.span, "write REGISTER QUERY")
+            self.fail("a rule has to be a CONSTRUCT query", given.iri.span, "write REGISTER QUERY")
         if self.windowed:
-            hint = "REGISTER STREAM makes a stream of what is in windows"
-            self.fail("a rule reads events as they come, and no windows", given.iri.span, hint)
+            hint = "REGISTER STREAM derives a stream from windows"
+            self.fail("a rule cannot read windows", given.iri.span, hint)
 
     def is_rule(self, query: tree.Query) -> bool:
         """Whether the triples go to the stream of rules: a CONSTRUCT's do, unless REGISTER STREAM names another."""

@@ -111,7 +111,7 @@ class Builder(TermBuilder, ExpressionBuilder, WindowBuilder, BlockBuilder, Event
             case tree.SubSelect(select, where, modifiers, values):
                 return self.select(select, where, modifiers, values)
             case tree.Service(span=span):
-                reason = "SERVICE is not run: Penstock sends no part of a query to other endpoints"
+                reason = "SERVICE is not supported: Penstock sends no part of a query to other endpoints"
                 hint = "load that data, or make the endpoint the background store"
                 raise span.error(RefusedError, reason, self.text, hint)
         raise AssertionError(f"no translation for {type(element).__name__}")

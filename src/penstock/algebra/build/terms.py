@@ -50,7 +50,7 @@ class TermBuilder(BuilderBase):
         except ValueError as error:
             reason, hint = f"<{iri.value}> is not an IRI: {error}", None
             if not is_absolute(iri.value):
-                reason = f"<{iri.value}> is relative, and there is nothing that it is relative to"
+                reason = f"<{iri.value}> is a relative IRI, and the query has no base"
                 hint = "add a line such as  BASE <http://example.org/>  or give a base with the query"
             raise iri.span.error(QueryError, reason, self.text, hint) from None
 

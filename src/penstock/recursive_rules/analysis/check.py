@@ -49,7 +49,7 @@ def check(rule: Rule) -> None:
 def _check_expression(rule: Rule, op: Op, expr: Expr) -> None:
     for call in walk(expr):
         if isinstance(call, Call) and call.name in _UNREPEATABLE:
-            raise _refusal(rule, f"no {call.name}(), which is not the same each time", _UNREPEATABLE[call.name])
+            raise _refusal(rule, f"no {call.name}(), which has another value each time", _UNREPEATABLE[call.name])
     for exists in exists_in(expr):
         if not isinstance(op, ops.Filter | ops.Extend):
             hint = "put braces around the pattern and its FILTER: OPTIONAL { { … FILTER EXISTS { … } } }"

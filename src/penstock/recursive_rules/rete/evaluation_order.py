@@ -46,7 +46,7 @@ def stages(network: Network) -> list[Stage]:
 
 def _unfounded(node: Node) -> QueryError:
     return QueryError(
-        f"rule {node.rule} asks for what is not there, and the answer may change by its own triples, or by what comes "
-        "of them at the same time",
-        hint="ask only for what ended before, with SEQ, OPTIONALSEQ or NOT between two events",
+        f"rule {node.rule} negates a pattern that its own triples may match at the same time, directly or through "
+        "other rules (the negation is not stratified)",
+        hint="negate only events that ended before, with SEQ, OPTIONALSEQ or NOT between two events",
     )

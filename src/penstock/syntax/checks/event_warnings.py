@@ -28,8 +28,8 @@ def _out_of_time(chain: tree.Chain, streams: set[str]) -> Iterator[str]:
     operands = [(chain.links[0].operator, chain.first), *((link.operator, link.group) for link in chain.links)]
     for operator, group in operands:
         if operator != "UNION" and all(_occurs_never(element, streams) for element in group.elements):
-            why = "what comes from no stream occurs at no time"
-            yield f"line {group.span.line}: {operator} never finds anything here, as {why}"
+            why = "data that comes from no stream has no time"
+            yield f"line {group.span.line}: {operator} never has a solution here, as {why}"
 
 
 def _occurs_never(element: tree.Element, streams: set[str]) -> bool:

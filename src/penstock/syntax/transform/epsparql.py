@@ -20,7 +20,7 @@ from penstock.syntax.transform.base import TransformerBase
 __all__ = ["EventTransformer"]
 
 _BETWEEN = "NOT stands between two events, as in {…} SEQ NOT {…} SEQ {…}"
-_SO_FAR = f"{_BETWEEN}; what has not happened so far is FILTER NOT EXISTS {{…}}"
+_SO_FAR = f"{_BETWEEN}; for absence so far, write FILTER NOT EXISTS {{…}}"
 _NEITHER = "NOT { {…} UNION {…} } is neither of them, and NOT { {…} SEQ {…} } not one after the other"
 
 
@@ -60,7 +60,7 @@ class EventTransformer(TransformerBase):
         if absent.operator != "SEQ":
             self.fail(f"NOT cannot stand after {absent.operator}", absent.span, _BETWEEN)
         if following is None:
-            reason = "NOT cannot stand last: what has not happened yet may still happen"
+            reason = "NOT cannot stand last: a later event may still match it"
             self.fail(reason, absent.span, _SO_FAR)
         if following.negated:
             self.fail("NOT cannot stand after another NOT", following.span, _NEITHER)
