@@ -1,1 +1,1 @@
-"""The algebra: what a query means, as typed frozen nodes, free of any dialect and of Spark."""
+"""The algebra of a query: typed frozen nodes, independent of the language it was written in and of Spark."""

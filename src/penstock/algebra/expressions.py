@@ -1,9 +1,9 @@
 """Expressions of the algebra: https://www.w3.org/TR/sparql11-query/#expressions.
 
-Operators and functions are one node, `Call`, so that what is supported is a table (name → how it is emitted)
-rather than a class each. Names of built-ins are upper case as in the grammar (`STRLEN`, `ISIRI`, `REGEX`),
-operators are their symbols (`+ - * / = != < > <= >= && || !`, `IN`, `NOT IN`, and `NEGATE`, `PLUS` for the unary
-signs); casts and extension functions have their IRI as name.
+Operators and functions are one node, `Call`, so that the supported functions are a table (name → compiled form) rather
+than a class each. Names of built-ins are upper case as in the grammar (`STRLEN`, `ISIRI`, `REGEX`), operators are their
+symbols (`+ - * / = != < > <= >= && || !`, `IN`, `NOT IN`, and `NEGATE`, `PLUS` for the unary signs); casts and
+extension functions have their IRI as name.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Tests for the parts of a query that ask when something occurred (EP-SPARQL).
 
-Where one does, every solution has an interval, and OPTIONAL, MINUS and EXISTS count only what has ended when the
-solution itself ends, so that nothing later takes an answer back.
+Where one does, every solution has an interval, and OPTIONAL, MINUS and EXISTS count only events that have ended when
+the solution itself ends, so that no later event retracts an answer.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ class Place:
         return self
 
     def windows(self, streams: Iterable[StreamWindow]) -> tuple[StreamWindow, ...]:
-        """Those of a query's windows in which a triple pattern here may match."""
+        """The windows of a query in which a triple pattern here may match."""
         return tuple(filter(self._reads, streams))
 
     @property

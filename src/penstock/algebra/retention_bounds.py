@@ -115,7 +115,8 @@ _KEPT = ", and elements are kept for {} (retention): answers that need older one
 
 
 def _leaves_of(query: Query) -> Iterator[_Leaf]:
-    """With a window an answer may be older than the instant at which it is given, and DESCRIBE reads what it likes."""
+    """The patterns of an event query with their reach; none with a window, whose answers may be older than their
+    instant, and none for DESCRIBE, which may read any triple."""
     known = query.emit == "events" and not isinstance(query.form, ops.Describe)
     return _leaves(query.pattern, (), Reach(0, timed=True) if known else ANY, _AROUND if known else None)
 
@@ -170,7 +171,8 @@ def _optional_seq(op: ops.OptionalSeq, reach: Reach, remedy: str | None) -> list
 
 
 def _partner(condition: Expr | None, reach: Reach) -> Known:
-    """What ends with the other side or before it, and together with it is no longer than the condition says."""
+    """The reach of an optional side: it ends with the other side or before, and both together last no longer than the
+    condition allows."""
     return Reach(reach.lag).within(longest(condition)).part(timed=False), None if reach.lag is None else _INSIDE
 
 
@@ -217,7 +219,8 @@ def longest(condition: Expr | None) -> int | None:
 
 
 def _limit(limit: Literal) -> int | None:
-    """What is surely shorter than a month is shorter than the shortest one. Nothing is shorter than 0."""
+    """The bound of one conjunct. A duration with months counts as the shortest such duration; no duration is shorter
+    than 0."""
     found = lengths(limit)
     return None if found is None else max(0, found[0])
 

@@ -144,7 +144,7 @@ def graph(name: Var | NamedNode, pattern: Op) -> Op:
 
 
 def in_window(name: Var | NamedNode, pattern: Op) -> Op:
-    """As `graph`."""
+    """A window block; empty for an empty pattern."""
     if is_empty(pattern):
         return empty(visible(ops.InWindow(name, pattern)))
     return ops.InWindow(name, pattern)

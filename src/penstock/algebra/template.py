@@ -113,7 +113,8 @@ def _in_places(node: Any, in_pattern: Change, in_expression: Change) -> Any:
 
 
 def _stays(call: Call) -> bool:
-    """Whether what is asked has a meaning before there are rows: which stream, and how long elements are kept."""
+    """Whether the constants of a call have to stay in the template, since the plan depends on them (the stream of a
+    timestamp, a retention bound)."""
     if call.name in ("&&", "||", "!"):
         return False
     return call.name == "TIMESTAMP" or any(map(asks_interval, call.args))
@@ -123,7 +124,8 @@ _FIELDS: dict[type, tuple[str, ...]] = dict.fromkeys((ops.Path, ops.Table, ops.D
 
 
 def _fields(kind: type) -> tuple[str, ...]:
-    """None for what is left as it is: the ends of paths say where the search starts, and VALUES is a table already."""
+    """The fields to look into; none for nodes that stay as they are: the ends of paths say where the search starts, and
+    VALUES is a table already."""
     if kind not in _FIELDS:
         _FIELDS[kind] = tuple(f.name for f in fields(kind)) if is_dataclass(kind) else ()
     return _FIELDS[kind]

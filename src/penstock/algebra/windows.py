@@ -28,7 +28,7 @@ class TimeWindow:
     delay: int = 0
 
     def visible(self, time: int) -> tuple[int, int]:
-        """From when an element of that time is visible, and from when it is not any more."""
+        """The visibility interval of an element with that timestamp: start, and exclusive end."""
         seen = time + self.delay
         return ceiling(seen, self.step), ceiling(seen + self.range, self.step)
 
@@ -41,7 +41,7 @@ class SlideWindow:
     slide: int = 1
 
     def visible(self, time: int) -> tuple[int, int | None]:
-        """From when an element of that time is visible, and from when it is not any more (None: for ever)."""
+        """The visibility interval of an element with that timestamp: start, and exclusive end (None: for ever)."""
         return time, None if self.range is None else floor(time, self.slide) + self.range
 
 

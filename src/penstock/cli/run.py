@@ -117,7 +117,7 @@ def run(
 def _engine(
     store: str, master: str | None, settings: dict[str, str], checkpoint: str | None, job: Streaming
 ) -> AbstractContextManager[Engine]:
-    """Only continuous queries need more than a store."""
+    """The engine for the queries; without continuous queries, only its store."""
     if not job.needed:
         return engines.open_engine(store, master, settings)
     return engines.open_engine(

@@ -54,7 +54,7 @@ class Passage:
 
 
 def morning(minutes: int, seed: int) -> list[Passage]:
-    """All that is registered in that many minutes from START on, in the order of time."""
+    """All passages in that many minutes from START on, in the order of time."""
     random = Random(seed)
     start, length = int(START.timestamp()) * _SECOND, timedelta(minutes=minutes) // timedelta(microseconds=1)
     passages = [one for gate in _GATES for one in _through(gate, minutes, random)]

@@ -63,13 +63,13 @@ class Explanation:
         return plain(self, part)
 
     def mermaid(self, part: Part = "both") -> str:
-        """One flowchart."""
+        """The graphs as one Mermaid flowchart."""
         from penstock.explain.mermaid import mermaid
 
         return mermaid(self.graphs(part))
 
     def svg(self, part: Part = "both") -> str:
-        """One picture."""
+        """The graphs as one SVG picture."""
         from penstock.explain.svg import svg
 
         return svg(self.graphs(part))
@@ -88,7 +88,7 @@ class Explanation:
         return rendered(self, "both")
 
     def _repr_svg_(self) -> str:
-        """For notebooks."""
+        """The picture that notebooks show."""
         return self.svg()
 
 

@@ -1,4 +1,4 @@
-"""Where the nodes of a graph stand in a picture: layers from top to bottom (Sugiyama's way, by grandalf).
+"""Positions of nodes in a picture: layers from top to bottom (Sugiyama's method, by grandalf).
 
 Boxes are laid out first, each by itself, and then stand in the picture like nodes.
 """
@@ -41,7 +41,7 @@ class Place:
         return Place(self.x + by[0], self.y + by[1], self.width, self.height)
 
     def border(self, towards: Point, round: bool = False) -> Point:
-        """Where a straight line from the middle leaves the rectangle, or the ellipse in it."""
+        """The point where a straight line from the middle leaves the rectangle, or the ellipse in it."""
         across, down = towards[0] - self.x, towards[1] - self.y
         far = abs(across) / (self.width / 2), abs(down) / (self.height / 2)
         reach = hypot(*far) if round else max(far)
@@ -85,7 +85,7 @@ def layered(sizes: Mapping[str, Point], edges: Iterable[tuple[str, str]]) -> Pic
 
 
 def _connected(ids: Iterable[str], edges: Iterable[tuple[str, str]]) -> list[list[str]]:
-    """In a fixed order, which grandalf's own way does not have: the same graph is always the same picture."""
+    """The connected parts in a fixed order, unlike grandalf's own: equal graphs have equal pictures."""
     parts = [[id] for id in ids]
     for ends in edges:
         near = [part for part in parts if ends[0] in part or ends[1] in part]
@@ -105,7 +105,7 @@ def _net(sizes: Mapping[str, Point], edges: Iterable[tuple[str, str]]) -> Any:
 
 
 def _part(part: Any, left: float, places: dict[str, Place], bends: dict[tuple[str, str], tuple[Point, ...]]) -> float:
-    """One connected part, put to the right of `left`; where the next one may begin."""
+    """Place one connected part to the right of `left`, and return where the next one may begin."""
     layout = SugiyamaLayout(part)
     layout.xspace, layout.yspace = GAP_ACROSS, GAP_DOWN
     vertices, lines = list(part.sV), list(part.sE)

@@ -24,7 +24,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """`kind` is what sort of operator or vertex it is, `title` and `lines` what is written in it.
+    """A node: `kind` is the sort of operator or vertex, `title` and `lines` are its text.
 
     `added`: streams have brought this sort of operator to SPARQL (shaded, as the paper does). `filled`: a variable
     that is projected. `sources` are the boxes that a vertex comes from, `of` is the operator, window or stream that the

@@ -53,7 +53,7 @@ class _Builder:
         return Graph(title, tuple(self._nodes.values()), tuple(self._edges))
 
     def _add(self, letter: str, node: Node) -> str:
-        """The node's id: a letter for what it is, and the next number."""
+        """Add a node and return its id: a letter for its kind, and the next number."""
         id = f"{letter}{sum(known.startswith(letter) for known in self._nodes) + 1}"
         self._nodes[id] = Node(id, node.kind, node.title, node.lines, node.added, of=node.of)
         return id
@@ -91,7 +91,8 @@ class _Builder:
         return reduce(self._join, sides)
 
     def _rank(self, pattern: ops.TriplePattern, place: Place) -> tuple[bool, str]:
-        """By their sources, so that what has the same is joined first: the background alone, then streams."""
+        """The sort key of patterns by their sources, so that patterns of the same sources are joined first: background,
+        then streams."""
         found = self._sources.of(pattern.predicate, place)
         return any(source.window for source in found), str(found)
 
@@ -111,7 +112,7 @@ class _Builder:
         return id
 
     def _source(self, source: Source) -> str:
-        """Its node, made when it is first read; a window's with its stream's."""
+        """The node of a source, added when it is first read; a window's together with its stream's."""
         if source not in self._of_source:
             title = self._sources.title(source)
             made = Node("", source.kind, source.kind, (title,), added=source.window is not None, of=source.window)

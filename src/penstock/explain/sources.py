@@ -89,7 +89,7 @@ class Sources:
         return "all streams" if iri == ANY_STREAM else self._names.iri(iri)
 
     def window_title(self, window: StreamWindow) -> str:
-        """With its name, unless that is of a block that needs none."""
+        """The title of a window, with its name if the query names it."""
         name = "" if window.name is None else self._names.iri(window.name)
         return f"{'' if name.startswith('.') else name} {written_window(window.window)}".lstrip()
 

@@ -59,7 +59,8 @@ def svg(graphs: Sequence[Graph]) -> str:
 
 
 def _laid_out(graph: Graph) -> Picture:
-    """Operators above what they read, as the paper has it; vertices in the order in which a triple is read."""
+    """The picture of a graph: operators above their inputs, as in the paper; vertices in the order in which a triple is
+    read."""
     sizes = {node.id: _size(node, graph) for node in graph.nodes}
     if not graph.boxes:
         return layered(sizes, [(edge.target, edge.source) for edge in graph.edges])
@@ -69,7 +70,7 @@ def _laid_out(graph: Graph) -> Picture:
 
 
 def _downward(edge: Edge, graph: Graph) -> tuple[str, str]:
-    """Aggregations stand below what they read."""
+    """The edges as the layout takes them: aggregations stand below their inputs."""
     box = graph.box_of(edge.source)
     reads = box is not None and box.kind == "aggregation" and edge.target not in box.nodes
     return (edge.target, edge.source) if reads else (edge.source, edge.target)

@@ -31,7 +31,7 @@ def plain(explanation: Explanation, part: Part) -> str:
 
 
 def rendered(explanation: Explanation, part: Part) -> RenderableType:
-    """For rich's console, which knows how wide the terminal is and whether it has colours."""
+    """The explanation for rich's console, which knows the width and the colours of the terminal."""
     return Group(*_sections(explanation, part))
 
 
@@ -54,7 +54,8 @@ def _section(title: str, *inside: RenderableType) -> Iterator[RenderableType]:
 
 
 def _tree(graph: Graph) -> Tree:
-    """From the result down to the sources. A source that several patterns read is written out where it comes first."""
+    """The O-Graph as a tree, from the result down to the sources. A source that several patterns read is written out
+    once."""
     seen: set[str] = set()
     root = graph.nodes[0]
     tree = Tree(_line(root, ""), guide_style="dim", highlight=False)

@@ -91,7 +91,7 @@ class EndpointStore:
         return self._client.post(self._url, content=text.encode(), headers=headers)
 
     def _post_form(self, text: str, accept: str) -> httpx.Response:
-        """For servers that take queries only as a form."""
+        """Send the query as a form, for servers that accept no other request."""
         return self._client.post(self._url, data={"query": text}, headers={"Accept": accept})
 
 

@@ -56,7 +56,7 @@ class Store(Protocol):
 
 StoreSpec: TypeAlias = str | Store
 
-# Lazy, as third parties' are: nobody pays for importing a store, or Spark, that is not asked for.
+# Lazy, as third parties' are: a store, or Spark, is imported only when it is used.
 _BUILT_IN = {
     "oxigraph": "penstock.knowledge.oxigraph:OxigraphStore",
     "spark": "penstock.spark.store.store:SparkStore",

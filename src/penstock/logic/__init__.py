@@ -2,7 +2,7 @@
 
 read.py     text → LogicTest, pure
 run.py      LogicTest → mismatches, on an engine
-compare.py  are two answers the same, and what a person wants to see if not
+compare.py  equality of two answers, and their difference as text
 """
 
 from penstock.logic.model import LogicTest

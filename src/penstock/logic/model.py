@@ -55,7 +55,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """One `expect`: of which query (by position), when (None: a query without streams), and what.
+    """One `expect`: the query (by position), the instant (None: a query without streams), and the expected answer.
 
     With `since` it is about the interval from then to `time` (None: it is open at the end).
     """

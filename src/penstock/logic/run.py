@@ -108,7 +108,8 @@ def _replay(engine: Engine, outcomes: Sequence[_Outcome]) -> None:
 
 
 def _is_ordered(text: str, emit: str | None) -> bool:
-    """Whether whole answers are reported, and the query ends with ORDER BY; what comes or goes has no order.
+    """Whether whole answers are reported, and the query ends with ORDER BY; the changes of ISTREAM and DSTREAM have no
+    order.
 
     Its warnings were heard when it was registered.
     """

@@ -48,7 +48,7 @@ def read_times(line: str) -> tuple[tuple[int, ...], str]:
 
 
 def write_time(time: int | None) -> str:
-    """As a person would write it in a test: an offset on the first days of 1970, else the whole moment."""
+    """The time as text: an offset on the first days of 1970, else a full dateTime."""
     if time is None:
         return "once"
     if not 0 <= time < 10 * _DAY:

@@ -54,7 +54,7 @@ FEWEST = 1e-9  # below one row, so that what matches nothing comes first, and ab
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """The rows of an instant, and how many times over they are others by the end of what is answered at once.
+    """The cardinality at an instant, and how often the rows change within one evaluation.
 
     `distinct` holds the variables that join by equality; one that may be unbound joins with everything.
     """

@@ -47,7 +47,7 @@ def best(operands: Sequence[Operand], given: Shape) -> Shape:
 
 
 class _Search:
-    """Tables by bit mask: how many rows a set of operands joins to, what that costs, and how it is best cut in two."""
+    """Tables by bit mask: cardinality, cost and best split of each set of operands."""
 
     def __init__(self, operands: Sequence[Operand]) -> None:
         self._kept = sum(1 << i for i, operand in enumerate(operands) if operand.kept)
@@ -103,7 +103,7 @@ class _Search:
         return self._shape(mask ^ self._cut[mask]), self._shape(self._cut[mask])
 
     def _weighed(self, shape: Shape) -> tuple[int, float]:
-        """The mask of a tree, and what it costs; a product is out of the question."""
+        """The mask of a tree, and its cost; a Cartesian product costs infinity."""
         if isinstance(shape, int):
             return 1 << shape, float(self._cost[1 << shape])
         (left, one), (right, other) = map(self._weighed, shape)
@@ -114,8 +114,8 @@ class _Search:
         return both, costs + MODEL.made(float(self._rows[both]))
 
     def _oriented(self, shape: Shape) -> Shape:
-        """Of two operands the smaller comes first; of two trees the larger, since rows of the right one are hashed; and
-        an operand is joined to a tree."""
+        """The order of two sides: of two operands the smaller first; of two trees the larger first, since rows of the
+        right one are hashed; a tree before an operand."""
         if isinstance(shape, int):
             return shape
         left, right = map(self._oriented, shape)
@@ -128,8 +128,8 @@ class _Search:
 
 
 def _rows(estimates: Sequence[Estimate]) -> Table:
-    """Of each set: the product of the rows, divided for each variable by all but the smallest of its numbers of
-    different terms. In logarithms that is a sum; each operand doubles the table."""
+    """The rows of each set: the product of the rows of its operands, divided for each variable by all but the smallest
+    of its numbers of different terms. In logarithms that is a sum; each operand doubles the table."""
     total = _doubled([np.log(each.rows) for each in estimates], np.add, 0.0)
     for var in set[Var]().union(*(each.distinct for each in estimates)):
         terms = [float(np.log(max(1.0, each.distinct[var]))) if var in each.distinct else None for each in estimates]

@@ -29,10 +29,10 @@ Member = TypeVar("Member")
 
 
 def is_static(op: Op, statistics: Statistics) -> bool:
-    """Whether `op` has the same solutions whatever the instant, by what is known of the windows now.
+    """Whether `op` has the same solutions whatever the instant, by the current content of the windows.
 
-    Inside EXISTS, what an outer solution is substituted into depends on that; so does what asks for a key, of which
-    only the compiler knows the values, unless it is joined by it alone.
+    Inside EXISTS, patterns into which an outer solution is substituted depend on that solution. Patterns with a key, of
+    which only the compiler knows the values, are not static either, unless the key is used in joins only.
     """
     return not free(op) and _is_static(op, statistics) and (is_join(op) or not any(map(is_key, mentioned(op))))
 
@@ -92,8 +92,8 @@ def predicates(op: Op) -> frozenset[str] | None:
 
 
 def chained(operands: Iterable[Op]) -> list[Op]:
-    """As they stand, but after each the next one that shares a variable with those before, if there is any: a product
-    waits until it is none."""
+    """The operands in an order in which each shares a variable with those before it, if possible: Cartesian products
+    come last."""
     rest, found, bound = list(operands), list[Op](), frozenset[Var]()
     while rest:
         following = next((op for op in rest if visible(op) & bound), rest[0])

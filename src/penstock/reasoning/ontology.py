@@ -89,12 +89,13 @@ class Ontology:
         return frozenset({*self.superproperties, *self.domains, *self.ranges, *typing})
 
     def template(self, predicate: NamedNode, *, literal: bool = False) -> frozenset[Triple]:
-        """What follows from any triple with the predicate, whatever its SUBJECT and OBJECT, or TEXT if that is a
-        literal; what follows from the class that the object is of comes on top: `of_class`."""
+        """The triples that any triple with the predicate entails, whatever its SUBJECT and OBJECT, or TEXT if that is a
+        literal; those entailed by the class of the object are in `of_class`."""
         return self._template(predicate, TEXT if literal else OBJECT)
 
     def of_class(self, term: Term) -> frozenset[Triple]:
-        """What follows from SUBJECT being of the class by those above it, beside what `template` says of rdf:type."""
+        """The triples that membership of SUBJECT in the class entails by its superclasses, besides those of `template`
+        for rdf:type."""
         return frozenset(t for c in self.superclasses.get(term, _NONE) for t in self._template(TYPE, c))
 
     def _template(self, predicate: NamedNode, object: Term) -> frozenset[Triple]:

@@ -22,7 +22,7 @@ Pairs = frozenset[tuple[Term, Term]]
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """From a triple (s, p, o) to another one.
+    """One way from a stored triple (s, p, o) to an entailed one.
 
     The column `key` is looked up in `pairs`. `made` says what is found there: a predicate "p", so that the triple is
     (s, found, o), or a class "o", so that it is (`subject`, rdf:type, found). No key: the triple itself. `among`: only
@@ -60,14 +60,14 @@ def ways(
 
 
 def _properties(ontology: Ontology, wanted: NamedNode | None) -> Way:
-    """Up to a property; any: to all that are above the triple's own."""
+    """The ways to a property, or to all properties above the triple's own."""
     pairs = {(p, q) for p, q in _pairs(ontology.superproperties, wanted) if isinstance(q, NamedNode) and p != q}
     return Way("p", frozenset(pairs if wanted is None else {*pairs, (wanted, wanted)}))
 
 
 def _classes(ontology: Ontology, wanted: Term | None, itself: bool = False) -> list[Way]:
-    """Up to a class, or to all: from the object's class, from the predicate's domain, from its range. `itself`: also
-    from an object that is the class, for it is the only way to say so."""
+    """The ways to a class, or to all classes: from the object's class, from the predicate's domain, from its range.
+    `itself`: also from an object that is the class, for it is the only way to say so."""
     above = {(c, d) for c, d in _pairs(ontology.superclasses, wanted) if c != d}
     if itself and wanted is not None:
         above.add((wanted, wanted))

@@ -32,7 +32,7 @@ def resolve(iri: str, base: str | None) -> str:
 
 
 def _looks_like_scheme(iri: str) -> bool:
-    """A colon in the first segment of what is no scheme, as in `1:2`."""
+    """Whether a path without scheme has a colon in its first segment, as in `1:2`."""
     return re.match(r"[^/?#]*:", iri) is not None
 
 

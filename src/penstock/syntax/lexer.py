@@ -99,7 +99,7 @@ class SparqlLexer(Lexer):
         return match.lastgroup or "", match.end()
 
     def _with_hyphens(self, text: str, end: int, in_brackets: bool) -> int:
-        """Where a variable ends, given where SPARQL ends it: a word after a hyphen belongs to it, as in ?total-sensor.
+        """The end of a variable, given its end in SPARQL: a word after a hyphen belongs to it, as in ?total-sensor.
 
         What SPARQL reads as a difference stays one: `?x-?y`, `?x-1`, `?x-STRLEN(?y)`, `?x-xsd:double(?y)`. Differences
         stand only in brackets, so outside there is no doubt.
@@ -120,5 +120,5 @@ def _is_word(terminal: TerminalDef) -> bool:
 
 
 def _order(terminal: TerminalDef) -> tuple[int, int, str]:
-    """By priority, then longer before shorter, so that `<=` is not read as `<`."""
+    """The sort key of a terminal: by priority, then longer before shorter, so that `<=` is not read as `<`."""
     return (-terminal.priority, -len(terminal.pattern.value), terminal.name)

@@ -39,8 +39,8 @@ def parse(text: str, base: str | None = None) -> tree.Query:
         raise diagnose_character(source, error.position) from None
     except RecursionError:
         raise QueryError("the query is nested too deeply") from None
-    for doubt in warnings_of(query):
-        warnings.warn(doubt, PenstockWarning, stacklevel=2)
+    for warning in warnings_of(query):
+        warnings.warn(warning, PenstockWarning, stacklevel=2)
     return query
 
 

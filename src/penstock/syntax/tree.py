@@ -59,7 +59,7 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class BlankNode:
-    """A label as written, or one with a `[` for what has none, unique in the query."""
+    """A label as written; for an anonymous node a unique one that starts with `[`."""
 
     label: str
     span: Span

@@ -34,7 +34,7 @@ class BlockLanguage(Language):
         self._blank_nodes: dict[str, str] = {}
 
     def block(self, read: Read, name: NamedNode | None, inside: str) -> str:
-        """The text of a block that reads this window; `name` is what the query calls it, if it does."""
+        """The text of a block that reads this window; `name` is its name in the query, if it has one."""
         raise NotImplementedError
 
     def window(self, window: Window) -> str:

@@ -66,7 +66,7 @@ class TermWriter:
         return literal.value if is_short else f"{quoted}^^{self.iri(literal.datatype.value)}"
 
     def bracketed(self, expression: tree.Expression, group: Callable[[tree.Group], str]) -> str:
-        """With brackets around all of it."""
+        """The expression with brackets around all of it."""
         written = self.expression(expression, group)
         is_sign = isinstance(expression, tree.Call) and expression.name in {*_SIGNS, *_UNARY, "IN", "NOT IN"}
         return written if is_sign else f"({written})"
@@ -90,7 +90,7 @@ class TermWriter:
         return self.path(member) if isinstance(member, tree.Iri) else f"^{self.path(member.path)}"
 
     def expression(self, expression: tree.Expression, group: Callable[[tree.Group], str]) -> str:
-        """With brackets around every operator; `group` writes the patterns of EXISTS."""
+        """The expression with brackets around every operator; `group` writes the patterns of EXISTS."""
 
         def inner(part: tree.Expression) -> str:
             return self.expression(part, group)

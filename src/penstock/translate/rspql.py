@@ -34,7 +34,7 @@ class RspQl(BlockLanguage):
         return self._names[key]
 
     def any_window(self, variable: tree.Variable, group: tree.Group) -> str:
-        """All windows have to be declared then, and no others."""
+        """The block; all windows have to be declared then, and no others."""
         if any(not stream.merge for stream in self.meaning.streams):
             raise self.cannot(f"WINDOW ?{variable.name} reads some windows of the query, but not all")
         for name, stream in self.named.items():

@@ -97,7 +97,7 @@ class SparqlWriter:
     def items(
         self, select: tree.Select, where: tree.Group, modifiers: tree.Modifiers, values: tree.InlineData | None
     ) -> str:
-        """What is projected, by name: further variables may be needed on the way."""
+        """The projected variables by name: further variables may be in scope."""
         word = "DISTINCT " if select.distinct else "REDUCED " if select.reduced else ""
         if select.items is None:
             names = visible_in_select(select, where, modifiers, values)

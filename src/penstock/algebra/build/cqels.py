@@ -15,7 +15,8 @@ class CqelsBuilder(BuilderBase):
     def loose_keys(
         self, select: tree.Select | None, modifiers: tree.Modifiers, keys: tuple[Var, ...], pattern: ops.Op
     ) -> tuple[tuple[Var, ...], ops.Op]:
-        """With `max(?x)` only the rows that reach the group's maximum stay."""
+        """The keys with the ungrouped variables added, and the pattern; with `max(?x)` only rows with the group's
+        maximum stay."""
         chosen = chosen_by(select, modifiers)
         if chosen is not None and isinstance(chosen.argument, tree.Variable):
             pattern = self._reaching(chosen.name, Var(chosen.argument.name), keys, self.fresh("m"), pattern)

@@ -211,7 +211,7 @@ class Builder(TermBuilder, ExpressionBuilder, WindowBuilder, BlockBuilder, Event
                 return ops.Describe(_variables(chain(visible(query.where), _value_names(query.values))))
 
     def template(self, triples: tuple[tree.Triple, ...]) -> tuple[ops.TriplePattern, ...]:
-        """Its blank nodes are no variables of the pattern, whatever their labels."""
+        """The triples of a template. Its blank nodes are no variables of the pattern, whatever their labels."""
         self.blank_nodes = {}
         return tuple(part for t in triples for part in self.triple(t) if isinstance(part, ops.TriplePattern))
 
@@ -260,7 +260,7 @@ def _variables(names: Iterable[str]) -> tuple[Var, ...]:
 
 
 def _join(left: ops.Op, right: ops.Op) -> ops.Op:
-    """Without the empty pattern, which joins with anything to that."""
+    """The join, without an operand that is the empty pattern."""
     if left == ops.Bgp(()):
         return right
     return left if right == ops.Bgp(()) else ops.Join(left, right)

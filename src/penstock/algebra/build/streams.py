@@ -95,5 +95,5 @@ class StreamBuilder(BuilderBase):
 
 
 def conjunction(conditions: list[Expr]) -> Expr:
-    """All of them, in their order; there has to be one."""
+    """The `&&` of one or more conditions, in their order."""
     return reduce(lambda left, right: Call("&&", (left, right)), conditions)

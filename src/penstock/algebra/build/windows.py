@@ -49,7 +49,7 @@ class WindowBuilder(BuilderBase):
             self.fail(reason, span, "write TUMBLING, or a smaller STEP")
 
     def slide_window(self, window: tree.SlideWindow) -> SlideWindow:
-        """Without a slide each element leaves on its own."""
+        """The window; without a slide each element leaves on its own."""
         if window.range is None:
             return SlideWindow(None)
         range_ = self.microseconds(window.range, _EMPTY)

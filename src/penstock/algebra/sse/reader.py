@@ -43,7 +43,7 @@ def read_operator(written: Sexpr) -> Op:
 
 
 def items(written: Sexpr) -> list[Sexpr]:
-    """What the list has, which may not be empty."""
+    """The items of a list, which may not be empty."""
     if isinstance(written, str) or not written:
         raise SexprError(f"a list of parts is wanted, not {layout(written)}")
     return written

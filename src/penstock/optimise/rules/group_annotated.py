@@ -39,7 +39,7 @@ def _unfiltered(op: Op) -> tuple[list[Expr], Op]:
 
 
 def _annotations(op: Op) -> tuple[dict[Var, Aggregate], tuple[Var, ...], Op]:
-    """Annotations on top of each other that group alike, and what is below them; none reads what another made."""
+    """Adjacent annotations with the same keys, and the pattern below them; none reads the result of another."""
     made: dict[Var, Aggregate] = {}
     keys: tuple[Var, ...] = ()
     while isinstance(op, Annotate) and (not made or set(op.keys) == set(keys)):

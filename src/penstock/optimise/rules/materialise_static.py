@@ -69,7 +69,7 @@ def _of_join(op: Join | Bgp, statistics: Statistics, static: Static) -> Op:
 
 
 def _place(sides: list[Op], op: Op) -> int:
-    """Where an operand stands, or the first of its triple patterns."""
+    """The position of an operand, or of the first of its triple patterns."""
     found = Bgp(op.patterns[:1]) if isinstance(op, Bgp) else op
     return sides.index(found)
 
@@ -83,7 +83,7 @@ def _views(group: list[Op], around: frozenset[Var], statistics: Statistics) -> l
 
 
 def _one(op: Op, around: frozenset[Var]) -> Op:
-    """Its keys are the variables by which the rest is joined with it."""
+    """The view of an operand; its keys are the variables by which the rest is joined with it."""
     return StaticView(tuple(sorted(visible(op) & around)), op) if _is_worth_a_view(op) else op
 
 

@@ -35,8 +35,9 @@ def _operands(op: Op) -> list[Op]:
 
 
 def _add(merged: list[Op], operand: Op) -> None:
-    """Into the first that it can become one with, else at the end. Triple patterns that share no variable with those of
-    an earlier one stay behind what stands between, which may connect them: together they would be a product."""
+    """Merge an operand into the first one that it can be merged with, else append it. Triple patterns that share no
+    variable with those of an earlier one stay behind what stands between, which may connect them: together they would
+    be a product."""
     for i, earlier in enumerate(merged):
         match earlier, operand:
             case (Bgp(first), Bgp(second)):
@@ -53,12 +54,12 @@ def _add(merged: list[Op], operand: Op) -> None:
 
 
 def _near(first: Patterns, second: Patterns) -> Patterns:
-    """Those of the second that share variables with the first, directly or through others."""
+    """The patterns of the second that share variables with the first, directly or through others."""
     groups = connected((visible(Bgp((pattern,))), [pattern]) for pattern in (*first, *second))
     own = {pattern for group in groups if not set(group).isdisjoint(first) for pattern in group}
     return tuple(pattern for pattern in second if pattern in own)
 
 
 def _reads(op: Op) -> tuple[type[Op], object]:
-    """What the pattern of a GRAPH or a window is read from."""
+    """The name of the graph or window that the pattern reads."""
     return type(op), op.tag if isinstance(op, WindowOverride) else getattr(op, "name", None)

@@ -50,7 +50,7 @@ def _flattened(op: Op, parts: list[Op], inside: Callable[[Op], Op]) -> Shape | N
 
 
 def _joined(shapes: list[Shape | None]) -> Shape | None:
-    """From the left."""
+    """The operands, joined from the left."""
     some = [shape for shape in shapes if shape is not None]
     return reduce(lambda left, right: (left, right), some) if some else None
 
@@ -79,7 +79,7 @@ def _of_group(group: list[int], operands: list[Operand], shape: Shape | None) ->
 
 
 def _only(shape: Shape | None, places: dict[int, int]) -> Shape | None:
-    """What a tree has of these, under their new numbers."""
+    """The part of a tree that consists of these operands, renumbered."""
     if shape is None or isinstance(shape, int):
         return None if shape is None else places.get(shape)
     return _joined([_only(side, places) for side in shape])

@@ -51,7 +51,8 @@ def _made(op: Op, statistics: Statistics) -> Op:
 
 
 def _into_graph(op: Group | Annotate, keys: tuple[Var, ...], aggregates: list[Aggregate], least: int) -> Op | None:
-    """Each graph has its own groups, if its name is a key. An EXISTS would be asked of another graph there."""
+    """Push the group into GRAPH: each graph has its own groups, if its name is a key. Not with EXISTS, which would read
+    another graph there."""
     match op.pattern:
         case ops.Graph(Var() as name, pattern) | ops.InWindow(Var() as name, pattern):
             others = tuple(key for key in keys if key != name)

@@ -37,7 +37,7 @@ def push_filter(op: Op) -> Op:
 
 
 def push_filter_of_events(op: Op) -> Op:
-    """The same where rows have intervals: an EXISTS then asks for what has ended when its row ends."""
+    """The same where rows have intervals: an EXISTS then reads the events that have ended when its row ends."""
     return _pushed(op, lambda part: asks_interval(part) or bool(exists_in(part)))
 
 
@@ -129,8 +129,8 @@ def _push_to_side(part: Expr, op: Op, left: Op, right: Op) -> Op | None:
 
 
 def _same_in(side: Op, other: Op, part: Expr) -> bool:
-    """Each variable has the same value in a solution of `side` as in one joined with `other`: it is bound already, or
-    `other` cannot bind it."""
+    """Whether each variable has the same value in a solution of `side` as in one joined with `other`: it is bound
+    already, or `other` cannot bind it."""
     return all(var in certain(side) or var not in visible(other) for var in references(part))
 
 
@@ -142,12 +142,12 @@ def _same_in_graph(name: object, pattern: Op, part: Expr) -> bool:
 
 
 def _is_settled(part: Expr, pattern: Op) -> bool:
-    """Whether it can be answered once for all: by the background alone, and not by what an EXISTS stands in."""
+    """Whether the condition depends on the background only, and not on the solution around an EXISTS."""
     return references(part) <= visible(pattern) and not exists_in(part) and is_steady(part, Uniform())
 
 
 def _repeatable(expr: Expr) -> bool:
-    """Not volatile, in the patterns of its EXISTS neither."""
+    """Whether the expression is not volatile, the patterns of its EXISTS included."""
     if isinstance(expr, Call) and (expr.name in PLACED or not all(map(_repeatable, expr.args))):
         return False
     patterns = (exists.pattern for exists in exists_in(expr))

@@ -56,7 +56,8 @@ def _narrowed(op: Op, needed: Vars) -> Op:
 
 
 def _narrowed_minus(op: Op, left: Op, right: Op, needed: Vars) -> Op:
-    """Only variables that both sides have decide what goes, and none of the right are seen outside."""
+    """MINUS with narrowed sides: only shared variables decide which rows are removed, and those of the right are not
+    visible outside."""
     shared = visible(left) & visible(right)
     kept, taken = _cut(left, needed | shared), _cut(right, shared)
     return op if kept is left and taken is right else op.with_children((kept, taken))
@@ -70,7 +71,7 @@ def _read_by(keys: tuple[Var, ...], aggregates: list[Aggregate], inside: Vars) -
 
 
 def _cut(op: Op, needed: Vars) -> Op:
-    """`op` restricted to what is needed, if it binds anything else."""
+    """`op` restricted to the needed variables, if it binds others."""
     if isinstance(op, ops.StaticView):
         return map_children(op, lambda pattern: _cut(pattern, needed))
     inner = _narrowed(op, needed)

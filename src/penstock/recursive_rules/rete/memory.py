@@ -14,7 +14,7 @@ from penstock.recursive_rules.solutions.rows import Row, ends
 __all__ = ["Memory", "Moment", "State"]
 
 State = dict[Any, list[Row]]
-_FEW = 1_000  # rows that nobody looks through for old ones
+_FEW = 1_000  # rows below which pruning is not tried
 
 
 class Memory:

@@ -1,7 +1,7 @@
 """Parse tree → groups with operators of EP-SPARQL between them, for the rules of `epsparql.lark`.
 
 `{A} SEQ NOT {N} SEQ {B}` asks for A and B with no N in between, so that NOT stands between two SEQ and nowhere else:
-nobody knows what happened before the stream began, and what has not happened after B still may.
+events before the stream began are unknown, and an event after B may still come.
 """
 
 from __future__ import annotations
@@ -82,7 +82,8 @@ class EventTransformer(TransformerBase):
         return tree.SelectItem(variable, expression)
 
     def with_new_names(self, select: tree.Select, where: tree.Group) -> tree.Select:
-        """Of `?a AS ?b` the new name is the one that WHERE does not bind."""
+        """The SELECT with new names in the right place: of `?a AS ?b` the new name is the one that WHERE does not
+        bind."""
         if select.items is None or not any(item.variable.span in self._named_first for item in select.items):
             return select
         bound = visible(where)

@@ -96,7 +96,7 @@ class SparqlTransformer(TransformerBase):
     # Solution modifiers
 
     def solution_modifier(self, *clauses: dict[str, Any]) -> tree.Modifiers:
-        """Each clause says which fields it fills; AGGREGATE may come several times."""
+        """The modifiers. Each clause names the fields that it fills; AGGREGATE may come several times."""
         fields: dict[str, Any] = {}
         for clause in clauses:
             for name, value in clause.items():

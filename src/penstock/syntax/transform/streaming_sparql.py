@@ -22,7 +22,7 @@ class StreamingTransformer(TransformerBase):
     def sliding_delta_window(
         self, start: Token, range_: tree.Duration, word: Token, slide: tree.Duration | None
     ) -> tree.SlideWindow:
-        """Without a number after SLIDE it is one of the range's unit."""
+        """`RANGE … SLIDE …`; without a number after SLIDE, the slide is one of the range's unit."""
         span = self.span(start).to(self.span(word) if slide is None else slide.span)
         return self._made(tree.SlideWindow(range_, slide or tree.Duration(1, range_.unit, self.span(word)), span))
 

@@ -69,7 +69,7 @@ class WindowTransformer(TransformerBase):
         return tree.Duration(self._whole(amount), "ms", self.span(amount), bare=True)
 
     def iso_duration(self, written: Token) -> tree.Duration:
-        """In the smallest of its units: PT1H30M is 90 minutes."""
+        """The duration in the smallest of its units: PT1H30M is 90 minutes."""
         found = _ISO.fullmatch(written)
         parts = {} if found is None else {unit: text for unit, text in found.groupdict().items() if text}
         if not parts or written[-1] in "Tt":
