@@ -19,11 +19,11 @@ from pyoxigraph import Literal, NamedNode
 
 from penstock.algebra import ops
 from penstock.algebra.expressions import Aggregate, Call, Const, Exists, Occurrence, Var
+from penstock.algebra.occurrence import everywhere as parts
 from penstock.algebra.ops import Op, StreamWindow
 from penstock.algebra.scope import visible
 from penstock.algebra.windows import CountWindow, SlideWindow, TimeWindow, Window
 from penstock.optimise import ALL_RULES
-from penstock.recursive_rules.analysis.rule import plans as parts
 from tests.oracle.events_mistakes import AGAINST, shows
 from tests.support import event_plans, plans
 from tests.support.event_reference import Element, World

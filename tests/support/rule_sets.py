@@ -9,13 +9,14 @@ from pyoxigraph import Literal, NamedNode, Quad, Store, Triple
 
 from penstock.algebra import ops
 from penstock.algebra.expressions import Call, Const, PatternTerm, Term, Var
+from penstock.algebra.occurrence import everywhere
 from penstock.algebra.ops import Op, TriplePattern
 from penstock.algebra.scope import visible
 from penstock.model.term_encoding import decode, encode
 from penstock.optimise.walk import map_children, map_exists
 from penstock.recursive_rules.analysis.background import StoreBackground
 from penstock.recursive_rules.analysis.entailment import NOTHING, Entailment
-from penstock.recursive_rules.analysis.rule import Rule, plans, terms_of
+from penstock.recursive_rules.analysis.rule import Rule, terms_of
 from penstock.recursive_rules.machine import Element, Limits, Machine
 from tests.support import event_plans, rdfs
 from tests.support.event_reference import Element as Occurred
@@ -210,7 +211,7 @@ def _rule(tape: Tape, number: int, pattern: Op) -> Rule:
 def _likely(tape: Tape, op: Op) -> Op:
     """The same with patterns that match more, and read what rules make as well."""
     subjects, objects = (VARS[0], VARS[0], VARS[1]), (VARS[1], VARS[2], VARS[2], TERMS[0])
-    patterns = [pattern for part in plans(op) if isinstance(part, ops.Bgp) for pattern in part.patterns]
+    patterns = [pattern for part in everywhere(op) if isinstance(part, ops.Bgp) for pattern in part.patterns]
     others = {p: TriplePattern(tape.pick(subjects), tape.pick(READ), tape.pick(objects)) for p in patterns}
 
     def changed(op: Op) -> Op:

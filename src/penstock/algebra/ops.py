@@ -6,6 +6,7 @@ Parameters come first and operands last, as in the s-expressions of `sse/`. Oper
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from typing import TypeAlias
 
@@ -28,6 +29,13 @@ class Op:
     def with_children(self, children: tuple[Op, ...]) -> Op:
         """The same operator on other operands."""
         return replace(self, **dict(zip(_operands(type(self)), children, strict=True)))  # type: ignore[type-var]
+
+
+def nodes(op: Op) -> Iterator[Op]:
+    """The operators of a plan, root first, without those inside EXISTS."""
+    yield op
+    for child in op.children:
+        yield from nodes(child)
 
 
 _OPERANDS: dict[type[Op], tuple[str, ...]] = {}

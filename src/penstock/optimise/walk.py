@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from penstock.algebra.expressions import Exists, Expr
-from penstock.algebra.ops import Op
+from penstock.algebra.ops import Op, nodes
 from penstock.algebra.scope import exists_in, expressions_of, map_expressions
 
 __all__ = ["map_children", "map_exists", "nodes"]
 
 Rewrite = Callable[[Op], Op]
-
-
-def nodes(op: Op) -> Iterator[Op]:
-    """The operators of a plan, root first, without those inside EXISTS."""
-    yield op
-    for child in op.children:
-        yield from nodes(child)
 
 
 def map_children(op: Op, rewrite: Rewrite) -> Op:

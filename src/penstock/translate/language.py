@@ -92,7 +92,7 @@ def duration(microseconds: int) -> str:
 def counts_duplicates(query: ops.Query) -> bool:
     """Whether the answers may depend on duplicate triples; true if in doubt."""
     ends_distinct = isinstance(query.pattern, ops.Distinct) or not isinstance(query.form, ops.Select)
-    return not ends_distinct or any(_counts(op) for op in _nodes(query.pattern))
+    return not ends_distinct or any(_counts(op) for op in ops.nodes(query.pattern))
 
 
 def _counts(op: ops.Op) -> bool:
@@ -108,9 +108,3 @@ def _counts(op: ops.Op) -> bool:
 
 def _adds_up(aggregate: Aggregate) -> bool:
     return aggregate.name not in ("MIN", "MAX", "SAMPLE") and not aggregate.distinct
-
-
-def _nodes(op: ops.Op) -> Iterator[ops.Op]:
-    yield op
-    for child in op.children:
-        yield from _nodes(child)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from penstock.algebra import ops
 from penstock.algebra.expressions import Call, Exists, Expr, Var, walk
+from penstock.algebra.occurrence import everywhere
 from penstock.algebra.ops import Op
 from penstock.algebra.scope import certain, exists_in, expressions_of, free, mentioned, references, visible
 from penstock.errors import QueryError
-from penstock.recursive_rules.analysis.rule import Rule, plans
+from penstock.recursive_rules.analysis.rule import Rule
 
 __all__ = ["check", "inside", "join_is_enough"]
 
@@ -38,7 +39,7 @@ _UNREPEATABLE = {
 
 def check(rule: Rule) -> None:
     """Raise a QueryError that names the rule, if the rule engine cannot evaluate it."""
-    for op in plans(rule.pattern):
+    for op in everywhere(rule.pattern):
         if type(op) in _REFUSED:
             what, instead = _REFUSED[type(op)]
             raise _refusal(rule, f"no {what}", instead)
@@ -74,7 +75,7 @@ def join_is_enough(op: Op, outer: frozenset[Var]) -> bool:
     """Whether the solutions of the pattern that agree with the outer one are those that substituting it would leave."""
     if free(op) & outer:
         return False
-    return all(_is_plain(part, outer) for part in plans(op))
+    return all(_is_plain(part, outer) for part in everywhere(op))
 
 
 def _is_plain(op: Op, outer: frozenset[Var]) -> bool:

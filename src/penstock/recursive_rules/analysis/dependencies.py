@@ -14,10 +14,11 @@ from pyoxigraph import BlankNode
 
 from penstock.algebra import ops
 from penstock.algebra.expressions import PatternTerm, Var
+from penstock.algebra.occurrence import everywhere
 from penstock.algebra.ops import Op, TriplePattern
 from penstock.recursive_rules.analysis.components import components
 from penstock.recursive_rules.analysis.entailment import NOTHING, Entailment
-from penstock.recursive_rules.analysis.rule import Rule, plans, terms_of
+from penstock.recursive_rules.analysis.rule import Rule, terms_of
 
 __all__ = ["Layer", "feeds", "layers", "may_match", "read_by"]
 
@@ -65,7 +66,7 @@ def feeds(rule: Rule, other: Rule, following: Entailment = NOTHING) -> bool:
 
 def read_by(rule: Rule) -> list[TriplePattern]:
     """The triple patterns of a rule, with those of the steps of its paths."""
-    return [pattern for op in plans(rule.pattern) for pattern in _read_by(op)]
+    return [pattern for op in everywhere(rule.pattern) for pattern in _read_by(op)]
 
 
 def _read_by(op: Op) -> Iterator[TriplePattern]:

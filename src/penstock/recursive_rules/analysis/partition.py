@@ -16,10 +16,11 @@ from pyoxigraph import NamedNode
 
 from penstock.algebra import ops
 from penstock.algebra.expressions import Var
+from penstock.algebra.occurrence import everywhere
 from penstock.algebra.ops import Op, TriplePattern
 from penstock.model.term_encoding import decode, encode
 from penstock.recursive_rules.analysis.entailment import NOTHING, OBJECT_PLACE, SUBJECT_PLACE, Entailment, Shape
-from penstock.recursive_rules.analysis.rule import Rule, plans
+from penstock.recursive_rules.analysis.rule import Rule
 
 __all__ = ["SUBJECT", "Partition", "partition"]
 
@@ -77,7 +78,7 @@ def _choices(rule: Rule, streamed: Callable[[TriplePattern], bool]) -> Iterator[
     triples = [*filter(streamed, rule.patterns()), *rule.template]
     for var in dict.fromkeys(term for t in triples[:1] for term in (t.subject, t.object) if isinstance(term, Var)):
         found = [_places(var, triple) for triple in triples]
-        if all(places for _, places in found) and not any(_hides(op, var) for op in plans(rule.pattern)):
+        if all(places for _, places in found) and not any(_hides(op, var) for op in everywhere(rule.pattern)):
             yield var, found
 
 

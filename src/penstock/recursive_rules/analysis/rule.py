@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from penstock.algebra.expressions import PatternTerm, Var
-from penstock.algebra.occurrence import inner_plans
+from penstock.algebra.occurrence import everywhere
 from penstock.algebra.ops import RULES, Bgp, Construct, Op, Query, TriplePattern
 from penstock.algebra.retention_bounds import Place, duration_bounds
 from penstock.algebra.scope import visible
 
-__all__ = ["Place", "Rule", "plans", "terms_of"]
+__all__ = ["Place", "Rule", "terms_of"]
 
 
 @dataclass(frozen=True)
@@ -50,16 +50,9 @@ class Rule:
 
     def patterns(self) -> Iterator[TriplePattern]:
         """All triple patterns, those inside EXISTS too."""
-        for op in plans(self.pattern):
+        for op in everywhere(self.pattern):
             if isinstance(op, Bgp):
                 yield from op.patterns
-
-
-def plans(op: Op) -> Iterator[Op]:
-    """The operators of a plan, root first, and those of the patterns in its EXISTS."""
-    yield op
-    for inner in inner_plans(op):
-        yield from plans(inner)
 
 
 def terms_of(triple: TriplePattern) -> tuple[PatternTerm, PatternTerm, PatternTerm]:
