@@ -32,6 +32,7 @@ from penstock.model.term_encoding import decode, encode
 from penstock.recursive_rules.analysis.rule import Rule
 from penstock.recursive_rules.machine import Element, Machine
 from penstock.recursive_rules.solutions import expressions
+from penstock.recursive_rules.solutions.fast_expressions import fast_evaluator
 
 PRICES, MORE, COMPANIES, RUNS = 8_000, 25, 16, 2  # one query reads so many times as many prices as well
 WINDOWS = (3, 10)  # prices of a company in a window, and seconds
@@ -197,7 +198,7 @@ def measured(spark: SparkSession, case: Case, prices: int, runs: int) -> list[tu
 
 def alone(case: Case, prices: int, runs: int) -> list[tuple[str, ...]]:
     """The rule engine in this process: with its evaluator of simple expressions, and with pyoxigraph alone."""
-    ways = {"rule engine": expressions.fast_evaluator, "rule engine, all by pyoxigraph": lambda expr, places: None}
+    ways = {"rule engine": fast_evaluator, "rule engine, all by pyoxigraph": lambda expr, places: None}
     times: dict[str, list[float]] = {way: [] for way in ways}
     columns = _table(prices).to_pydict()
     elements = [Element(ts, ts, s, p, o) for s, p, o, ts in zip(*columns.values(), strict=True)]
