@@ -8,6 +8,7 @@ from penstock.algebra import ops, sse
 from penstock.algebra.expressions import Aggregate, Call, Exists, Expr, Var, walk
 from penstock.algebra.ops import Op
 from penstock.algebra.scope import exists_in, expressions_of, map_expressions, references
+from penstock.compile.expressions.expressions import asks_now, needs_row
 from penstock.optimise.walk import map_exists
 
 EXISTS = "(exists (bgp (?x :q ?y)))"
@@ -64,3 +65,9 @@ def test_children_that_do_not_change_leave_the_expression_itself() -> None:
     assert expr.map_children(lambda child: Var("v")) == Call("+", (Var("v"), Var("v")))
     assert Aggregate("COUNT", None).map_children(lambda child: Var("v")) == Aggregate("COUNT", None)
     assert Aggregate("MAX", Var("x"), True).map_children(lambda child: Var("v")) == Aggregate("MAX", Var("v"), True)
+
+
+@pytest.mark.parametrize(("text", "now", "row"), [("(max (now))", True, False), ("(max (bnode ?x))", False, True)])
+def test_calls_inside_an_aggregate_are_found(text: str, now: bool, row: bool) -> None:
+    expr = sse.read_expression(text)
+    assert (asks_now(expr), needs_row(expr)) == (now, row)
