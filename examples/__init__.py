@@ -1,1 +1,1 @@
-"""Applications on Penstock, each a folder with its data, its queries and one command; see docs/examples.md."""
+"""Applications on Penstock, each a folder with its data, its queries and one command; see docs/tutorial/examples.md."""

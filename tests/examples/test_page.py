@@ -1,4 +1,4 @@
-"""What docs/examples.md shows is what there is: the queries, and lines of what the commands print."""
+"""What docs/tutorial/examples.md shows is what there is: the queries, and lines of what the commands print."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from examples.tsunami.story import story as told_at_sea
 from tests.examples import rounds, tide
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "examples.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "tutorial" / "examples.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
 from penstock import Engine, logic
+from tests.support.documents import blocks, pages_with
 
 HERE = Path(__file__).parent
 FILES = sorted(HERE.rglob("*.rsp"))
-DOCUMENT = HERE.parents[1] / "docs" / "logic-tests.md"
+DOCUMENTED = [text for page in pages_with("rsp") for text in blocks(page, "rsp")]
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(HERE).with_suffix("")))
@@ -32,7 +32,7 @@ def test_a_wrong_expectation_is_noticed(spark: SparkSession) -> None:
     ]
 
 
-@pytest.mark.parametrize("text", re.findall(r"```rsp\n(.*?)```", DOCUMENT.read_text("utf-8"), re.DOTALL))
+@pytest.mark.parametrize("text", DOCUMENTED)
 def test_documented(spark: SparkSession, text: str) -> None:
     with Engine(spark=spark) as engine:
         assert [str(mismatch) for mismatch in logic.run(logic.read(text), engine)] == []

@@ -1,26 +1,29 @@
-"""The guides' examples run as they stand, one after the other, and print what is shown below them."""
+"""The examples of all pages run as they stand, one after the other, and print what is shown below them."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
-ROOT = Path(__file__).parents[3]
-EXAMPLE = re.compile(r"^```python\n(.*?)^```\n\n(?:.*?\n\n)??^```\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+from tests.support.documents import DOCS, ROOT, examples, name_of, pages_with
+
+PAGES = pages_with("python")
 
 
-@pytest.mark.parametrize("name", ["streams.md", "reasoning.md"])
+def test_examples_are_found_in_all_kinds_of_pages() -> None:
+    assert {page.relative_to(DOCS).parts[0] for page in PAGES} == {"tutorial", "how-to", "concepts", "reference"}
+    assert len(PAGES) >= 15
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_examples(
-    name: str, spark: SparkSession, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    page: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    guide = (ROOT / "docs" / name).read_text("utf-8")
     monkeypatch.chdir(ROOT)
-    names: dict[str, object] = {}
-    for code, shown in EXAMPLE.findall(guide):
-        exec(compile(code, f"docs/{name}", "exec"), names)
+    names: dict[str, object] = {"__name__": "example"}
+    for code, shown in examples(page):
+        exec(compile(code, name_of(page), "exec"), names)
         assert capsys.readouterr().out == shown
-    assert len(EXAMPLE.findall(guide)) == guide.count("```python")
     assert spark.range(3).count() == 3  # the examples shared the session and left it running

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -21,6 +20,7 @@ from penstock.errors import PenstockError, QueryError
 from penstock.logic import compare, times
 from penstock.logic.model import Cells, Kind
 from penstock.logic.terms import read_cells
+from tests.support.documents import blocks, pages_with
 
 EX = "http://example.org/"
 A, B, G, V = (NamedNode(EX + name) for name in "abgv")
@@ -343,12 +343,7 @@ def test_an_option_that_is_not_there() -> None:
         judged("expect 1:00\n  1\noptions speed=fast")
 
 
-DOCUMENT = Path(__file__).parents[3] / "docs" / "logic-tests.md"
-
-
-def examples() -> Iterator[str]:
-    return iter(re.findall(r"```rsp\n(.*?)```", DOCUMENT.read_text("utf-8"), re.DOTALL))
-
-
 def test_the_documented_examples_are_tests() -> None:
-    assert [logic.read(text).queries[0].line > 0 for text in examples()]
+    examples = [text for page in pages_with("rsp") for text in blocks(page, "rsp")]
+    assert len(examples) >= 3
+    assert all(logic.read(text).queries[0].line > 0 for text in examples)
