@@ -1,5 +1,7 @@
 """Penstock: continuous SPARQL over RDF streams and background knowledge, on Apache Spark."""
 
+from importlib.metadata import PackageNotFoundError, version
+
 from penstock.answer import Answer
 from penstock.engine import Engine
 from penstock.errors import (
@@ -18,4 +20,8 @@ __all__ = [
     "Answer", "Engine", "Explanation", "LoadError", "PenstockError", "PenstockWarning", "Query", "QueryError",
     "RefusedError", "SetupError", "StoreError", "explain",
 ]  # fmt: skip
-__version__ = "0.1.0"
+
+try:
+    __version__ = version("penstock")
+except PackageNotFoundError:  # a folder on the path that was never installed
+    __version__ = "0+unknown"
