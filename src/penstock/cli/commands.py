@@ -60,7 +60,7 @@ def run_tests(
     ],
     master: MasterOption = None,
 ) -> None:
-    """Run logic tests: input streams, a query, and the expected answers per instant (docs/logic-tests.md)."""
+    """Run logic tests: input streams, a query, and the expected answers per instant (docs/how-to/logic-tests.md)."""
     from penstock.cli import testing
 
     with clean_exit():

@@ -1,4 +1,4 @@
-"""Logic tests: a stream, a query and the answers expected at instants, in one plain file (docs/logic-tests.md).
+"""Logic tests: a stream, a query and the answers expected at instants, in one plain file (docs/how-to/logic-tests.md).
 
 read.py     text → LogicTest, pure
 run.py      LogicTest → mismatches, on an engine
