@@ -299,18 +299,6 @@ def test_pushes_before_the_start(tmp_path: Path) -> None:
     assert rows(StreamLog(tmp_path / "log")) == [(1, G1)] * 3
 
 
-def test_segments_from_before_there_were_graphs_are_merged_with_others(tmp_path: Path) -> None:
-    log = StreamLog(tmp_path)
-    for number in range(16):
-        log.append(STREAM, "spool", number, elements([number]))
-        (path,) = log.segments(STREAM)[-1].paths
-        if number % 2:
-            pq.write_table(elements([number]), path)
-    log.append(STREAM, "spool", 16, parse(FIVE.encode(), STREAM).elements)
-    assert log.compact(STREAM) > 0
-    assert rows(log) == [(0, None)] * 16 + [(1, G1)]
-
-
 # What cannot be.
 
 

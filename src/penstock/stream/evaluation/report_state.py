@@ -33,7 +33,7 @@ class ReportState:
         self._root = root
 
     def path(self, name: str) -> str | None:
-        """Where the file of that name is; None: nothing was left open, or by a version that wrote no file then."""
+        """Where the file of that name is; None if there is no such file."""
         found = self._root / name
         return str(found) if found.exists() else None
 
@@ -51,10 +51,9 @@ class ReportState:
             _remove(self._root / name)
 
     def sweep(self, used: Collection[str]) -> None:
-        """Only these are used. In folders there are files of older versions."""
-        for found in list(self._root.iterdir()) if self._root.is_dir() else []:
-            files = [found] if found.suffix == ".parquet" or found.is_file() else list(found.iterdir())
-            self.remove(name for file in files if (name := str(file.relative_to(self._root))) not in used)
+        """Remove all files but these. A crash may have left one that no query refers to."""
+        names = [found.name for found in self._root.iterdir()] if self._root.is_dir() else []
+        self.remove(name for name in names if name not in used)
 
 
 def _remove(file: Path) -> None:

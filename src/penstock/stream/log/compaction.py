@@ -42,12 +42,8 @@ def merge(shelf: StreamPartition, names: list[str]) -> None:
     name = f"merged-{members[0].number}-{members[-1].number}"  # a pair of neighbours' numbers never comes twice
     paths = [path for member in members for path in member.paths]
     tables = [pq.read_table(path, partitioning=None) for path in paths]
-    table = pa.concat_tables(tables, promote_options="default") if tables else None  # older ones have fewer columns
-    known = (
-        hyperloglog.merged(member.sketches for member in members)
-        if all(m.sketches for m in members if m.rows)
-        else None
-    )
+    table = pa.concat_tables(tables) if tables else None
+    known = hyperloglog.merged(member.sketches for member in members)
     parts = [write_part(table, shelf.data(name) / "part-00000.parquet", known)] if table is not None else []
     segment = segment_of(
         parts,

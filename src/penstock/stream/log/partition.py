@@ -66,7 +66,7 @@ class StreamPartition:
         for name in self.dropped.names:
             self.manifest(name).unlink(missing_ok=True)
         found = {path.stem: path.read_bytes() for path in self.folder.glob("*-*.json")}
-        replaced = {name for text in found.values() for name in json.loads(text).get("replaces", ())}
+        replaced = {name for text in found.values() for name in json.loads(text)["replaces"]}
         segments = {name: Segment.from_json(text, self.folder) for name, text in found.items() if name not in replaced}
         self.segments = dict(sorted(segments.items(), key=lambda item: item[1].number))
         for name in replaced & found.keys():

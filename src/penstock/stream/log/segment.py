@@ -59,7 +59,7 @@ class Segment:
     batches: Mapping[str, int] = field(default_factory=dict)  # the last batch of each source that is in it
     late: int = 0  # elements of these batches that came too late
     malformed: int = 0  # lines of these batches that hold no element
-    sketches: Sketches = field(default_factory=dict)  # of its terms; older manifests have none
+    sketches: Sketches = field(default_factory=dict)  # of its terms; Parquet that is read where it lies has none
 
     def to_json(self, folder: Path, replaces: Iterable[str] = ()) -> bytes:
         """The manifest. Paths in it are relative, so that a checkpoint can be moved."""
@@ -70,7 +70,7 @@ class Segment:
     def from_json(cls, text: bytes, folder: Path) -> Segment:
         fields: dict[str, Any] = json.loads(text)
         del fields["replaces"]
-        sketches = {predicate: tuple(counted) for predicate, counted in fields.get("sketches", {}).items()}
+        sketches = {predicate: tuple(counted) for predicate, counted in fields["sketches"].items()}
         paths = tuple(str(folder / path) for path in fields["paths"])
         return cls(**fields | {"paths": paths, "sketches": sketches})
 

@@ -4,7 +4,8 @@
     units       how far queries are that are answered together, and what they left open then; a row for all of them
     streams     the declared streams, so that a restart need not repeat them
 
-Without a folder everything is held in memory alone.
+The file's `user_version` is the format of the whole checkpoint folder. Without a folder everything is held in memory
+alone.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from pathlib import Path
 from threading import RLock
 from typing import Any, NamedTuple, TypeAlias
 
+from penstock.errors import StoreError
 from penstock.io.sinks import Position
-from penstock.stream import takeover
 
 __all__ = ["GroupProgress", "MetadataStore", "QueryProgress", "QueryRecord", "State"]
 
@@ -108,7 +109,7 @@ class MetadataStore:
         )
         self._connection.execute("PRAGMA journal_mode = WAL")
         self._connection.execute("PRAGMA synchronous = FULL")
-        self._create(folder)
+        self._create_tables()
         self._units = count(self._one("SELECT coalesce(max(number), 0) FROM units") + 1)
 
     def load(self) -> list[QueryRecord]:
@@ -169,19 +170,18 @@ class MetadataStore:
         with self._lock:
             self._connection.close()
 
-    def _create(self, folder: Path | None) -> None:
-        """The tables, with what is found in a folder of files that older versions kept."""
-        if self._one("PRAGMA user_version") == 0:
-            old = takeover.Old() if folder is None else takeover.read(folder)
-            with self._transaction():
-                for statement in _TABLES.split(";"):
-                    self._connection.execute(statement)
-                for number, (entry, reached) in enumerate(old.queries, 1):
-                    self._added(QueryRecord(**entry, unit=number), GroupProgress(**reached))
-                self._save_streams(old.streams)
-                self._connection.execute(f"PRAGMA user_version = {_VERSION}")
-        if folder is not None:
-            takeover.remove(folder)
+    def _create_tables(self) -> None:
+        """Create the tables of a new file; refuse a file of another format."""
+        found = self._one("PRAGMA user_version")
+        if found == _VERSION:
+            return
+        if found != 0:
+            self.close()
+            raise StoreError(f"The checkpoint has format {found}; this Penstock reads format {_VERSION}.")
+        with self._transaction():
+            for statement in _TABLES.split(";"):
+                self._connection.execute(statement)
+            self._connection.execute(f"PRAGMA user_version = {_VERSION}")
 
     def _added(self, entry: QueryRecord, reached: GroupProgress) -> QueryRecord:
         row = (None, entry.name, entry.unit, entry.paused, entry.batches, entry.position, entry.skipped, _asked(entry))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -109,13 +108,6 @@ def test_manifests_have_sketches(tmp_path: Path) -> None:
     segment = segment_of([write_part(elements(50, 5), tmp_path / "0.parquet")], 1, {})
     assert Segment.from_json(segment.to_json(tmp_path), tmp_path) == segment
     assert hyperloglog.estimated(segment.sketches["<a:p>"][1]) == pytest.approx(5, rel=0.1)
-
-
-def test_a_manifest_of_an_older_release_has_none(tmp_path: Path) -> None:
-    segment = segment_of([write_part(elements(50, 5), tmp_path / "0.parquet")], 1, {})
-    fields = json.loads(segment.to_json(tmp_path))
-    del fields["sketches"]
-    assert Segment.from_json(json.dumps(fields).encode(), tmp_path).sketches == {}
 
 
 def test_merged_segments_have_merged_sketches(tmp_path: Path) -> None:

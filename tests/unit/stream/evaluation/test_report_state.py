@@ -47,17 +47,14 @@ class Leaving(FakePlan):
 
 
 def test_files_that_nobody_refers_to_are_swept(tmp_path: Path) -> None:
-    """By Spark a file may be a folder, and older versions have folders of files."""
+    """A file that Spark writes is a folder."""
     carried = ReportState(tmp_path)
     (used, one), (unused, two) = (carried.keep(Left(pa.table({}), count)) for count in (1, 2))
-    for name in ("half.parquet/_temporary", "q-1234/3.parquet", "q-1234/4.parquet/_temporary"):
+    for name in ("half.parquet/_temporary", "whole.parquet/_SUCCESS"):
         (tmp_path / name).mkdir(parents=True)
-    carried.sweep({used, "q-1234/3.parquet"})
-    found = [
-        carried.path(name) is not None
-        for name in (used, unused, "half.parquet", "q-1234/3.parquet", "q-1234/4.parquet")
-    ]
-    assert (one, two, found) == (1, 2, [True, False, False, True, False])
+    carried.sweep({used, "whole.parquet"})
+    found = [carried.path(name) is not None for name in (used, unused, "half.parquet", "whole.parquet")]
+    assert (one, two, found) == (1, 2, [True, False, False, True])
     assert Path(carried.path(used) or "").read_text() == "1"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from dataclasses import replace
 from pathlib import Path
@@ -12,9 +11,8 @@ import pytest
 
 from penstock.algebra.build import translate
 from penstock.answer import Answer
-from penstock.errors import PenstockError, QueryError
+from penstock.errors import PenstockError, QueryError, StoreError
 from penstock.io.sinks import MemorySink, SinkSpec
-from penstock.stream.base import durable_files
 from penstock.stream.registry.catalogue import Catalogue, entry_of
 from penstock.stream.registry.metadata_store import GroupProgress, MetadataStore, QueryProgress, QueryRecord
 from penstock.stream.registry.registered_query import RegisteredQuery
@@ -87,25 +85,12 @@ def test_without_a_folder_it_is_held_in_memory() -> None:
     assert (registry.load(), MetadataStore(None).load()) == ([entry], [])
 
 
-OLD = {
-    "name": "a b", "text": READS, "base": None, "duplicates": "keep", "sink": "/x.csv", "needs_sink": False,
-    "paused": True, "progress": 60, "batches": 4, "position": 17, "emit": "istream", "open": 2,
-}  # fmt: skip
-
-
-def test_files_of_older_versions_are_taken_over_once(tmp_path: Path) -> None:
-    streams = {"http://e/s": {"source": None, "lateness": 5}}
-    (tmp_path / "streams.json").write_text(json.dumps(streams))
-    (tmp_path / "a-b-1.json").write_text(json.dumps(OLD))
-    (tmp_path / "q-2.json").write_text(json.dumps({"name": "q", "text": READS, "batches": 0}))
-    for _ in range(2):
-        registry = MetadataStore(tmp_path)
-        (first, second), units = registry.load(), registry.load_units()
-        kept = QueryRecord("a b", READS, None, "keep", "/x.csv", False, True, 4, 17, "istream", number=1, unit=1)
-        assert (first, second) == (kept, QueryRecord("q", READS, number=2, unit=2))
-        state = f"{durable_files.folder_name('a b')}/4.parquet"
-        assert units[1] == GroupProgress(60, ((state, 1),), 2)
-        assert (units[2].progress, registry.load_streams(), list(tmp_path.glob("*.json"))) == (None, streams, [])
+def test_a_file_of_another_format_is_refused(tmp_path: Path) -> None:
+    MetadataStore(tmp_path).close()
+    with sqlite3.connect(tmp_path / "registry.sqlite") as file:
+        file.execute("PRAGMA user_version = 99")
+    with pytest.raises(StoreError, match=r"The checkpoint has format 99; this Penstock reads format \d"):
+        MetadataStore(tmp_path)
 
 
 def test_a_name_is_given_or_in_the_text_or_a_number() -> None:
