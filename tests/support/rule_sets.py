@@ -108,7 +108,7 @@ def machine(
     rules: Sequence[Rule],
     world: World,
     limits: Limits | None = None,
-    saved: bytes | None = None,
+    saved: str | None = None,
     following: Entailment = NOTHING,
 ) -> Machine:
     return Machine(rules, background(world), limits, saved, following)

@@ -7,7 +7,6 @@ behind is in the memories of the nodes, which are all the state there is.
 
 from __future__ import annotations
 
-import pickle
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,12 +19,13 @@ from penstock.errors import QueryError
 from penstock.model.term_encoding import encode
 from penstock.recursive_rules.analysis.background import Background, Nothing
 from penstock.recursive_rules.analysis.entailment import NOTHING, Entailment
-from penstock.recursive_rules.analysis.rule import Rule
-from penstock.recursive_rules.rete.evaluation_order import Stage, stages
 from penstock.recursive_rules.rete.memory import State
 from penstock.recursive_rules.rete.network import Network
 from penstock.recursive_rules.rete.nodes import Leaf, Receive
+from penstock.recursive_rules.rete.evaluation_order import Stage, stages
 from penstock.recursive_rules.solutions.rows import Row, ends
+from penstock.recursive_rules.analysis.rule import Rule
+from penstock.recursive_rules.rete.state_format import read_state, write_state
 
 __all__ = ["Element", "Limits", "Machine", "merged"]
 
@@ -62,7 +62,7 @@ class Machine:
         rules: Sequence[Rule],
         background: Background | None = None,
         limits: Limits | None = None,
-        saved: bytes | None = None,
+        saved: str | None = None,
         following: Entailment = NOTHING,
         retention: int | None = None,
     ) -> None:
@@ -176,27 +176,26 @@ class Machine:
 
     # State
 
-    def save(self) -> bytes:
-        """All that it remembers of the stream, between two steps."""
-        states = {mark: memory.state for mark, memory in self._network.memories.items()}
-        return pickle.dumps((self.now, states), protocol=pickle.HIGHEST_PROTOCOL)
+    def save(self) -> str:
+        """The state between two steps: the rows of all memories, as `state_format` writes them."""
+        return write_state(self.now, {mark: memory.state for mark, memory in self._network.memories.items()})
 
-    def _restore(self, saved: bytes) -> None:
-        self.now, states = pickle.loads(saved)
+    def _restore(self, saved: str) -> None:
+        self.now, states = read_state(saved)
         for mark, state in states.items():
             if mark in self._network.memories:
                 self._network.memories[mark].state = state
 
 
-def merged(states: Iterable[bytes]) -> bytes:
+def merged(states: Iterable[str]) -> str:
     """The states of machines that had parts of the elements, as that of one machine; there is at least one."""
     found: dict[str, State] = {}
-    times, parts = zip(*map(pickle.loads, states), strict=True)
+    times, parts = zip(*map(read_state, states), strict=True)
     for mark, rows in (memory for part in parts for memory in part.items()):
         known = found.setdefault(mark, {})
         for key, some in rows.items():
             known[key] = sorted([*known.get(key, ()), *some], key=ends)
-    return pickle.dumps((max(times), found), protocol=pickle.HIGHEST_PROTOCOL)
+    return write_state(max(times), found)
 
 
 def _predicate(leaf: Leaf) -> NamedNode | None:

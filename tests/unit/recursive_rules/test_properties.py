@@ -40,7 +40,7 @@ Rules = list[Rule]
 often = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 
 
-def started(rules: Rules, given_: World, saved: bytes | None = None) -> Machine:
+def started(rules: Rules, given_: World, saved: str | None = None) -> Machine:
     """What cannot be evaluated is refused, and that is tested elsewhere."""
     try:
         return machine(rules, given_, saved=saved)

@@ -6,7 +6,6 @@ the triples. So an evaluation reads the elements of its own span alone.
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial, reduce
 from typing import Any
@@ -29,9 +28,10 @@ from penstock.model.stream_files import StreamFiles
 from penstock.reasoning import Ontology
 from penstock.recursive_rules.analysis.background import Known
 from penstock.recursive_rules.analysis.entailment import NOTHING, Entailment, entailment_of
+from penstock.recursive_rules.machine import Element, Machine, merged
 from penstock.recursive_rules.analysis.partition import SUBJECT, Partition, partition
 from penstock.recursive_rules.analysis.rule import Rule, terms_of
-from penstock.recursive_rules.machine import Element, Machine, merged
+from penstock.recursive_rules.rete.state_format import read_partition, write_partition
 from penstock.spark.query.open_intervals import OpenIntervalFiles
 from penstock.spark.query.snapshot_result import marked
 from penstock.spark.views.background_tables import BackgroundTables
@@ -42,12 +42,12 @@ Constants = tuple[Term | None, ...]
 
 _PARTS = 16  # into which elements are split by their key: more than cores, so that an uneven share matters less
 _ELEMENT = "part INT, start BIGINT, ts BIGINT, s STRING, p STRING, o STRING, stream STRING"
-_STATE = "part INT, state BINARY"
-_SPLIT = b"penstock.split"  # in the file's metadata: by which the elements were split
-_MADE = "part INT, ts BIGINT, s STRING, p STRING, o STRING, start BIGINT, state BINARY"
+_STATE = "part INT, state STRING"
+_SPLIT = b"penstock.split"  # in the file's metadata: how the elements were split, as JSON
+_MADE = "part INT, ts BIGINT, s STRING, p STRING, o STRING, start BIGINT, state STRING"
 _COLUMNS: dict[str, pa.DataType] = {
     "part": pa.int32(), "ts": pa.int64(), "s": pa.string(), "p": pa.string(), "o": pa.string(), "start": pa.int64(),
-    "state": pa.binary(),
+    "state": pa.string(),
 }  # fmt: skip
 _SCHEMA = pa.schema(_COLUMNS)
 
@@ -169,15 +169,15 @@ def _states(before: str | None, wanted: Partition | None) -> tuple[pa.Table, Par
     if before is None:
         return _remembered({}), wanted
     saved = parquet.read_table(before)
-    split: Partition | None = pickle.loads(saved.schema.metadata[_SPLIT])
-    parts: dict[int, bytes] = {row["part"]: row["state"] for row in saved.to_pylist()}
+    split: Partition | None = read_partition(saved.schema.metadata[_SPLIT].decode())
+    parts: dict[int, str] = {row["part"]: row["state"] for row in saved.to_pylist()}
     if split is not None and wanted is not None and split.agrees(wanted):
         return _remembered(parts), wanted
     return _remembered({0: merged(parts.values())} if parts else {}), None
 
 
-def _remembered(states: Mapping[int, bytes]) -> pa.Table:
-    return pa.table([pa.array(states, pa.int32()), pa.array(states.values(), pa.binary())], names=["part", "state"])
+def _remembered(states: Mapping[int, str]) -> pa.Table:
+    return pa.table([pa.array(states, pa.int32()), pa.array(states.values(), pa.string())], names=["part", "state"])
 
 
 def advance(name: str, make: Callable[..., Machine], elements: pa.Table, states: pa.Table) -> pa.Table:
@@ -192,7 +192,7 @@ def advance(name: str, make: Callable[..., Machine], elements: pa.Table, states:
     return _made(elements.column("part")[0].as_py(), derived, machine.save())
 
 
-def _made(part: int, derived: Sequence[Element], state: bytes | None) -> pa.Table:
+def _made(part: int, derived: Sequence[Element], state: str | None) -> pa.Table:
     """A row a triple, and one more with the state."""
     columns = list(zip(*derived, strict=True)) or [()] * len(Element._fields)
     start, end, s, p, o, _ = ([*column, None] for column in columns)
@@ -221,7 +221,7 @@ class RuleResult:
     def write_open(self, path: str) -> int:
         """Keep the states. They are needed again only with elements to come, so nothing is open by itself."""
         states = self._fetched.filter(pc.is_valid(self._fetched.column("state")))
-        split = {_SPLIT: pickle.dumps(self._split)}
+        split = {_SPLIT: write_partition(self._split).encode()}
         parquet.write_table(states.select(["part", "state"]).replace_schema_metadata(split), path)
         return 0
 

@@ -26,7 +26,7 @@ from penstock.io.sinks import Position
 __all__ = ["GroupProgress", "MetadataStore", "QueryProgress", "QueryRecord", "State"]
 
 _FILE = "registry.sqlite"
-_VERSION = 1
+_VERSION = 2
 _TABLES = """
 CREATE TABLE queries (
     number INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, unit INTEGER NOT NULL, paused INTEGER NOT NULL,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,9 +9,10 @@ from pyarrow import parquet
 from pyoxigraph import NamedNode
 
 from penstock.algebra.build import translate
+from penstock.recursive_rules.machine import Element, Machine
 from penstock.recursive_rules.analysis.partition import Partition
 from penstock.recursive_rules.analysis.rule import Rule
-from penstock.recursive_rules.machine import Element, Machine
+from penstock.recursive_rules.rete.state_format import write_partition
 from penstock.stream.evaluation.recursive_rule_plan import _SPLIT, _part, _states
 
 P, Q = NamedNode("http://e/p"), NamedNode("http://e/q")
@@ -27,8 +27,10 @@ def saved(folder: Path, split: Partition | None, *subjects: str) -> str:
         machine = Machine([RULE])
         machine.feed([Element(end, end, subject, str(P), '"1"')])
         states.append(machine.save())
-    table = pa.table([pa.array(range(len(states)), pa.int32()), pa.array(states, pa.binary())], names=["part", "state"])
-    parquet.write_table(table.replace_schema_metadata({_SPLIT: pickle.dumps(split)}), folder / "states.parquet")
+    table = pa.table([pa.array(range(len(states)), pa.int32()), pa.array(states, pa.string())], names=["part", "state"])
+    parquet.write_table(
+        table.replace_schema_metadata({_SPLIT: write_partition(split).encode()}), folder / "states.parquet"
+    )
     return str(folder / "states.parquet")
 
 

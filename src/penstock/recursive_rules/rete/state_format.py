@@ -1,0 +1,65 @@
+"""The stored form of the state of rules: JSON with a format version. Reading it runs no code.
+
+    {"format": 1, "now": END, "memories": {MEMORY: [[KEY, [ROW, …]], …]}}       the state of one machine
+    {"format": 1, "partition": null | {"places": {PREDICATE: PLACE}, "other": PLACE | null}}
+
+A key is a term or a list of terms, and a row a list of its start, its end and its terms.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pyoxigraph import NamedNode
+
+from penstock.errors import StoreError
+from penstock.recursive_rules.rete.memory import State
+from penstock.recursive_rules.analysis.partition import Partition
+
+__all__ = ["read_partition", "read_state", "write_partition", "write_state"]
+
+_FORMAT = 1
+
+
+def write_state(now: int | None, memories: Mapping[str, State]) -> str:
+    """The state of a machine as JSON: the end of its last step, and the rows of its memories by key."""
+    return _written({"now": now, "memories": {name: list(state.items()) for name, state in memories.items()}})
+
+
+def read_state(text: str) -> tuple[int | None, dict[str, State]]:
+    """The end of the last step and the rows of the memories, as `write_state` was given them."""
+    found = _read(text)
+    return found["now"], {name: _rows(pairs) for name, pairs in found["memories"].items()}
+
+
+def write_partition(partition: Partition | None) -> str:
+    """A way to split elements as JSON, without the variables of the rules, which no reader needs."""
+    if partition is None:
+        return _written({"partition": None})
+    places = {predicate.value: place for predicate, place in partition.places.items()}
+    return _written({"partition": {"places": places, "other": partition.other}})
+
+
+def read_partition(text: str) -> Partition | None:
+    """The way to split elements that `write_partition` was given."""
+    found = _read(text)["partition"]
+    if found is None:
+        return None
+    return Partition({NamedNode(iri): place for iri, place in found["places"].items()}, found["other"])
+
+
+def _rows(pairs: list[tuple[Any, list[list[Any]]]]) -> State:
+    return {tuple(key) if isinstance(key, list) else key: [tuple(row) for row in rows] for key, rows in pairs}
+
+
+def _written(content: dict[str, Any]) -> str:
+    return json.dumps({"format": _FORMAT} | content, ensure_ascii=False, separators=(",", ":"))
+
+
+def _read(text: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(text)
+    if found.get("format") != _FORMAT:
+        raise StoreError(f"The state of rules has format {found.get('format')}; this Penstock reads format {_FORMAT}.")
+    return found
