@@ -69,7 +69,7 @@ def solution(row: dict[str, Any]) -> frozenset[Any]:
 
 def _rows(continuous: ContinuousQuery, case: Case, folder: Path) -> Iterator[dict[str, Any]]:
     streams = {name.value: written(case.world, name, case.cut, folder) for name in case.world.streams}
-    last = continuous.last_instant(max((e.end for e in case.world.elements), default=0))
+    last = continuous.schedule.last_instant(max((e.end for e in case.world.elements), default=0))
     before = None
     for number, span in enumerate(spans(last, case.cut.spans)):
         evaluated = continuous.evaluate(streams, span, before)

@@ -90,7 +90,7 @@ def rows_of(streamed: Streamed, planned: Query, emit: str, background: Backgroun
     streams = {iri.value: written(e, folder / iri.value[-1], streamed) for iri, e in streamed.elements.items()}
     found: Rows = {}
     before = None
-    for number, span in enumerate(spans(streamed, continuous.last_instant(streamed.last))):
+    for number, span in enumerate(spans(streamed, continuous.schedule.last_instant(streamed.last))):
         evaluated = continuous.evaluate(streams, span, before)
         if emit != "rstream":
             before = str(folder / f"{number}.parquet")

@@ -111,7 +111,7 @@ def check_streamed(
     rules = {rule.name for rule in ALL_RULES} - {ALL_RULES[streamed.last % len(ALL_RULES)].name}
     options = {"duplicates": streamed.duplicates, "emit": emit, "rules": rules}
     few = replace(streamed, spans=1 if emit == "rstream" else 2)
-    cut = list(spans(few, ContinuousQuery(queries[0], known).last_instant(streamed.last)))
+    cut = list(spans(few, ContinuousQuery(queries[0], known).schedule.last_instant(streamed.last)))
     check(Setting(known, streams, cut, folder, options, OUTSIDE), queries, f"{emit}\n{explained(streamed, generated)}")
 
 

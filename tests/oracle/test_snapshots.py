@@ -105,7 +105,7 @@ def evaluated_on(known: BackgroundTables, streamed: Streamed, query: Generated, 
     continuous = ContinuousQuery(planned, known, duplicates=streamed.duplicates, rules=rules)
     streams = {iri.value: written(e, folder / iri.value[-1], streamed) for iri, e in streamed.elements.items()}
     rows: dict[int, list[dict[str, Any]]] = defaultdict(list)
-    for span in spans(streamed, continuous.last_instant(streamed.last)):
+    for span in spans(streamed, continuous.schedule.last_instant(streamed.last)):
         for row in continuous.evaluate(streams, span).toArrow().to_pylist():
             found = rows[row.pop("time")]
             if row.pop(".row"):

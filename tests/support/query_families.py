@@ -130,7 +130,7 @@ class Planner:
     released: list[CompiledQuery] = field(default_factory=list)
     tables: int = 0
 
-    def plan(self, task: RegisteredQuery, stretched: int = 1) -> CompiledQuery:
+    def plan(self, task: RegisteredQuery, factor: int = 1) -> CompiledQuery:
         raise AssertionError("all are of a family")
 
     def compiled(self, query: ops.Query, entry: QueryRecord) -> CompiledQuery:

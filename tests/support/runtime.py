@@ -11,8 +11,9 @@ from pyoxigraph import NamedNode
 
 from penstock.algebra import ops
 from penstock.algebra.expressions import Var
+from penstock.algebra.schedule import Schedule
 from penstock.algebra.template import Constants
-from penstock.algebra.windows import CountWindow, TimeWindow, ceiling, floor
+from penstock.algebra.windows import CountWindow, TimeWindow, ceiling
 from penstock.compile.operators.query_family import ParameterTable
 from penstock.io.sinks import Batch, Position, Sink
 from penstock.model.span import Span
@@ -76,17 +77,11 @@ class FakePlan:
         paths = sum(len(stream.paths) for stream in streams.values())
         return Frame(pa.table({"time": times, "n": [f'"{paths}"'] * len(times), ".row": [True] * len(times)}))
 
-    def instants(self, after: int, through: int) -> bool:
-        return after < through if self.counting else floor(through, self.step) > after
-
-    def last_instant(self, last: int) -> int:
-        return ceiling(last, self.step)
-
-    def horizon(self, progress: int, stream: str) -> int | None:
-        return None if self.counting else floor(progress, self.step) + self.step - self.range
-
-    def tail(self, stream: str) -> int:
-        return 3 if self.counting else 0
+    @property
+    def schedule(self) -> Schedule:
+        if self.counting:
+            return Schedule(at_changes=True, elsewhere=(CountWindow(2),))
+        return Schedule((self.step,), elsewhere=(TimeWindow(self.range, self.step),))
 
 
 def range_of(span: Span, step: int) -> range:
@@ -187,7 +182,7 @@ def task(
 class NoPlanner:
     """For units whose plans are there."""
 
-    def plan(self, task: RegisteredQuery, stretched: int = 1) -> CompiledQuery:
+    def plan(self, task: RegisteredQuery, factor: int = 1) -> CompiledQuery:
         raise AssertionError(f"{task.name} has no plan")
 
     def compiled(self, query: ops.Query, entry: QueryRecord) -> CompiledQuery:

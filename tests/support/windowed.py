@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import SimpleNamespace
-from typing import Any, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from penstock.algebra.ops import Query, Select
+from penstock.algebra.schedule import schedule
 from penstock.algebra.windows import CountWindow, TimeWindow, Window
 from penstock.compile.operators.query_family import ParameterTable
 from penstock.io.sinks import Batch, Position
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
-from penstock.spark.query.continuous_query import ContinuousQuery
 from penstock.spark.query.open_intervals import OpenIntervalFiles
 from tests.support.runtime import Frame
 
@@ -57,9 +55,7 @@ class DefinedPlan:
 
     def __init__(self, query: Query) -> None:
         self._query, self.emit, self.carries = query, "rstream", False
-        real = ContinuousQuery(query, cast(Any, SimpleNamespace(session=None)))
-        self.instants, self.last_instant = real.instants, real.last_instant
-        self.horizon, self.tail = real.horizon, real.tail
+        self.schedule = schedule(query)
 
     def evaluate(
         self,

@@ -16,16 +16,17 @@ from pyspark.sql import DataFrame
 from penstock.algebra import ops
 from penstock.algebra.occurrence import is_timed
 from penstock.algebra.retention_bounds import kept_for
+from penstock.algebra.schedule import schedule
 from penstock.algebra.scope import exists_in, expressions_of
 from penstock.algebra.sequence_bounds import longest_sequences
-from penstock.algebra.windows import CountWindow, SlideWindow, TimeWindow, ceiling, floor
+from penstock.algebra.windows import CountWindow, SlideWindow, TimeWindow
 from penstock.compile import notes, sql
 from penstock.compile.context import Context, Plan, Streaming, Tables, Universe
 from penstock.compile.expressions import timestamps
 from penstock.compile.operators.events import complex_events
 from penstock.compile.operators.operators import compile_op
 from penstock.compile.operators.query_family import ParameterTable
-from penstock.compile.relation import ALWAYS, INSTANT
+from penstock.compile.relation import INSTANT
 from penstock.compile.reports import deltas, rstream, validity
 from penstock.compile.sql.common_subexpressions import naming
 from penstock.compile.windows import stream_to_relation
@@ -75,10 +76,10 @@ class ContinuousQuery:
         self._merge = duplicates == "merge"
         self._query = _bounded(query, _emit(query, emit), retention)
         self._adaptive = Adaptive(self._query, rules)
-        self._steps = _steps(query)
         self._joins = _joins(query)
         self.emit = _emit(query, emit)
         self._nets = deltas.applies(query, self.emit)
+        self.schedule = schedule(self._query, deltas=self._nets)
         self._alone = self._nets and not self._merge and deltas.of_one_element(query)
         self._jobs = Jobs(background.session)
         self._members: ParameterTable | None = None
@@ -151,59 +152,23 @@ class ContinuousQuery:
 
     def _occupied(self, streams: Mapping[str, StreamFiles], span: Span) -> DataFrame:
         found = [self._content(s, streams, span) for s in self._query.streams]
-        return self._jobs.session.sql(_occupied(PeriodicInstants(self._steps, span), found))
+        return self._jobs.session.sql(_occupied(PeriodicInstants(self.schedule.steps, span), found))
 
     @property
     def history(self) -> tuple[Reordered, ...]:
         """When and why joins got another order, the newest last."""
         return tuple(self._adaptive.history)
 
-    def instants(self, after: int, through: int) -> bool:
-        """Whether there can be an instant t with after < t <= through."""
-        return any(floor(through, step) > after for step in self._steps) or (self._moves() and through > after)
-
-    def last_instant(self, last: int) -> int:
-        """The last instant of a bounded run whose last element has that time: the time itself, or the next instant."""
-        return min((ceiling(last, step) for step in self._steps), default=last)
-
-    def horizon(self, progress: int, stream: str) -> int | None:
-        """Up to which time elements of the stream are past for all instants after `progress`; None: that depends on
-        how many there are."""
-        windows = [s.window for s in self._query.streams if s.iri.value == stream]
-        ends = [self._end(w, progress) for w in windows if not isinstance(w, CountWindow)]
-        return min(ends) if len(ends) == len(windows) and ends else None
-
-    def _end(self, window: TimeWindow | SlideWindow, progress: int) -> int:
-        """Windows that change at any time may have an instant then, and see what this one still holds."""
-        if isinstance(window, SlideWindow):
-            return -ALWAYS if window.range is None else floor(progress - window.range, window.slide) + window.slide - 1
-        if self._nets:
-            return floor(progress, window.step) - window.delay - window.range
-        steps = () if self._moves() else self._steps
-        following = min((ceiling(progress + 1, step) for step in steps), default=progress + 1)
-        return floor(following, window.step) - window.delay - window.range
-
     @property
     def carries(self) -> bool:
         """Whether an evaluation has to know what the one before left open."""
         return self.emit not in ("rstream", "events") and not self._nets
-
-    def tail(self, stream: str) -> int:
-        """How many of the newest elements up to the progress have to be kept for windows that count them."""
-        windows = [s.window for s in self._query.streams if s.iri.value == stream]
-        return max((w.size + w.step for w in windows if isinstance(w, CountWindow)), default=0)
 
     def close(self) -> None:
         """Let go of what is kept with Spark."""
         self._background.settled.release(self)
         self._background.sharing.release(self)
         self._take(None)
-
-    def _moves(self) -> bool:
-        """Whether instants are wherever something comes or leaves."""
-        registration = self._query.registration
-        fixed = registration is not None and registration.every is not None
-        return not fixed and not all(isinstance(s.window, TimeWindow) for s in self._query.streams)
 
     # Planning
 
@@ -227,7 +192,7 @@ class ContinuousQuery:
                 yield query, self._with_members(Context(plan))
                 return
             if self._nets:
-                lattice = PeriodicInstants(self._steps or (1,), span)
+                lattice = PeriodicInstants(self.schedule.steps or (1,), span)
                 plan.streaming = self._streaming(query, self._seen(found, query, lattice, tables), lattice)
                 yield query, self._with_members(Context(plan))
                 return
@@ -297,7 +262,7 @@ class ContinuousQuery:
     @property
     def _changing(self) -> Hashable:
         """What the instants depend on, where elements make them."""
-        return ChangeInstants, self._query.streams, self._steps
+        return ChangeInstants, self._query.streams, self.schedule.steps
 
     def _alike(self, query: ops.Query) -> Hashable:
         """What two queries have to agree in, so that equal sub-plans have equal rows in equal columns."""
@@ -305,7 +270,7 @@ class ContinuousQuery:
         timed = is_timed(query) and query.pattern  # when rows occurred is asked here and there
         reported = "events" if self.emit == "events" else self._nets
         stamped = tuple(sorted(asked.items())) if calls else ()
-        return query.streams, query.dataset, query.base, self._merge, reported, self._steps, stamped, timed
+        return query.streams, query.dataset, query.base, self._merge, reported, self.schedule.steps, stamped, timed
 
     def _now(self, streams: Mapping[str, StreamFiles], span: Span) -> Hashable:
         """What decides about the rows of an evaluation."""
@@ -316,13 +281,13 @@ class ContinuousQuery:
         return Span(span.after - 1, span.through) if self._nets else span
 
     def _timeline(self, found: list[WindowRelation], span: Span, plan: Plan) -> EvaluationInstants:
-        if not self._moves():
-            return PeriodicInstants(self._steps, span)
+        if not self.schedule.at_changes:
+            return PeriodicInstants(self.schedule.steps, span)
         bounds = self._bounds(found)
         if bounds is not None:
             return ChangeInstants(plan.sent(ChangeInstants.counted(bounds, span)), span)
         moving, still = ([c.sql for c in found if c.moves is moves] for moves in (True, False))
-        instants = [_occupied(PeriodicInstants(self._steps, span), found)] if self._steps else []
+        instants = [_occupied(PeriodicInstants(self.schedule.steps, span), found)] if self.schedule.steps else []
         text = ChangeInstants.numbered(moving, still, instants, span)
         return ChangeInstants(self._background.sharing.view(self._changing, text, text), span)
 
@@ -333,7 +298,7 @@ class ContinuousQuery:
             for source, content in zip(self._query.streams, found, strict=True)
             if isinstance(source.window, SlideWindow) and (table := content.elements()) is not None
         ]
-        return bounds if len(bounds) == len(found) and not self._steps else None
+        return bounds if len(bounds) == len(found) and not self.schedule.steps else None
 
     def _event(self, content: WindowRelation) -> WindowRelation:
         """What is in no window: all there is, and mostly only its own time matters."""
@@ -441,10 +406,3 @@ def _joins(query: ops.Query) -> bool:
     sources = [pattern for op in found if isinstance(op, ops.Bgp) for pattern in op.patterns]
     other = any(isinstance(op, ops.Path | ops.Table) or any(map(exists_in, expressions_of(op))) for op in found)
     return len(sources) > 1 or other or any(isinstance(s.window, CountWindow) for s in query.streams)
-
-
-def _steps(query: ops.Query) -> tuple[int, ...]:
-    """The steps whose multiples are the instants: that of COMPUTED EVERY, else those of the windows."""
-    if query.registration is not None and query.registration.every is not None:
-        return (query.registration.every,)
-    return tuple(dict.fromkeys(s.window.step for s in query.streams if isinstance(s.window, TimeWindow)))

@@ -6,10 +6,10 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from penstock.algebra.ops import Query
+from penstock.algebra.schedule import stretched
 from penstock.algebra.template import Constants
 from penstock.answer import Answer
 from penstock.knowledge.store import Store, is_plain
-from penstock.stream.registry import schedule
 from penstock.stream.registry.metadata_store import QueryRecord
 from penstock.stream.registry.registered_query import RegisteredQuery
 from penstock.stream.registry.schedule import CompiledQuery
@@ -40,13 +40,13 @@ class PlanCache:
         self._background: BackgroundTables | None = None
         self._made: list[ContinuousQuery] = []
 
-    def plan(self, task: RegisteredQuery, stretched: int = 1) -> CompiledQuery:
+    def plan(self, task: RegisteredQuery, factor: int = 1) -> CompiledQuery:
         """See `Planner`: for a query that is answered alone, at one of so many instants."""
         from penstock.stream.evaluation.recursive_rule_plan import RecursiveRulePlan
 
         if task.group:
             return RecursiveRulePlan(task.name, task.group, self.background, self._retention)
-        return self.compiled(schedule.coarsened(task.query, stretched), task.entry)
+        return self.compiled(stretched(task.query, factor), task.entry)
 
     def compiled(self, query: Query, entry: QueryRecord) -> CompiledQuery:
         """See `Planner`: the query with the options of an entry."""

@@ -17,6 +17,8 @@ from pyspark.sql import DataFrame
 
 from penstock.algebra.expressions import Term, Var
 from penstock.algebra.ops import TriplePattern
+from penstock.algebra.schedule import Schedule
+from penstock.algebra.windows import SlideWindow
 from penstock.compile import sql
 from penstock.compile.expressions import term_columns
 from penstock.compile.operators.query_family import ParameterTable
@@ -56,6 +58,7 @@ class RecursiveRulePlan:
     """A rule that feeds itself, with those that do so with it. It reports what it derives itself."""
 
     emit, carries = "rules", True
+    schedule = Schedule(at_changes=True, elsewhere=(SlideWindow(0),))  # operator state has what elements before were
 
     def __init__(
         self, name: str, group: Sequence[Rule], background: BackgroundTables, retention: int | None = None
@@ -120,22 +123,6 @@ class RecursiveRulePlan:
         match = sql.all_of(f"{c} = {term_columns.constant(t)}" for c, t in given if not isinstance(t, Var))
         table = self._background.session.sql(f"SELECT s, p, o FROM {default} WHERE {match}").toArrow()
         return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
-
-    def instants(self, after: int, through: int) -> bool:
-        """Whether there can be an instant t with after < t <= through."""
-        return through > after
-
-    def last_instant(self, last: int) -> int:
-        """That of the last element."""
-        return last
-
-    def horizon(self, progress: int, stream: str) -> int:
-        """What has gone through the machine is remembered there."""
-        return progress
-
-    def tail(self, stream: str) -> int:
-        """No number of elements has to be kept."""
-        return 0
 
 
 class RuleMatches:

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
+from penstock.algebra.schedule import stretched
 from penstock.errors import PenstockError
 from penstock.model.span import Span
 from penstock.stream.evaluation.evaluator import Deriving, Evaluator
@@ -107,8 +108,8 @@ class Rounds:
         segments = seen.segments(unit.inputs, span.through)
         elements = sum(part.rows for parts in segments.values() for part in parts)
         busy = False
-        for piece in schedule.chunks(schedule.coarsened(unit.query, unit.reached.stretched), span, elements):
-            ends = unit.reached.open > 0 and plan.instants(piece.after, piece.through)
+        for piece in schedule.chunks(stretched(unit.query, unit.reached.stretched), span, elements):
+            ends = unit.reached.open > 0 and plan.schedule.has_instant(piece.after, piece.through)
             if ends or schedule.has_news(unit.query, plan, piece, segments):
                 streams = seen.streams(schedule.visible_segments(plan, piece, segments, self._inputs.dropped))
                 busy |= self._answering.answer(unit, plan, piece, streams, final and piece.through == span.through)
@@ -149,4 +150,4 @@ def _whole(unit: EvaluationGroup, seen: RoundSnapshot) -> Span | None:
     lasts = [part.last for parts in segments.values() for part in parts]
     if not lasts or unit.plan is None:
         return None
-    return schedule.span(unit.progress, unit.plan.last_instant(max(lasts)), segments)
+    return schedule.span(unit.progress, unit.plan.schedule.last_instant(max(lasts)), segments)

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from penstock.algebra.ops import Query
+from penstock.algebra.schedule import schedule, stretched
 from penstock.algebra.template import Constants
 from penstock.model.span import Span
-from penstock.stream.registry import schedule
 from penstock.stream.registry.metadata_store import GroupProgress, QueryRecord
 from penstock.stream.registry.query_family import Family
 from penstock.stream.registry.schedule import CompiledQuery
@@ -24,7 +24,7 @@ __all__ = ["EvaluationGroup", "Planner"]
 class Planner(Protocol):
     """What compiles: see `penstock.stream.evaluation.plan_cache.PlanCache`."""
 
-    def plan(self, task: RegisteredQuery, stretched: int = 1) -> CompiledQuery: ...
+    def plan(self, task: RegisteredQuery, factor: int = 1) -> CompiledQuery: ...
     def compiled(self, query: Query, entry: QueryRecord) -> CompiledQuery: ...
     def members(self, numbers: Sequence[int], rows: Sequence[Constants]) -> ParameterTable: ...
     def release(self, plan: CompiledQuery) -> None: ...
@@ -92,7 +92,7 @@ class EvaluationGroup:
             self.first.plan = planner.plan(self.first, self.reached.stretched)
             return self.first.plan
         assert self.family.query is not None
-        query = schedule.coarsened(self.family.query, self.reached.stretched)
+        query = stretched(self.family.query, self.reached.stretched)
         plan = self.family.plans[self.reached.stretched] = planner.compiled(query, self.first.entry)
         return plan
 
@@ -122,8 +122,6 @@ class EvaluationGroup:
         """How far it is after the span: what the stretched time has left out of it is skipped for good."""
         skipped = self.reached.skipped
         if self.reached.stretched > 1:
-            query = self.query
-            skipped += schedule.instants(query, span) - schedule.instants(
-                schedule.coarsened(query, self.reached.stretched), span
-            )
+            several, fewer = schedule(self.query), schedule(stretched(self.query, self.reached.stretched))
+            skipped += several.count(span.after, span.through) - fewer.count(span.after, span.through)
         return replace(self.reached, progress=span.through, skipped=skipped)

@@ -6,6 +6,7 @@ import warnings
 from datetime import timedelta
 
 from penstock.algebra.ops import Query
+from penstock.algebra.schedule import is_periodic, schedule, stretched
 from penstock.errors import PenstockWarning, QueryError
 from penstock.model.span import Span
 from penstock.stream.registry import schedule
@@ -20,7 +21,7 @@ def check(query: Query, overload: str) -> None:
     """Refuse what cannot be stretched."""
     if overload not in OVERLOAD:
         raise ValueError(f"overload is {' or '.join(map(repr, OVERLOAD))}, not {overload!r}")
-    if overload == STRETCH and not schedule.has_lattice(query):
+    if overload == STRETCH and not is_periodic(query):
         raise QueryError(
             "this query cannot be evaluated less often: it has an instant wherever something comes or leaves",
             hint='say COMPUTED EVERY, give its windows a STEP, or leave overload at "catch up"',
@@ -32,7 +33,7 @@ def pace(unit: EvaluationGroup, span: Span, final: bool) -> None:
     if unit.first.entry.overload != STRETCH:
         return
     before = unit.reached.stretched
-    waiting = schedule.instants(schedule.coarsened(unit.query, before), span)
+    waiting = schedule(stretched(unit.query, before)).count(span.after, span.through)
     factor = 1 if final else schedule.coarsen(before, waiting)
     if factor != before:
         unit.stretch(factor)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import combinations
-from math import lcm
 from typing import TYPE_CHECKING, Protocol
 
-from penstock.algebra.ops import Query, Registration
-from penstock.algebra.windows import CountWindow, TimeWindow
+from penstock.algebra.ops import Query
+from penstock.algebra.schedule import Schedule, schedule
+from penstock.algebra.windows import CountWindow
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
 from penstock.stream.evaluation.answer_batch import Frame
@@ -23,12 +21,8 @@ __all__ = [
     "CompiledQuery",
     "chunks",
     "coarsen",
-    "coarsened",
-    "has_lattice",
     "has_news",
-    "instants",
     "needed_segments",
-    "next_instant",
     "retention_bound",
     "span",
     "visible_segments",
@@ -54,10 +48,8 @@ class CompiledQuery(Protocol):
         final: bool = False,
         members: ParameterTable | None = None,
     ) -> Frame: ...
-    def instants(self, after: int, through: int) -> bool: ...
-    def last_instant(self, last: int) -> int: ...
-    def horizon(self, progress: int, stream: str) -> int | None: ...
-    def tail(self, stream: str) -> int: ...
+    @property
+    def schedule(self) -> Schedule: ...
     @property
     def carries(self) -> bool: ...
 
@@ -77,7 +69,7 @@ def span(progress: int | None, through: int | None, segments: Segments) -> Span 
 
 def has_news(query: Query, plan: CompiledQuery, due: Span, segments: Segments) -> bool:
     """Whether there may be an instant with something to see in one of its windows. No means that there is none."""
-    if not plan.instants(due.after, due.through):
+    if not plan.schedule.has_instant(due.after, due.through):
         return False
     counting = [isinstance(window.window, CountWindow) for window in query.streams]
     if all(counting) and (query.registration is None or query.registration.every is None):
@@ -87,7 +79,7 @@ def has_news(query: Query, plan: CompiledQuery, due: Span, segments: Segments) -
 
 def needed_segments(plan: CompiledQuery, stream: str, segments: Sequence[Segment], due: Span) -> list[Segment]:
     """The segments that hold something which those instants can see."""
-    horizon = plan.horizon(due.after, stream)
+    horizon = plan.schedule.horizon(due.after, stream)
     if horizon is None:
         return list(segments)
     return [part for part in segments if part.last > horizon and part.first <= due.through]
@@ -109,7 +101,7 @@ def _stream(parts: Sequence[Segment], dropped: int) -> StreamFiles:
 
 def chunks(query: Query, due: Span, elements: int) -> Iterator[Span]:
     """The span in pieces whose answers fit into memory; one piece, unless there are very many instants in it."""
-    step = min(_steps(query), default=None)
+    step = min(schedule(query).steps, default=None)
     inside = 0 if step is None else (due.through - due.after) // step
     count = max(1, min(-(-inside // _INSTANTS), elements // _ELEMENTS))
     width = -(-(due.through - due.after) // count)
@@ -117,53 +109,7 @@ def chunks(query: Query, due: Span, elements: int) -> Iterator[Span]:
         yield Span(start, min(start + width, due.through))
 
 
-def next_instant(plan: CompiledQuery, after: int) -> int:
-    """The first instant after that time: found by asking whether there is one in spans that grow, then shrink."""
-    width = 1
-    while not plan.instants(after, after + width):
-        width *= 2
-    low, high = after + width // 2, after + width
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if plan.instants(after, middle) else (middle, high)
-    return high
-
-
-def _steps(query: Query) -> tuple[int, ...]:
-    """Of whose multiples instants are; none where elements make them, as windows that count do."""
-    if query.registration is not None and query.registration.every is not None:
-        return (query.registration.every,)
-    return tuple(dict.fromkeys(w.window.step for w in query.streams if isinstance(w.window, TimeWindow)))
-
-
 # Falling behind
-
-
-def has_lattice(query: Query) -> bool:
-    """Whether all its instants are multiples of something, so that there may be fewer of them."""
-    if query.emit == "events" or not query.streams:
-        return False
-    fixed = query.registration is not None and query.registration.every is not None
-    return fixed or all(isinstance(w.window, TimeWindow) for w in query.streams)
-
-
-def coarsened(query: Query, factor: int) -> Query:
-    """The query with one instant in the place of so many: at these the answers are what they were."""
-    if factor == 1:
-        return query
-    every = min(_steps(query)) * factor
-    return replace(query, registration=replace(query.registration or Registration(None), every=every))
-
-
-def instants(query: Query, due: Span) -> int:
-    """How many multiples of its steps there are in the span."""
-    steps = _steps(query)
-    several = (some for size in range(1, len(steps) + 1) for some in combinations(steps, size))
-    return sum(_multiples(lcm(*some), due) * (1 if len(some) % 2 else -1) for some in several)
-
-
-def _multiples(step: int, due: Span) -> int:
-    return due.through // step - due.after // step
 
 
 def coarsen(factor: int, waiting: int) -> int:
@@ -187,7 +133,7 @@ def retention_bound(
     for plan, progress in readers:
         if progress is None or horizon is None:
             return None
-        own = plan.horizon(progress, stream)
+        own = plan.schedule.horizon(progress, stream)
         horizon = min(horizon, progress if own is None else own)
-        tail = max(tail, plan.tail(stream))
+        tail = max(tail, plan.schedule.tail(stream))
     return None if horizon is None else (horizon, tail)

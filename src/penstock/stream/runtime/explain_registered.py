@@ -31,7 +31,7 @@ def explain_registered(task: RegisteredQuery, plans: PlanCache, inputs: StreamVi
         return None
     plan = plans.compiled(task.query, task.entry)
     try:
-        span = schedule.span(None, plan.last_instant(max(lasts)), segments)
+        span = schedule.span(None, plan.schedule.last_instant(max(lasts)), segments)
         found = None if span is None else _examined(plan, plans, inputs, segments, span, run)
     finally:
         plans.release(plan)

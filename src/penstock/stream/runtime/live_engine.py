@@ -15,7 +15,6 @@ from penstock.stream.ingest.stream_declaration import Declared
 from penstock.stream.ingest.stream_view import StreamView
 from penstock.stream.log.stream_log import StreamLog
 from penstock.stream.registry.evaluation_group import EvaluationGroup
-from penstock.stream.registry.schedule import next_instant
 from penstock.stream.runtime.evaluation_thread import EvaluationThread
 
 if TYPE_CHECKING:
@@ -110,7 +109,7 @@ def next_by_clock(units: Iterable[EvaluationGroup], streams: Mapping[str, Declar
         moving = [streams[name] for name in unit.inputs if name in streams and streams[name].advance]
         if moving and unit.ready and unit.plan is not None and unit.progress is not None:
             patience = max(declared.lateness or 0 for declared in moving)
-            moments.append(next_instant(unit.plan, unit.progress) + patience + 1)
+            moments.append(unit.plan.schedule.next_instant(unit.progress) + patience + 1)
     return min(moments, default=None)
 
 

@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from penstock.model.span import Span
+from penstock.algebra.schedule import is_periodic, schedule, stretched
 from penstock.stream.base.time_values import to_datetime
 from penstock.stream.ingest.stream_declaration import Declared
 from penstock.stream.ingest.stream_view import StreamView
 from penstock.stream.log.stream_log import StreamLog
-from penstock.stream.registry import schedule
 from penstock.stream.registry.catalogue import Catalogue
 from penstock.stream.registry.evaluation_group import EvaluationGroup
 from penstock.stream.registry.registered_query import RegisteredQuery
@@ -95,9 +94,8 @@ def _wait(unit: EvaluationGroup, ends: Sequence[int | None]) -> _Wait:
     through = min(complete) if complete and len(complete) == len(ends) else None
     if unit.progress is None or through is None or through <= unit.progress:
         return timedelta(0), 0
-    span = Span(unit.progress, through)
-    instants = schedule.instants(schedule.coarsened(unit.query, unit.reached.stretched), span)
-    return timedelta(microseconds=span.through - span.after), instants if schedule.has_lattice(unit.query) else None
+    instants = schedule(stretched(unit.query, unit.reached.stretched)).count(unit.progress, through)
+    return timedelta(microseconds=through - unit.progress), instants if is_periodic(unit.query) else None
 
 
 def _query(task: RegisteredQuery, wait: _Wait) -> QueryStatus:

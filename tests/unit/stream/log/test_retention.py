@@ -32,7 +32,7 @@ SECOND = 1_000_000
 def horizon(text: str, retention: int | None, emit: str | None = None) -> int | None:
     """What the log may let go of at 100 seconds, in seconds; nothing at all: None. Spark is not touched."""
     nobody = cast(Any, SimpleNamespace(session=None))
-    found = ContinuousQuery(translate(text), nobody, emit=emit, retention=retention).horizon(100 * SECOND, S)
+    found = ContinuousQuery(translate(text), nobody, emit=emit, retention=retention).schedule.horizon(100 * SECOND, S)
     assert found is not None
     return None if found < -(10**15) else round(found / SECOND)
 

@@ -13,11 +13,11 @@ from pyoxigraph import NamedNode
 
 from penstock.algebra import ops
 from penstock.algebra.build import translate
+from penstock.algebra.schedule import is_periodic, schedule, stretched
 from penstock.algebra.template import Constants
 from penstock.algebra.windows import TimeWindow
 from penstock.compile.operators.query_family import ParameterTable
 from penstock.errors import PenstockWarning, QueryError
-from penstock.model.span import Span
 from penstock.stream.evaluation.rounds import Rounds
 from penstock.stream.registry import schedule
 from penstock.stream.registry.catalogue import Catalogue, entry_of
@@ -65,7 +65,7 @@ def test_the_factor_of_a_round(factor: int, waiting: int, expected: int) -> None
 )
 def test_only_multiples_of_a_step_can_be_stretched(text: str, expected: bool) -> None:
     found = translate(f"SELECT * FROM STREAM <{S}> {text} {{ ?s ?p ?o }}")
-    assert schedule.has_lattice(found) is expected
+    assert is_periodic(found) is expected
     check(found, "catch up")
     if not expected:
         with pytest.raises(QueryError, match=r"cannot be evaluated less often.*\n.*COMPUTED EVERY"):
@@ -85,25 +85,25 @@ def test_instants_are_counted_once(steps: list[int], after: int, length: int) ->
     query = ops.Query(ops.Select(), ops.Bgp(()), streams=windows)
     within = range(after + 1, after + length + 1)
     expected = [t for t in within if any(t % step == 0 for step in steps)]
-    assert schedule.instants(query, Span(after, after + length)) == len(expected)
+    assert schedule(query).count(after, after + length) == len(expected)
     fewer = [t for t in within if t % (3 * min(steps)) == 0]
-    assert schedule.instants(schedule.coarsened(query, 3), Span(after, after + length)) == len(fewer)
+    assert schedule(stretched(query, 3)).count(after, after + length) == len(fewer)
     assert set(fewer) <= set(expected)
 
 
 def test_computed_every_is_what_is_stretched() -> None:
-    assert schedule.coarsened(windowed(S, every=7), 4).registration == ops.Registration("q", 28)
-    assert schedule.coarsened(query := windowed(S), 1) is query
+    assert stretched(windowed(S, every=7), 4).registration == ops.Registration("q", 28)
+    assert stretched(query := windowed(S), 1) is query
 
 
 class Planner:
     """Plans that have the steps of their queries."""
 
-    def plan(self, task: RegisteredQuery, stretched: int = 1) -> CompiledQuery:
-        return self.compiled(schedule.coarsened(task.query, stretched), task.entry)
+    def plan(self, task: RegisteredQuery, factor: int = 1) -> CompiledQuery:
+        return self.compiled(stretched(task.query, factor), task.entry)
 
     def compiled(self, query: ops.Query, entry: QueryRecord) -> CompiledQuery:
-        step = schedule._steps(query)[0]
+        step = schedule(query).steps[0]
         return FakePlan(step=step, range=20 * MS, graph=isinstance(query.form, ops.Construct))
 
     def members(self, numbers: Sequence[int], rows: Sequence[Constants]) -> ParameterTable:

@@ -13,7 +13,7 @@ from penstock.algebra import ops
 from penstock.algebra.windows import TimeWindow
 from penstock.model.span import Span
 from penstock.stream.log.stream_log import Segment
-from penstock.stream.registry.schedule import chunks, next_instant, retention_bound, span, visible_segments
+from penstock.stream.registry.schedule import chunks, retention_bound, span, visible_segments
 from tests.support.runtime import FakePlan, segment, windowed
 
 S = "http://e/s"
@@ -72,8 +72,8 @@ def test_nothing_may_go_before_every_reader_has_begun() -> None:
 
 @given(st.integers(-(10**15), 10**15), st.integers(1, 10**12))
 def test_the_next_instant_is_found(after: int, step: int) -> None:
-    assert next_instant(FakePlan(step=step), after) == after + step - after % step
+    assert FakePlan(step=step).schedule.next_instant(after) == after + step - after % step
 
 
 def test_a_query_that_counts_may_have_an_instant_at_any_time() -> None:
-    assert next_instant(FakePlan(counting=True), 41) == 42
+    assert FakePlan(counting=True).schedule.next_instant(41) == 42
