@@ -14,10 +14,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from penstock import Answer, Engine
-from penstock.io.graphs import Properties
 from penstock.stream.base import failpoints
 from penstock.stream.ingest import bounded_sources, file_batches
-from penstock.stream.ingest.ingest import Ingest, StreamOptions
+from penstock.stream.ingest.ingest import Ingest
+from penstock.stream.ingest.stream_declaration import Declared
 from penstock.stream.log.stream_log import StreamLog
 from penstock.testing import ManualClock
 
@@ -119,7 +119,7 @@ def open_ingest(spark: SparkSession, tmp_path: Path) -> Iterator[Opener]:
     opened: list[Ingest] = []
 
     def opener(source: object = None, **options: object) -> Ingest:
-        streams = {STREAM: StreamOptions(source, properties=Properties(AT), **options)}  # type: ignore[arg-type]
+        streams = {STREAM: Declared(source, time_property=AT, **options)}  # type: ignore[arg-type]
         opened.append(Ingest(spark, tmp_path / "checkpoint", ManualClock(), streams))
         return opened[-1]
 

@@ -15,7 +15,8 @@ from penstock.errors import PenstockError
 from penstock.io.splits import Split
 from penstock.stream.base import failpoints
 from penstock.stream.ingest import file_batches, parallel_load, spool, spool_source
-from penstock.stream.ingest.ingest import Ingest, StreamOptions
+from penstock.stream.ingest.ingest import Ingest
+from penstock.stream.ingest.stream_declaration import Declared
 from penstock.stream.log.stream_log import Counts
 from penstock.testing import ManualClock
 from tests.support.arrivals import SECOND, STREAM, text
@@ -34,7 +35,7 @@ def open_ingest(spark: SparkSession, tmp_path: Path) -> Iterator[Opener]:
     opened: list[Ingest] = []
 
     def opener(source: object = None, clock: ManualClock | None = None, **options: object) -> Ingest:
-        streams = {STREAM: StreamOptions(source, **options)}  # type: ignore[arg-type]
+        streams = {STREAM: Declared(source, **options)}  # type: ignore[arg-type]
         opened.append(Ingest(spark, tmp_path / "checkpoint", clock or ManualClock(), streams))
         return opened[-1]
 
@@ -265,7 +266,7 @@ def test_a_stream_can_be_added_while_it_runs(open_ingest: Opener, drops: Path) -
     ingest = open_ingest()
     ingest.start()
     drop(drops, "a.nq", text([1]))
-    ingest.add("http://example.org/added", StreamOptions(str(drops)))
+    ingest.add("http://example.org/added", Declared(str(drops)))
     ingest.drain()
     assert times(ingest.log, "http://example.org/added") == [1]
     assert ingest.status()["http://example.org/added"].elements == 1

@@ -14,7 +14,8 @@ from pyspark.sql import SparkSession
 from penstock import Engine
 from penstock.stream.ingest import bounded_sources
 from penstock.stream.ingest.elements import Element, lines
-from penstock.stream.ingest.ingest import Ingest, StreamOptions
+from penstock.stream.ingest.ingest import Ingest
+from penstock.stream.ingest.stream_declaration import Declared
 from penstock.stream.log.stream_log import Counts, StreamLog
 from penstock.testing import ManualClock, snapshots
 
@@ -125,7 +126,7 @@ def test_what_events_make_keeps_its_start_in_every_sink(
 
 
 def test_live_through_the_spool(spark: SparkSession, tmp_path: Path) -> None:
-    ingest = Ingest(spark, tmp_path, ManualClock(), {STREAM: StreamOptions(lateness=0)})
+    ingest = Ingest(spark, tmp_path, ManualClock(), {STREAM: Declared(lateness=0)})
     ingest.start()
     late = [(ELEMENTS[0][0], 2 * SECOND, 3 * SECOND), (ELEMENTS[0][0], 6 * SECOND, 5 * SECOND)]
     for some in (tuples(), late):

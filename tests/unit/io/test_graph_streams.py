@@ -18,7 +18,6 @@ from penstock.io import graphs
 from penstock.io.graphs import Properties
 from penstock.io.nquads import BadLine, parse, scope
 from penstock.io.splits import Split
-from penstock.stream.base.stream_options import StreamOptions
 from penstock.stream.ingest import spool
 from penstock.stream.ingest.bounded_sources import BoundedSources
 from penstock.stream.ingest.dead_letters import DeadLetters, line_of
@@ -190,7 +189,7 @@ def test_a_late_line_names_its_graph() -> None:
 
 def dropped(path: Path, **options: object) -> list[tuple[str | None, str]]:
     """Graphs of elements, and reasons of what is none."""
-    found = list(of_file(Dropped(str(path), 77, 0), STREAM, StreamOptions(**options)))  # type: ignore[arg-type]
+    found = list(of_file(Dropped(str(path), 77, 0), STREAM, Declared(**options)))  # type: ignore[arg-type]
     names = [(g, "") for one in found if one.elements.num_rows for g in one.elements["g"].to_pylist()]
     return names + [(None, bad.reason) for one in found for bad in one.malformed]
 
@@ -201,7 +200,7 @@ def test_dropped_files_by_their_ending(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(trig(3, 1).replace(PROV, "http://e/at"))
     assert dropped(tmp_path / "a.trig") == [(G1, "")]
     assert dropped(tmp_path / "a.trig.gz") == [("<http://e/g2>", "")]
-    assert dropped(tmp_path / "a.txt", format="trig", properties=Properties("http://e/at")) == [("<http://e/g3>", "")]
+    assert dropped(tmp_path / "a.txt", format="trig", time_property="http://e/at") == [("<http://e/g3>", "")]
 
 
 def test_of_a_file_that_ends_too_early_nothing_else_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,6 @@ from penstock.errors import LoadError
 from penstock.io.columns import ELEMENTS, LOGGED, ddl, logged
 from penstock.io.nquads import parse
 from penstock.io.splits import Split
-from penstock.stream.base.stream_options import StreamOptions
 from penstock.stream.ingest.bounded_sources import BoundedSources
 from penstock.stream.ingest.dead_letters import DeadLetters, line_of
 from penstock.stream.ingest.derived_streams import elements as derived
@@ -29,7 +28,7 @@ from penstock.stream.ingest.load_task import write_part
 from penstock.stream.ingest.log_writer import ArrivedBatch, LogWriter
 from penstock.stream.ingest.sources.folder import Dropped
 from penstock.stream.ingest.spool import Block
-from penstock.stream.ingest.stream_declaration import declare
+from penstock.stream.ingest.stream_declaration import Declared, declare
 from penstock.stream.log.stream_log import Counts, StreamLog
 from penstock.testing import ManualClock
 from tests.support.arrivals import STREAM, elements, text
@@ -183,7 +182,7 @@ def test_a_task_writes_what_lasts(tmp_path: Path) -> None:
 
 
 def test_late_is_what_ends_late_and_is_readable_again(tmp_path: Path) -> None:
-    streams = {STREAM: StreamOptions(lateness=5)}
+    streams = {STREAM: Declared(lateness=5)}
     intake = LogWriter(StreamLog(tmp_path / "log"), DeadLetters(tmp_path / "dead"), ManualClock(), streams)
     data = lines([(ONE, 0, 20), (ONE, 1, 15), (ONE, 2, 14), (ONE, 13)], None, 0)
     intake.take(ArrivedBatch(STREAM, "spool", 0), of_blocks(STREAM, [Block(STREAM, data)]))
@@ -223,7 +222,7 @@ def table_of(columns: dict[str, Sequence[object]], type: pa.DataType) -> pa.Tabl
 
 
 def dropped(path: Path) -> list[Reading]:
-    return list(of_file(Dropped(str(path), 0, 0), STREAM, StreamOptions()))
+    return list(of_file(Dropped(str(path), 0, 0), STREAM, Declared()))
 
 
 @pytest.mark.parametrize("type", [pa.int64(), pa.timestamp("us"), pa.timestamp("us", "Europe/Paris")])

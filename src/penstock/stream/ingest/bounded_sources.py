@@ -18,7 +18,6 @@ from penstock.io.nquads import parse
 from penstock.io.splits import Split, chunks, filesystem, splits
 from penstock.stream.base import durable_files
 from penstock.stream.base.clock import Clock
-from penstock.stream.base.stream_options import StreamOptions
 from penstock.stream.ingest.changed_files import Sizes
 from penstock.stream.ingest.dead_letters import DeadLetters, Malformed
 from penstock.stream.ingest.element_reader import of_blocks, of_documents, of_file
@@ -177,7 +176,7 @@ def _items(pieces: Iterable[Split], stream: str, stamp: int | None, documents: D
             yield Reading(parsed.elements, bad)
 
 
-def _parquet_items(path: Path, stream: str, options: StreamOptions) -> Iterator[Reading]:
+def _parquet_items(path: Path, stream: str, options: Declared) -> Iterator[Reading]:
     _fits(path)
     for file in _parquet_files(path):
         yield from of_file(Dropped(str(file), 0, file.stat().st_size), stream, options)

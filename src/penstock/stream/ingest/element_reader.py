@@ -17,11 +17,11 @@ from penstock.io.graphs import PROPERTIES, Documents, Properties, parse_document
 from penstock.io.nquads import BadLine, Parsed, parse, scope
 from penstock.io.splits import Split, chunks, filesystem
 from penstock.stream.base import time_values
-from penstock.stream.base.stream_options import StreamOptions
 from penstock.stream.ingest.dead_letters import Malformed
 from penstock.stream.ingest.late_filter import Advance, Item, Reading
 from penstock.stream.ingest.sources.folder import Dropped
 from penstock.stream.ingest.spool import Block
+from penstock.stream.ingest.stream_declaration import Declared
 
 __all__ = ["of_blocks", "of_documents", "of_file"]
 
@@ -70,7 +70,7 @@ def _in_pieces(bad: Iterable[BadLine], pieces: Iterable[bytes], stream: str) -> 
         yield Malformed(stream, found.line - before, found.text, found.reason)
 
 
-def of_file(file: Dropped, stream: str, options: StreamOptions) -> Iterator[Reading]:
+def of_file(file: Dropped, stream: str, options: Declared) -> Iterator[Reading]:
     """What a dropped file holds, by its name's ending."""
     stamp = file.modified if options.stamped_on_arrival else None
     try:

@@ -9,11 +9,11 @@ from pyspark.sql import SparkSession
 from penstock.errors import LoadError
 from penstock.io.graphs import Documents
 from penstock.io.splits import splits
-from penstock.stream.base.stream_options import StreamOptions
 from penstock.stream.ingest import parallel_load
 from penstock.stream.ingest.element_reader import of_file
 from penstock.stream.ingest.log_writer import ArrivedBatch, LogWriter
 from penstock.stream.ingest.sources.folder import Dropped
+from penstock.stream.ingest.stream_declaration import Declared
 from penstock.stream.log.stream_log import StreamLog
 
 __all__ = ["take_files"]
@@ -28,7 +28,7 @@ def take_files(
     intake: LogWriter,
     batch: ArrivedBatch,
     files: Sequence[Dropped],
-    options: StreamOptions,
+    options: Declared,
 ) -> None:
     """Bring the files of a batch into the log, in order."""
     if log.holds(batch.stream, batch.source, batch.number):
@@ -38,7 +38,7 @@ def take_files(
     intake.take(batch, (reading for file in files for reading in of_file(file, batch.stream, options)))
 
 
-def _is_work_for_spark(files: Sequence[Dropped], options: StreamOptions) -> bool:
+def _is_work_for_spark(files: Sequence[Dropped], options: Declared) -> bool:
     large = sum(file.size for file in files) > _SMALL
     known = all(file.path.lower().endswith(_LINES) or options.documents.kind(file.path) for file in files)
     return large and not options.stamped_on_arrival and known

@@ -17,7 +17,6 @@ from penstock.errors import PenstockError
 from penstock.stream.base import durable_files, watermark
 from penstock.stream.base.clock import Clock
 from penstock.stream.base.failpoints import reach
-from penstock.stream.base.stream_options import StreamOptions
 from penstock.stream.ingest import sources, spool, spool_source
 from penstock.stream.ingest.dead_letters import DeadLetters
 from penstock.stream.ingest.element_reader import of_blocks
@@ -29,10 +28,11 @@ from penstock.stream.ingest.sources.folder import Folder, dropped
 from penstock.stream.ingest.sources.iterable import IterableSource
 from penstock.stream.ingest.sources.receiver import Receiver
 from penstock.stream.ingest.spool import Block, Spool
+from penstock.stream.ingest.stream_declaration import Declared
 from penstock.stream.ingest.streaming_query import StreamingQueryRunner, streaming_session
 from penstock.stream.log.stream_log import StreamLog
 
-__all__ = ["Ingest", "StreamOptions", "StreamStatus"]
+__all__ = ["Ingest", "StreamStatus"]
 
 _SPOOL = "spool"
 _WATCHING = "200 milliseconds"  # between two looks at a folder: each look costs some milliseconds
@@ -62,7 +62,7 @@ class Ingest:
         session: SparkSession,
         root: Path | str,
         clock: Clock,
-        streams: Mapping[str, StreamOptions],
+        streams: Mapping[str, Declared],
         log: StreamLog | None = None,
     ) -> None:
         self._root = Path(root)
@@ -85,7 +85,7 @@ class Ingest:
         for stream in self._sources:
             self._open(self._streaming, stream)
 
-    def add(self, stream: str, options: StreamOptions) -> None:
+    def add(self, stream: str, options: Declared) -> None:
         """Take one more stream; if ingest runs, its source is read from now on."""
         self._streams[stream] = options
         if options.source is not None:
@@ -210,8 +210,8 @@ class Ingest:
     def _checkpoint(self, name: str) -> Path:
         return self._root / "ingest" / name
 
-    def _options(self, stream: str) -> StreamOptions:
-        return self._streams.get(stream, StreamOptions())
+    def _options(self, stream: str) -> Declared:
+        return self._streams.get(stream, Declared())
 
     def _check(self) -> None:
         if self.error is not None:

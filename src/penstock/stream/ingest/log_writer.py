@@ -13,11 +13,11 @@ from typing import TypeAlias
 
 from penstock.stream.base import watermark
 from penstock.stream.base.clock import Clock
-from penstock.stream.base.stream_options import StreamOptions
 from penstock.stream.base.watermark import Position
 from penstock.stream.ingest.dead_letters import DeadLetters
 from penstock.stream.ingest.late_filter import Advance, BatchWriter, Item
 from penstock.stream.ingest.load_task import LoadedFile
+from penstock.stream.ingest.stream_declaration import Declared
 from penstock.stream.log.stream_log import StreamLog
 
 __all__ = ["ArrivedBatch", "LogWriter"]
@@ -46,7 +46,7 @@ def _anything(_: BatchWriter) -> None: ...
 class LogWriter:
     """Brings batches into the log, and knows through when streams are complete. For any thread."""
 
-    def __init__(self, log: StreamLog, dead: DeadLetters, clock: Clock, streams: Mapping[str, StreamOptions]) -> None:
+    def __init__(self, log: StreamLog, dead: DeadLetters, clock: Clock, streams: Mapping[str, Declared]) -> None:
         self._log = log
         self._dead = dead
         self._clock = clock
@@ -83,11 +83,11 @@ class LogWriter:
         self._heard[stream] = self._clock.now()
 
     def position(self, stream: str) -> Position:
-        options = self._streams.get(stream, StreamOptions())
+        options = self._streams.get(stream, Declared())
         return Position(
             self._log.newest(stream),
             self._log.complete(stream),
-            options.lateness,
+            options.allowed_lateness,
             self._heard.get(stream, self._began),
             options.idle,
             options.advance,

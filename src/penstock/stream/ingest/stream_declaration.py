@@ -1,4 +1,4 @@
-"""The streams that were declared, and what their sources are: files that end, or something that goes on."""
+"""Stream declarations: the source of a stream, be it a file that ends or a live one, and how its event time moves."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from typing import Any, TypeAlias
 from pyoxigraph import NamedNode, Triple
 
 from penstock.errors import LoadError, PenstockError
-from penstock.io.graphs import GENERATED_AT, Properties, kind_named
-from penstock.stream.base.stream_options import StreamOptions
+from penstock.io.graphs import GENERATED_AT, Documents, Properties, kind_named
 from penstock.stream.base.time_values import Duration, Moment, microseconds
 from penstock.stream.ingest.elements import Elements, lines
 from penstock.stream.ingest.sources.receiver import address_of
@@ -28,7 +27,13 @@ UNLIMITED = 1 << 62  # microseconds: no element is that late, and time minus thi
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """A stream as the user declared it; durations are microseconds, None where nothing was said."""
+    """A stream declaration: its source (None: pushes alone) and how its event time moves. Durations are microseconds.
+
+    `lateness` is the allowed lateness, by how much an element may be behind the newest one (None: not declared). `idle`
+    is the silence after which the stream no longer holds back the watermark of a query, and with `advance` its
+    event time moves with the clock. The `format` "nt" has no times: lines get that of their arrival. The properties say
+    when a graph of a document was.
+    """
 
     source: Any = None
     lateness: int | None = None
@@ -64,15 +69,33 @@ class Declared:
     def properties(self) -> Properties:
         return Properties(self.time_property or GENERATED_AT, self.start_property, self.end_property)
 
-    def live(self) -> StreamOptions:
-        """For ingest. A file is read before that starts."""
-        source = None if self.is_file else self.source
-        return StreamOptions(source, self.lateness or 0, self.idle, self.advance, self.format, self.properties)
+    @property
+    def documents(self) -> Documents:
+        """How documents of graphs are read."""
+        return Documents(self.format, self.properties)
 
-    def bounded(self) -> StreamOptions:
-        """For what is there as a whole: nothing is late unless somebody said what late is."""
+    @property
+    def kind(self) -> str | None:
+        """The kind of the documents that come as text; None: lines of timestamped N-Quads."""
+        return kind_named(self.format)
+
+    @property
+    def stamped_on_arrival(self) -> bool:
+        return self.format in ("nt", "ntriples")
+
+    @property
+    def allowed_lateness(self) -> int:
+        """The declared lateness; without one no element may be behind another."""
+        return self.lateness or 0
+
+    def live(self) -> Declared:
+        """The view of ingest, before which files have been read."""
+        return replace(self, source=None) if self.is_file else self
+
+    def bounded(self) -> Declared:
+        """The view of a bounded run: no element is late unless a lateness is declared, and no clock moves the time."""
         lateness = UNLIMITED if self.lateness is None else self.lateness
-        return StreamOptions(None, lateness, None, False, self.format, self.properties)
+        return replace(self, source=None, lateness=lateness, idle=None, advance=False)
 
     def remembered(self) -> dict[str, Any]:
         """For the registry. What lives in this process alone cannot be remembered."""

@@ -41,7 +41,7 @@ class StreamView:
     def ripe(self, stream: str) -> int | None:
         """By the elements alone, and by what was said; a stream that nobody reads need not follow the clock."""
         newest, said = self._log.newest(stream), self._log.complete(stream)
-        ends = [said, None if newest is None else newest - (self._streams[stream].lateness or 0) - 1]
+        ends = [said, None if newest is None else newest - self._streams[stream].allowed_lateness - 1]
         return max((end for end in ends if end is not None), default=None)
 
     def tidy(self, stream: str, horizon: int, keep_last: int) -> None:

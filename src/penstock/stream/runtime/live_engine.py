@@ -108,7 +108,7 @@ def next_by_clock(units: Iterable[EvaluationGroup], streams: Mapping[str, Declar
     for unit in units:
         moving = [streams[name] for name in unit.inputs if name in streams and streams[name].advance]
         if moving and unit.ready and unit.plan is not None and unit.progress is not None:
-            patience = max(declared.lateness or 0 for declared in moving)
+            patience = max(declared.allowed_lateness for declared in moving)
             moments.append(unit.plan.schedule.next_instant(unit.progress) + patience + 1)
     return min(moments, default=None)
 

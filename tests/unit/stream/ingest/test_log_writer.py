@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from penstock.io.nquads import parse
 from penstock.io.splits import Split
-from penstock.stream.base.stream_options import StreamOptions
 from penstock.stream.ingest import load_task
 from penstock.stream.ingest.dead_letters import DeadLetters
 from penstock.stream.ingest.element_reader import of_blocks, of_file
@@ -23,6 +22,7 @@ from penstock.stream.ingest.late_filter import Advance, Reading
 from penstock.stream.ingest.log_writer import ArrivedBatch, LogWriter
 from penstock.stream.ingest.sources.folder import Dropped
 from penstock.stream.ingest.spool import Block
+from penstock.stream.ingest.stream_declaration import Declared
 from penstock.stream.log.stream_log import Counts, StreamLog
 from penstock.testing import ManualClock
 from tests.support.arrivals import SECOND, STREAM, elements, text
@@ -30,7 +30,7 @@ from tests.unit.stream.log.test_stream_log import times
 
 
 def intake(root: Path, clock: ManualClock | None = None, **options: object) -> LogWriter:
-    streams = {STREAM: StreamOptions(**options)}  # type: ignore[arg-type]
+    streams = {STREAM: Declared(**options)}  # type: ignore[arg-type]
     return LogWriter(StreamLog(root / "log"), DeadLetters(root / "dead"), clock or ManualClock(), streams)
 
 
@@ -141,7 +141,7 @@ def test_what_was_called_complete_stays_so(tmp_path: Path) -> None:
 
 def test_a_silent_stream_holds_nobody_back_and_is_moved_along(tmp_path: Path) -> None:
     clock = ManualClock()
-    streams = {"a": StreamOptions(), "b": StreamOptions(idle=10 * SECOND)}
+    streams = {"a": Declared(), "b": Declared(idle=10 * SECOND)}
     taking = LogWriter(log(tmp_path), DeadLetters(tmp_path / "dead"), clock, streams)
     taking.take(ArrivedBatch("a", "spool", 0), [Reading(elements([100]))])
     taking.take(ArrivedBatch("b", "spool", 0), [Reading(elements([50]))])
@@ -174,7 +174,7 @@ def parts_of(folder: Path, pieces: Iterable[bytes]) -> list[load_task.LoadedFile
 
 def test_parts_are_looked_into_only_where_something_may_be_late(tmp_path: Path) -> None:
     shared, batch = log(tmp_path), ArrivedBatch(STREAM, "folder", 0)
-    taking = LogWriter(shared, DeadLetters(tmp_path / "dead"), ManualClock(), {STREAM: StreamOptions(lateness=5)})
+    taking = LogWriter(shared, DeadLetters(tmp_path / "dead"), ManualClock(), {STREAM: Declared(lateness=5)})
     folder = shared.begin(STREAM, "folder", 0)
     parts = parts_of(folder, [text([10, 20]), text([16, 14, 30]), text([31, 20, 27, 32]), b"bad\n", text([40])])
     untouched = [Path(parts[at].path).stat().st_mtime_ns for at in (0, 4)]
@@ -190,7 +190,7 @@ def test_parts_are_looked_into_only_where_something_may_be_late(tmp_path: Path) 
 
 
 def read(path: Path, **options: object) -> list[Reading]:
-    return list(of_file(Dropped(str(path), 77, 0), STREAM, StreamOptions(**options)))  # type: ignore[arg-type]
+    return list(of_file(Dropped(str(path), 77, 0), STREAM, Declared(**options)))  # type: ignore[arg-type]
 
 
 def stamps(readings: Iterable[Reading]) -> list[int]:
