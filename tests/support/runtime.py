@@ -94,7 +94,7 @@ def segment(first: int, last: int, rows: int = 1, name: str = "") -> Segment:
 
 @dataclass
 class FakeInputs:
-    """A log in memory, whose streams are complete through what `ends` says."""
+    """A log in memory; `ends` are the watermarks of its streams."""
 
     held: dict[str, list[Segment]] = field(default_factory=dict)
     ends: dict[str, int | None] = field(default_factory=dict)
@@ -124,11 +124,22 @@ class FakeInputs:
         self.undone.append((stream, number))
         self.held[stream] = [part for part in self.held.get(stream, []) if part.paths != (f"derived-{number}",)]
 
-    def complete(self, streams: Iterable[str], others: Iterable[int | None] = ()) -> int | None:
+    @property
+    def watermarks(self) -> FakeWatermarks:
+        return FakeWatermarks(self.ends)
+
+
+@dataclass
+class FakeWatermarks:
+    """Watermarks of declared streams by name."""
+
+    ends: dict[str, int | None]
+
+    def combined(self, streams: Iterable[str], others: Iterable[int | None] = ()) -> int | None:
         ends = [*(self.ends.get(stream) for stream in streams), *others]
         return None if None in ends else min(end for end in ends if end is not None)
 
-    def ripe(self, stream: str) -> int | None:
+    def of(self, stream: str) -> int | None:
         return self.ends.get(stream)
 
 
@@ -217,4 +228,4 @@ def saved(one: RegisteredQuery) -> int | None:
 
 def rounds(inputs: FakeInputs, *tasks: RegisteredQuery, **options: Any) -> Rounds:
     """A round for these."""
-    return Rounds(inputs, units(*tasks), **options)
+    return Rounds(inputs, inputs.watermarks, units(*tasks), **options)

@@ -62,10 +62,9 @@ def test_pushes_reach_the_log(open_ingest: Opener) -> None:
     ingest.drain()
     assert times(ingest.log) == [5 * SECOND, 6 * SECOND]
     assert times(ingest.log, "http://example.org/other") == [1]
-    status = ingest.status()[STREAM]
-    assert (status.elements, status.late, status.malformed) == (2, 1, 1)
-    assert (status.newest, status.complete) == (6 * SECOND, 5 * SECOND - 1)
-    assert ingest.complete([STREAM]) == 5 * SECOND - 1
+    assert ingest.log.counts(STREAM) == Counts(2, late=1, malformed=1)
+    assert (ingest.log.newest(STREAM), ingest.watermarks.of(STREAM)) == (6 * SECOND, 5 * SECOND - 1)
+    assert ingest.watermarks.combined([STREAM]) == 5 * SECOND - 1
 
 
 def test_a_stop_and_a_start_lose_nothing(open_ingest: Opener) -> None:
@@ -171,7 +170,7 @@ def test_advancing_comes_after_what_was_pushed_before(open_ingest: Opener) -> No
     ingest.start()
     ingest.drain()
     assert times(ingest.log) == [5, 100]
-    assert ingest.complete([STREAM]) == 99
+    assert ingest.watermarks.combined([STREAM]) == 99
 
 
 def test_the_clock_does_not_overtake_a_push(open_ingest: Opener) -> None:
@@ -179,11 +178,11 @@ def test_the_clock_does_not_overtake_a_push(open_ingest: Opener) -> None:
     ingest = open_ingest(clock=clock, advance=True)
     ingest.push(STREAM, text([10]))
     clock.advance(90)
-    assert ingest.complete([STREAM]) == 9
+    assert ingest.watermarks.combined([STREAM]) == 9
     ingest.start()
     ingest.drain()
     assert times(ingest.log) == [10]
-    assert ingest.complete([STREAM]) == 99
+    assert ingest.watermarks.combined([STREAM]) == 99
 
 
 def test_lines_get_the_time_of_their_arrival(open_ingest: Opener) -> None:
@@ -269,4 +268,4 @@ def test_a_stream_can_be_added_while_it_runs(open_ingest: Opener, drops: Path) -
     ingest.add("http://example.org/added", Declared(str(drops)))
     ingest.drain()
     assert times(ingest.log, "http://example.org/added") == [1]
-    assert ingest.status()["http://example.org/added"].elements == 1
+    assert ingest.log.counts("http://example.org/added").elements == 1

@@ -18,6 +18,7 @@ from penstock.io import graphs
 from penstock.io.graphs import Properties
 from penstock.io.nquads import BadLine, parse, scope
 from penstock.io.splits import Split
+from penstock.stream.base.watermark import Watermarks
 from penstock.stream.ingest import spool
 from penstock.stream.ingest.bounded_sources import BoundedSources
 from penstock.stream.ingest.dead_letters import DeadLetters, line_of
@@ -161,7 +162,8 @@ def test_blank_nodes_of_two_documents_never_meet() -> None:
 
 
 def test_documents_lines_and_time_come_in_their_order(tmp_path: Path) -> None:
-    intake = LogWriter(StreamLog(tmp_path / "log"), DeadLetters(tmp_path / "dead"), ManualClock(), {})
+    log = StreamLog(tmp_path / "log")
+    intake = LogWriter(log, DeadLetters(tmp_path / "dead"), Watermarks(log, ManualClock(), {}))
     blocks = [
         Block(STREAM, text([SECOND])),
         Block(STREAM, trig(1, 2).encode(), kind="trig"),

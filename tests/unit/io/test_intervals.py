@@ -18,6 +18,7 @@ from penstock.errors import LoadError
 from penstock.io.columns import ELEMENTS, LOGGED, ddl, logged
 from penstock.io.nquads import parse
 from penstock.io.splits import Split
+from penstock.stream.base.watermark import Watermarks
 from penstock.stream.ingest.bounded_sources import BoundedSources
 from penstock.stream.ingest.dead_letters import DeadLetters, line_of
 from penstock.stream.ingest.derived_streams import elements as derived
@@ -183,7 +184,8 @@ def test_a_task_writes_what_lasts(tmp_path: Path) -> None:
 
 def test_late_is_what_ends_late_and_is_readable_again(tmp_path: Path) -> None:
     streams = {STREAM: Declared(lateness=5)}
-    intake = LogWriter(StreamLog(tmp_path / "log"), DeadLetters(tmp_path / "dead"), ManualClock(), streams)
+    log = StreamLog(tmp_path / "log")
+    intake = LogWriter(log, DeadLetters(tmp_path / "dead"), Watermarks(log, ManualClock(), streams))
     data = lines([(ONE, 0, 20), (ONE, 1, 15), (ONE, 2, 14), (ONE, 13)], None, 0)
     intake.take(ArrivedBatch(STREAM, "spool", 0), of_blocks(STREAM, [Block(STREAM, data)]))
     assert in_log(tmp_path) == [(0, 20), (1, 15)]

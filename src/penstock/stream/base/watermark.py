@@ -1,30 +1,34 @@
-"""Up to when streams are complete: pure arithmetic on what is known of them and the time.
+"""Watermarks: the event time up to which streams are complete.
 
-A stream is *complete through* X when every element with ts ≤ X that will ever count is in the log: one that comes
-later is late. An element may be older than the newest one by the stream's lateness, so a stream is complete through
-`newest − lateness − 1`. Three things move it further: somebody says so, the clock (where the user asks for it), and
-silence, which makes a stream *idle*, so that it does not hold back others in the same query.
+The watermark of a stream is X when every element with ts ≤ X that will ever count is in the log: one that comes later
+is late. An element may be older than the newest one by the allowed lateness, so the watermark is
+`newest − lateness − 1`. Three things move it further: `advance`, the clock (for a stream declared so), and silence,
+which makes a stream *idle*, so that it does not hold back other streams of the same query.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from threading import RLock
+from typing import Protocol
 
-__all__ = ["Position", "combined", "late_before", "next_change", "watermark"]
+from penstock.stream.base.clock import Clock
+
+__all__ = ["Position", "Watermarks", "combined", "late_before", "next_change", "watermark"]
 
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """What is known of a stream. All times are microseconds; `heard` and `idle` are by the clock, the others by data.
+    """The event time of a stream. All times are microseconds; `heard` and `idle` are by the clock, the others by data.
 
-    `said` is through when somebody has said that the stream is complete, `heard` when something came last (or when
-    listening began). `idle` is the silence after which it is idle (None: never); with `advance` the clock's time is the
-    stream's.
+    `newest` is the greatest time of an element, `advanced_to` the time through which `advance` has called the stream
+    complete, and `heard` when something arrived last (or when listening began). `idle` is the silence after which the
+    stream is idle (None: never); with `advance` the clock's time is the stream's.
     """
 
     newest: int | None = None
-    said: int | None = None
+    advanced_to: int | None = None
     lateness: int = 0
     heard: int = 0
     idle: int | None = None
@@ -35,8 +39,8 @@ class Position:
 
 
 def watermark(position: Position, now: int) -> int | None:
-    """Through when the stream is complete by itself; None: nothing can be said yet."""
-    ends = [position.said]
+    """The watermark of one stream; None: there is none yet."""
+    ends = [position.advanced_to]
     if position.newest is not None:
         ends.append(position.newest - position.lateness - 1)
     if position.advance:
@@ -45,10 +49,10 @@ def watermark(position: Position, now: int) -> int | None:
 
 
 def combined(positions: Iterable[Position], now: int, others: Iterable[int | None] = ()) -> int | None:
-    """Through when all these streams are complete, where idle ones hold nobody back.
+    """The minimum watermark of the streams, where idle ones do not count.
 
-    `others` are the ends of streams that know theirs, as derived ones do. Where all are idle, the one that has come
-    furthest counts: none of them holds that one back.
+    `others` are the watermarks of derived streams. Where all streams are idle, the maximum counts: none of them holds
+    back the one that has come furthest.
     """
     streams = list(positions)
     awake = [watermark(position, now) for position in streams if not position.is_idle(now)] + list(others)
@@ -59,13 +63,85 @@ def combined(positions: Iterable[Position], now: int, others: Iterable[int | Non
 
 
 def late_before(position: Position) -> int | None:
-    """The time before which the next element is late: said to be over, or too far behind the newest."""
-    said = None if position.said is None else position.said + 1
+    """The time before which the next element is late: advanced beyond it, or too far behind the newest."""
+    advanced = None if position.advanced_to is None else position.advanced_to + 1
     behind = None if position.newest is None else position.newest - position.lateness
-    return max((time for time in (said, behind) if time is not None), default=None)
+    return max((time for time in (advanced, behind) if time is not None), default=None)
 
 
 def next_change(positions: Iterable[Position], now: int) -> int | None:
     """When, without any element, the clock alone will next make a stream idle; None: not by itself."""
     moments = (position.heard + position.idle for position in positions if position.idle is not None)
     return min((moment for moment in moments if moment > now), default=None)
+
+
+class EventTimes(Protocol):
+    """The part of the log that watermarks are made of: see `penstock.stream.log.stream_log.StreamLog`."""
+
+    def newest(self, stream: str) -> int | None: ...
+    def advanced_to(self, stream: str) -> int | None: ...
+    def advance(self, stream: str, through: int) -> None: ...
+
+
+class Timing(Protocol):
+    """How the event time of a stream moves: see `penstock.stream.ingest.stream_declaration.Declared`."""
+
+    @property
+    def allowed_lateness(self) -> int: ...
+    @property
+    def idle(self) -> int | None: ...
+    @property
+    def advance(self) -> bool: ...
+
+
+class Watermarks:
+    """The watermarks of the streams of one log, for any thread.
+
+    `lock` is held while a watermark is decided, and has to be held while arrivals are judged by one.
+    """
+
+    def __init__(self, log: EventTimes, clock: Clock, streams: Mapping[str, Timing]) -> None:
+        self._log, self._clock, self._streams = log, clock, streams
+        self.lock = RLock()
+        self.begin(clock.now)
+
+    def begin(self, accepted: Callable[[], int]) -> None:
+        """Count silence from now on. `accepted` is the clock's time up to which all that was accepted is in the log:
+        the clock must not overtake elements that came before."""
+        self._heard: dict[str, int] = {}
+        self._began, self._accepted = self._clock.now(), accepted
+
+    def hear(self, stream: str) -> None:
+        """Note that something has arrived; it may still be on its way."""
+        self._heard[stream] = self._clock.now()
+
+    def position(self, stream: str) -> Position:
+        """The event time of a stream now. An undeclared stream has no allowed lateness and is never idle."""
+        known = Position(self._log.newest(stream), self._log.advanced_to(stream))
+        known = replace(known, heard=self._heard.get(stream, self._began))
+        if (timing := self._streams.get(stream)) is None:
+            return known
+        return replace(known, lateness=timing.allowed_lateness, idle=timing.idle, advance=timing.advance)
+
+    def of(self, stream: str) -> int | None:
+        """The watermark of one stream by its elements and `advance`, without the clock. Asking changes nothing: a
+        stream that no query reads need not follow the clock."""
+        return watermark(replace(self.position(stream), advance=False), 0)
+
+    def combined(self, streams: Iterable[str], others: Iterable[int | None] = ()) -> int | None:
+        """The watermark of a query that reads these streams, for good: whatever comes later for that time is late.
+
+        `others` are the watermarks of the derived streams that it reads. None: there is none yet.
+        """
+        with self.lock:
+            positions = {stream: self.position(stream) for stream in streams}
+            through = combined(positions.values(), self._accepted(), others)
+            for stream, position in positions.items():
+                limit = late_before(position)
+                if through is not None and (limit is None or limit <= through):
+                    self._log.advance(stream, through)
+            return through
+
+    def next_change(self) -> int | None:
+        """When, by the clock, silence alone may move a watermark; None: not by itself."""
+        return next_change(map(self.position, list(self._streams)), self._clock.now())

@@ -1,6 +1,6 @@
-"""What a round sees of the streams: units that are due together read the same segments, so that they can share them.
+"""The segments of streams in one round: units that are due together read the same ones, so that they can share them.
 
-Segments are asked for when it is known through when a stream is complete, and belong to that time.
+Segments are asked for when the watermark is known, and belong to that time.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ __all__ = ["RoundSnapshot"]
 
 
 class HeldStream(Protocol):
-    """What the log holds, and up to when that is all."""
+    """The segments that the log holds of a stream."""
 
     def segments(self, stream: str) -> Sequence[Segment]: ...
-    def complete(self, streams: Iterable[str], others: Iterable[int | None] = ()) -> int | None: ...
 
 
 class RoundSnapshot:
@@ -26,16 +25,8 @@ class RoundSnapshot:
 
     def __init__(self, held: HeldStream) -> None:
         self._held = held
-        self._complete: dict[tuple[tuple[str, ...], tuple[int | None, ...]], int | None] = {}
         self._segments: dict[tuple[str, int | None], Sequence[Segment]] = {}
         self._streams: dict[tuple[str, tuple[str, ...]], StreamFiles] = {}
-
-    def complete(self, declared: tuple[str, ...], others: tuple[int | None, ...]) -> int | None:
-        """Through when these are complete together, beside others that know their ends."""
-        key = declared, others
-        if key not in self._complete:
-            self._complete[key] = self._held.complete(declared, others)
-        return self._complete[key]
 
     def segments(self, streams: Iterable[str], through: int | None) -> dict[str, Sequence[Segment]]:
         """What there is of them, at least through that time."""

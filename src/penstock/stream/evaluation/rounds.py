@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from typing import Protocol
 
 from penstock.algebra.schedule import stretched
@@ -23,7 +24,7 @@ __all__ = ["Inputs", "Rounds"]
 
 
 class Inputs(Deriving, Protocol):
-    """What a round needs of the log, and of what is known about time."""
+    """The streams as a round reads and derives them."""
 
     @property
     def streams(self) -> Iterable[str]:
@@ -35,14 +36,12 @@ class Inputs(Deriving, Protocol):
     def tidy(self, stream: str, horizon: int, keep_last: int) -> None:
         """Let go of what has ts <= horizon, except the newest `keep_last` of it. Nobody reads segments just now."""
 
-    def complete(self, streams: Iterable[str], others: Iterable[int | None] = ()) -> int | None:
-        """Through when these declared streams are complete together, beside others that know their ends.
 
-        It is for good: what comes for that time later is late. None: nothing can be said yet.
-        """
+class StreamTime(Protocol):
+    """The watermarks of declared streams: see `penstock.stream.base.watermark.Watermarks`."""
 
-    def ripe(self, stream: str) -> int | None:
-        """Through when one declared stream is complete by what is known now; asking changes nothing."""
+    def combined(self, streams: Iterable[str], others: Iterable[int | None] = ()) -> int | None: ...
+    def of(self, stream: str) -> int | None: ...
 
 
 class Rounds:
@@ -51,19 +50,20 @@ class Rounds:
     def __init__(
         self,
         inputs: Inputs,
+        watermarks: StreamTime,
         units: EvaluationGroups,
         answered: Callable[[], None] = lambda: None,
         carried: ReportState | None = None,
     ) -> None:
-        self._inputs = inputs
+        self._inputs, self._watermarks = inputs, watermarks
         self._units = units
         self._answering = Evaluator(inputs, units, answered, carried)
 
     def live(self) -> bool:
-        """All that is due now; whether anything was."""
+        """Answer all that is due now; whether anything was. A watermark is asked for once, and holds for the round."""
         ordered, seen = in_order(self._units.arranged()), RoundSnapshot(self._inputs)
-        derived = {unit.output: unit for unit in ordered if unit.output is not None}
-        busy = [self._attempt(unit, seen, lambda unit=unit: _due(unit, derived, seen)) for unit in ordered]  # type: ignore[misc]
+        derived, combined = {unit.output: unit for unit in ordered if unit.output}, cache(self._watermarks.combined)
+        busy = [self._attempt(unit, seen, lambda unit=unit: _due(unit, derived, combined, seen)) for unit in ordered]  # type: ignore[misc]
         self._retain()
         return any(busy)
 
@@ -125,7 +125,7 @@ class Rounds:
         How far streams are is asked first, and then who reads them: a query that is registered while the round goes on
         is among those, or it begins after all that may go.
         """
-        ends = {stream: self._inputs.ripe(stream) for stream in self._inputs.streams}
+        ends = {stream: self._watermarks.of(stream) for stream in self._inputs.streams}
         ends |= {unit.output: unit.progress for unit in self._units if unit.output is not None}
         readers: defaultdict[str, list[tuple[schedule.CompiledQuery | None, int | None]]] = defaultdict(list)
         for unit in self._units:
@@ -138,10 +138,15 @@ class Rounds:
                 self._inputs.tidy(stream, *kept)
 
 
-def _due(unit: EvaluationGroup, derived: Mapping[str, EvaluationGroup], seen: RoundSnapshot) -> Span | None:
-    """Each of its streams is complete, or has been derived, so far."""
+def _due(
+    unit: EvaluationGroup,
+    derived: Mapping[str, EvaluationGroup],
+    combined: Callable[..., int | None],
+    seen: RoundSnapshot,
+) -> Span | None:
+    """The time from its progress to the watermark of its streams. That of a derived stream is its query's progress."""
     declared = tuple(name for name in unit.inputs if name not in derived)
-    through = seen.complete(declared, tuple(derived[name].progress for name in unit.inputs if name in derived))
+    through = combined(declared, tuple(derived[name].progress for name in unit.inputs if name in derived))
     return None if through is None else schedule.span(unit.progress, through, seen.segments(unit.inputs, through))
 
 

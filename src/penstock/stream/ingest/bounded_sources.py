@@ -18,6 +18,7 @@ from penstock.io.nquads import parse
 from penstock.io.splits import Split, chunks, filesystem, splits
 from penstock.stream.base import durable_files
 from penstock.stream.base.clock import Clock
+from penstock.stream.base.watermark import Watermarks
 from penstock.stream.ingest.changed_files import Sizes
 from penstock.stream.ingest.dead_letters import DeadLetters, Malformed
 from penstock.stream.ingest.element_reader import of_blocks, of_documents, of_file
@@ -47,7 +48,7 @@ class BoundedSources:
         self._clock = clock
         self._streams = streams
         self._options = {name: declared.bounded() for name, declared in streams.items()}
-        self._intake = LogWriter(log, dead, clock, self._options)
+        self._intake = LogWriter(log, dead, Watermarks(log, clock, self._options))
         self._sizes = Sizes(log.root)
 
     def read(self, stream: str, session: Callable[[], SparkSession], *, in_place: bool) -> list[Segment]:

@@ -6,17 +6,17 @@ keeps the account of what has been read; a batch that it runs again after a cras
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
 from penstock.errors import PenstockError
-from penstock.stream.base import durable_files, watermark
+from penstock.stream.base import durable_files
 from penstock.stream.base.clock import Clock
 from penstock.stream.base.failpoints import reach
+from penstock.stream.base.watermark import Watermarks
 from penstock.stream.ingest import sources, spool, spool_source
 from penstock.stream.ingest.dead_letters import DeadLetters
 from penstock.stream.ingest.element_reader import of_blocks
@@ -32,23 +32,10 @@ from penstock.stream.ingest.stream_declaration import Declared
 from penstock.stream.ingest.streaming_query import StreamingQueryRunner, streaming_session
 from penstock.stream.log.stream_log import StreamLog
 
-__all__ = ["Ingest", "StreamStatus"]
+__all__ = ["Ingest"]
 
 _SPOOL = "spool"
 _WATCHING = "200 milliseconds"  # between two looks at a folder: each look costs some milliseconds
-
-
-@dataclass(frozen=True, slots=True)
-class StreamStatus:
-    """How a stream is doing. `complete` is by itself; `message` is a sentence when its source has trouble."""
-
-    elements: int
-    late: int
-    malformed: int
-    newest: int | None
-    complete: int | None
-    idle: bool
-    message: str | None
 
 
 class Ingest:
@@ -64,6 +51,7 @@ class Ingest:
         clock: Clock,
         streams: Mapping[str, Declared],
         log: StreamLog | None = None,
+        watermarks: Watermarks | None = None,
     ) -> None:
         self._root = Path(root)
         self._session = session
@@ -72,9 +60,11 @@ class Ingest:
         self._sources = {name: sources.open(o.source) for name, o in streams.items() if o.source is not None}
         self._streaming: SparkSession | None = None  # while it runs
         self.log = log or StreamLog(self._root / "log")
-        self._intake = LogWriter(self.log, DeadLetters(self._root / "dead"), clock, self._streams)
+        self.watermarks = watermarks or Watermarks(self.log, clock, self._streams)
+        self._intake = LogWriter(self.log, DeadLetters(self._root / "dead"), self.watermarks)
         self._spool = Spool(self._root / _SPOOL)
         self._in_flight = InFlight(clock, spool_source.consumed(self._checkpoint(_SPOOL)), self._spool.next_number)
+        self.watermarks.begin(self._in_flight.now)
         self._feedings: list[StreamingQueryRunner] = []
 
     def start(self) -> None:
@@ -129,37 +119,16 @@ class Ingest:
             feeding.settle()
         self._check()
 
-    def complete(self, streams: Sequence[str], others: Iterable[int | None] = ()) -> int | None:
-        """Through when all these streams are complete, for good; None: not yet. Idle ones hold the others back no more.
-
-        `others` are the ends of streams of other kinds that have to be complete as well.
-        """
-        return self._intake.complete(streams, others, self._in_flight.now())
-
-    def next_change(self) -> int | None:
-        """When, by the clock, time alone may make something complete; None: not by itself."""
-        return watermark.next_change(map(self._intake.position, self._streams), self._clock.now())
-
     @property
     def error(self) -> str | None:
         """Why ingest has stopped, in one sentence."""
         return next((feeding.error for feeding in self._feedings if feeding.error is not None), None)
 
-    def status(self) -> dict[str, StreamStatus]:
-        return {stream: self._status(stream) for stream in self._streams}
-
-    def _status(self, stream: str) -> StreamStatus:
-        counts, position, now = self.log.counts(stream), self._intake.position(stream), self._clock.now()
-        source = self._sources.get(stream)
-        return StreamStatus(
-            counts.elements,
-            counts.late,
-            counts.malformed,
-            position.newest,
-            watermark.watermark(position, self._in_flight.now()),
-            position.is_idle(now),
-            source.message if isinstance(source, Receiver) else None,
-        )
+    @property
+    def problems(self) -> dict[str, str]:
+        """A sentence for each stream whose source has trouble."""
+        receivers = {name: source for name, source in self._sources.items() if isinstance(source, Receiver)}
+        return {name: one.message for name, one in receivers.items() if one.message is not None}
 
     def _open(self, session: SparkSession, stream: str) -> None:
         source = self._sources[stream]
@@ -173,7 +142,7 @@ class Ingest:
 
     def _append(self, stream: str, data: bytes, stamp: int | None, kind: str | None = None) -> None:
         self._check()
-        self._intake.hear(stream)
+        self.watermarks.hear(stream)
         with self._in_flight.accepting() as noted:
             noted(self._spool.append(stream, data, stamp, kind))
         reach("spooled")

@@ -30,7 +30,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Advance:
-    """Somebody says that the stream is complete through this time."""
+    """A call of `advance`: the stream is complete through this time."""
 
     through: int
 
@@ -81,8 +81,8 @@ class BatchWriter:
         return len(self.malformed) + self.untold
 
     def _advance(self, through: int) -> None:
-        said = self.position.said
-        self.position = replace(self.position, said=through if said is None else max(said, through))
+        known = self.position.advanced_to
+        self.position = replace(self.position, advanced_to=through if known is None else max(known, through))
 
     def _sift(self, elements: pa.Table) -> pa.Table:
         kept, behind = split_late(elements, self.position)

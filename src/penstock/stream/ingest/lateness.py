@@ -1,7 +1,7 @@
 """Elements that come too late: more than the allowed lateness behind an earlier one, or after time was moved on.
 
-An element is late iff ts < (the greatest ts of all that arrived before it) − lateness, or the stream was said to be
-complete through its time. The rule looks at single elements, so it does not matter how arrivals are cut into batches.
+An element is late iff ts < (the greatest ts of all that arrived before it) − lateness, or the stream was advanced
+beyond its time. The rule looks at single elements, so it does not matter how arrivals are cut into batches.
 """
 
 from __future__ import annotations
@@ -45,4 +45,4 @@ def _late(ts: npt.NDArray[np.int64], position: Position) -> npt.NDArray[np.bool_
     start = ts[0] if position.newest is None else position.newest
     earlier = np.maximum.accumulate(np.concatenate([[start], ts[:-1]]))
     late: npt.NDArray[np.bool_] = ts < earlier - position.lateness
-    return late if position.said is None else late | (ts <= position.said)
+    return late if position.advanced_to is None else late | (ts <= position.advanced_to)

@@ -3,7 +3,7 @@
     <source>-<batch>.json       the manifest of a segment; a segment without one does not exist
     <source>-<batch>.parquet/   its rows
     dropped.json                totals of what is no longer there, and which segments that was the last time
-    complete.json               through when somebody said that the stream is complete
+    advanced.json               the time through which `advance` has called the stream complete
 
 Whatever goes is named in a file before it goes, so that an interrupted removal is finished when the folder is opened.
 """
@@ -21,7 +21,7 @@ from penstock.stream.log.segment import Segment
 
 __all__ = ["DroppedSegments", "StreamPartition"]
 
-_DROPPED, _COMPLETE = "dropped.json", "complete.json"
+_DROPPED, _ADVANCED = "dropped.json", "advanced.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class StreamPartition:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
         self.dropped = _read_dropped(folder / _DROPPED)
-        self.complete = _read_complete(folder / _COMPLETE)
+        self.advanced_to = _read_advanced(folder / _ADVANCED)
         self.segments: dict[str, Segment] = {}
         self.open()
 
@@ -119,10 +119,10 @@ class StreamPartition:
 
     def advance(self, through: int) -> bool:
         """Whether that is further than before."""
-        if self.complete is not None and through <= self.complete:
+        if self.advanced_to is not None and through <= self.advanced_to:
             return False
-        durable_files.replace(self.folder / _COMPLETE, json.dumps(through).encode())
-        self.complete = through
+        durable_files.replace(self.folder / _ADVANCED, json.dumps(through).encode())
+        self.advanced_to = through
         return True
 
     def _remove(self, names: Iterable[str]) -> None:
@@ -152,5 +152,5 @@ def _read_dropped(path: Path) -> DroppedSegments:
     return replace(dropped, names=tuple(dropped.names))
 
 
-def _read_complete(path: Path) -> int | None:
+def _read_advanced(path: Path) -> int | None:
     return int(json.loads(path.read_bytes())) if path.exists() else None

@@ -75,13 +75,13 @@ class StreamLog:
                 total.update(elements=segment.rows, late=segment.late, malformed=segment.malformed)
             return Counts(total["elements"], total["late"], total["malformed"])
 
-    def complete(self, stream: str) -> int | None:
-        """Through when somebody has said (`advance`) that the stream is complete."""
+    def advanced_to(self, stream: str) -> int | None:
+        """The time through which `advance` has called the stream complete; None: it was never called."""
         with self._lock:
-            return self._shelf(stream).complete
+            return self._shelf(stream).advanced_to
 
     def advance(self, stream: str, through: int) -> None:
-        """Say that the stream is complete through this time; it never goes back."""
+        """Call the stream complete through this time; it never goes back."""
         with self._lock:
             moved = self._shelf(stream).advance(through)
         if moved:

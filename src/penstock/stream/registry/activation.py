@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from penstock.errors import PenstockError
+from penstock.stream.base.watermark import Watermarks
 from penstock.stream.evaluation.answer_batch import single_answer
 from penstock.stream.evaluation.plan_cache import PlanCache
 from penstock.stream.ingest.stream_view import StreamView
@@ -42,7 +43,12 @@ class Activation:
 
 
 def beginning(
-    task: RegisteredQuery, derived: Mapping[str, RegisteredQuery], inputs: StreamView, *, live: bool
+    task: RegisteredQuery,
+    derived: Mapping[str, RegisteredQuery],
+    inputs: StreamView,
+    watermarks: Watermarks,
+    *,
+    live: bool,
 ) -> int | None:
     """After which instant a new query starts; None: with the first element.
 
@@ -51,7 +57,7 @@ def beginning(
     """
     if not live and not any(inputs.dropped(stream) for stream in task.inputs):
         return None
-    ends = [derived[name].progress if name in derived else inputs.ripe(name) for name in task.inputs]
+    ends = [derived[name].progress if name in derived else watermarks.of(name) for name in task.inputs]
     return None if None in ends else min((end for end in ends if end is not None), default=None)
 
 

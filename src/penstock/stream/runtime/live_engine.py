@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from penstock.stream.base.clock import Clock
+from penstock.stream.base.watermark import Watermarks
 from penstock.stream.ingest.ingest import Ingest
 from penstock.stream.ingest.spool import numbers
 from penstock.stream.ingest.spool_source import consumed
 from penstock.stream.ingest.stream_declaration import Declared
-from penstock.stream.ingest.stream_view import StreamView
 from penstock.stream.log.stream_log import StreamLog
 from penstock.stream.registry.evaluation_group import EvaluationGroup
 from penstock.stream.runtime.evaluation_thread import EvaluationThread
@@ -38,22 +38,20 @@ class LiveEngine:
         clock: Clock,
         streams: Mapping[str, Declared],
         log: StreamLog,
-        inputs: StreamView,
+        watermarks: Watermarks,
         round: Callable[[], bool],
         units: Iterable[EvaluationGroup],
     ) -> None:
         self._session = session
         self._clock = clock
-        self._inputs = inputs
         self._streams = streams
         self._units = units
         options = {name: declared.live() for name, declared in streams.items()}
-        self.ingest = Ingest(session, root, clock, options, log)
+        self.ingest = Ingest(session, root, clock, options, log, watermarks)
         self._tag = f"penstock-live-{next(_numbers)}"
         self._loop = EvaluationThread(round, clock, self._tick, lambda: session.sparkContext.addJobTag(self._tag))
 
     def start(self) -> None:
-        self._inputs.ingest = self.ingest
         self.ingest.start()
         self._loop.start()
 
@@ -65,7 +63,6 @@ class LiveEngine:
         finally:
             self._loop.stop(None if finish else lambda: self._session.sparkContext.cancelJobsWithTag(self._tag))
             self.ingest.close()
-            self._inputs.ingest = None
 
     def catch_up(self) -> None:
         """Bring what was pushed before into the log, and end."""
@@ -97,7 +94,7 @@ class LiveEngine:
 
     def _tick(self) -> int | None:
         """Time passes for streams that go with the clock, and for those that may fall idle."""
-        changes = (next_by_clock(self._units, self._streams), self.ingest.next_change())
+        changes = (next_by_clock(self._units, self._streams), self.ingest.watermarks.next_change())
         moments = [moment for moment in changes if moment is not None]
         return max(_SOON, min(moments) - self._clock.now()) if moments else None
 

@@ -11,13 +11,16 @@ __all__ = ["EngineStatus", "Progress", "QueryStatus", "StreamStatus"]
 
 @dataclass(frozen=True, slots=True)
 class StreamStatus:
-    """A stream: how many elements are in, how many lines were refused, and up to when it is complete."""
+    """A stream: how many elements are in the log, how many were late or malformed, its newest time and its watermark.
+
+    `problem` is a sentence when its source has trouble.
+    """
 
     elements: int = 0
     late: int = 0
     malformed: int = 0
     newest: datetime | None = None
-    complete: datetime | None = None
+    watermark: datetime | None = None
     problem: str | None = None
 
 

@@ -20,6 +20,7 @@ from penstock.io.sinks import SinkSpec
 from penstock.knowledge.store import Store
 from penstock.spark.session.cancellation import cancellable
 from penstock.stream.base.clock import Clock
+from penstock.stream.base.watermark import Watermarks
 from penstock.stream.evaluation.plan_cache import PlanCache
 from penstock.stream.evaluation.report_state import ReportState
 from penstock.stream.evaluation.rounds import Rounds
@@ -70,14 +71,15 @@ class Runtime:
         self._streams = {name: Declared(**kept) for name, kept in self._registry.load_streams().items()}
         self._log = StreamLog(self._root / "log")
         self._inputs = StreamView(self._log, self._streams)
+        self._watermarks = Watermarks(self._log, clock, self._streams)
         self.plans = PlanCache(store, session, rules, retention)
         self.catalogue = Catalogue(self._registry, self.plans)
         self._units = self.catalogue.units
-        self._status = Status(self._log, self._inputs, self._streams, self.catalogue)
+        self._status = Status(self._log, self._inputs, self._watermarks, self._streams, self.catalogue)
         self._opening = Activation(self.plans, self._inputs, self._units)
         carried = ReportState(self._root / "carried")
         carried.sweep(self._units.files())
-        self._rounds = Rounds(self._inputs, self._units, self._report, carried)
+        self._rounds = Rounds(self._inputs, self._watermarks, self._units, self._report, carried)
         self._live: LiveEngine | None = None
         self._lock = RLock()
         self._rounding = RLock()
@@ -136,7 +138,7 @@ class Runtime:
         if task.output is not None:
             self._log.forget(task.output)
             self._unread.discard(task.output)
-        return beginning(task, self.catalogue.derived, self._inputs, live=live)
+        return beginning(task, self.catalogue.derived, self._inputs, self._watermarks, live=live)
 
     def _check_inputs(self, name: str, query: Query) -> None:
         known = {*self._streams, *self.catalogue.derived}
@@ -225,7 +227,7 @@ class Runtime:
 
     def _make_live(self, streams: dict[str, Declared], round: Callable[[], bool]) -> LiveEngine:
         session, root, clock = self._session(), self._root, self._clock
-        return LiveEngine(session, root, clock, streams, self._log, self._inputs, round, self._units)
+        return LiveEngine(session, root, clock, streams, self._log, self._watermarks, round, self._units)
 
     def _read_files(self) -> None:
         """Files come before what is live. They go through the log, which lets go of them again."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra.schedule import is_periodic, schedule, stretched
 from penstock.stream.base.time_values import to_datetime
+from penstock.stream.base.watermark import Watermarks
 from penstock.stream.ingest.stream_declaration import Declared
 from penstock.stream.ingest.stream_view import StreamView
 from penstock.stream.log.stream_log import StreamLog
@@ -26,9 +27,15 @@ class Status:
     """Looks at the parts."""
 
     def __init__(
-        self, log: StreamLog, inputs: StreamView, streams: Mapping[str, Declared], catalogue: Catalogue
+        self,
+        log: StreamLog,
+        inputs: StreamView,
+        watermarks: Watermarks,
+        streams: Mapping[str, Declared],
+        catalogue: Catalogue,
     ) -> None:
-        self._log, self._inputs, self._streams, self._catalogue = log, inputs, streams, catalogue
+        self._log, self._inputs, self._watermarks = log, inputs, watermarks
+        self._streams, self._catalogue = streams, catalogue
 
     def engine(self, live: LiveEngine | None) -> EngineStatus:
         """The whole of it."""
@@ -47,18 +54,18 @@ class Status:
         return Progress.of(self._seen(None, self._ends()).values(), answers, self._lag(), stretched)
 
     def _ends(self) -> dict[str, int | None]:
-        """Through when streams are complete."""
+        """The watermarks of all streams; that of a derived one is the progress of its query."""
         derived = {name: task.progress for name, task in self._catalogue.derived.items()}
-        return {name: self._inputs.ripe(name) for name in self._streams} | derived
+        return {name: self._watermarks.of(name) for name in self._streams} | derived
 
     def _seen(self, live: LiveEngine | None, ends: Mapping[str, int | None]) -> dict[str, StreamStatus]:
-        problems = _problems(live)
+        problems = {} if live is None else live.ingest.problems
         return {name: self._stream(name, end, problems.get(name)) for name, end in ends.items()}
 
-    def _stream(self, name: str, complete: int | None, problem: str | None) -> StreamStatus:
+    def _stream(self, name: str, watermark: int | None, problem: str | None) -> StreamStatus:
         counts = self._log.counts(name)
         elements = counts.elements + sum(part.rows for part in self._inputs.in_place.get(name, ()))
-        newest, end = to_datetime(self._newest(name)), to_datetime(complete)
+        newest, end = to_datetime(self._newest(name)), to_datetime(watermark)
         return StreamStatus(elements, counts.late, counts.malformed, newest, end, problem)
 
     def _newest(self, name: str) -> int | None:
@@ -103,9 +110,3 @@ def _query(task: RegisteredQuery, wait: _Wait) -> QueryStatus:
     answered = to_datetime(reached.progress)
     skipped = reached.skipped + task.entry.skipped
     return QueryStatus(task.name, task.state, task.error, answered, task.answers, *wait, reached.stretched, skipped)
-
-
-def _problems(live: LiveEngine | None) -> dict[str, str]:
-    if live is None:
-        return {}
-    return {name: status.message for name, status in live.ingest.status().items() if status.message is not None}

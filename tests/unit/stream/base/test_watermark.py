@@ -1,4 +1,4 @@
-"""Up to when streams are complete, and what comes too late. Nothing here waits."""
+"""Watermarks of streams, and late elements. Nothing here waits."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from tests.support.arrivals import elements
         (Position(), None),
         (Position(newest=100), 99),  # more of the same time may come
         (Position(newest=100, lateness=30), 69),
-        (Position(newest=100, said=150), 150),
-        (Position(newest=100, said=50), 99),
+        (Position(newest=100, advanced_to=150), 150),
+        (Position(newest=100, advanced_to=50), 99),
         (Position(newest=100, advance=True), 999),
         (Position(advance=True, lateness=10), 989),
     ],
@@ -61,7 +61,7 @@ def test_late_is_what_is_too_far_behind_an_earlier_one() -> None:
     assert late_times([10, 8, 20, 17, 18, 16, 30], Position(lateness=2)) == [17, 16]
     assert late_times([10, 8], Position(newest=15, lateness=5)) == [8]
     assert late_times([10, 10], Position(newest=10)) == []
-    assert late_times([10, 11, 12], Position(said=11)) == [10, 11]
+    assert late_times([10, 11, 12], Position(advanced_to=11)) == [10, 11]
     assert late_times([], Position(newest=3)) == []
 
 

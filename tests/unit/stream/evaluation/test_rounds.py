@@ -265,5 +265,5 @@ def test_who_registers_while_a_round_goes_on_finds_what_comes_after_its_beginnin
     first = task("first", S, sink=(sink := Registering(second, 24)))
     sink.units = units(first)
     inputs = FakeInputs({S: [segment(1, 45)]}, {S: 44})
-    Rounds(inputs, sink.units).live()
+    Rounds(inputs, inputs.watermarks, sink.units).live()
     assert inputs.discarded == [(S, 20, 0)]

@@ -10,7 +10,6 @@ from __future__ import annotations
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pyarrow as pa
@@ -24,6 +23,7 @@ from penstock.algebra.expressions import Var
 from penstock.algebra.windows import CountWindow, TimeWindow, Window
 from penstock.model.span import Span
 from penstock.stream.base.clock import SystemClock
+from penstock.stream.base.watermark import Watermarks
 from penstock.stream.evaluation.rounds import Rounds
 from penstock.stream.ingest.dead_letters import DeadLetters
 from penstock.stream.ingest.late_filter import Reading
@@ -92,11 +92,9 @@ class Engine:
     def open(self) -> None:
         self.log = StreamLog(self.root / "log")
         declared = {name: Declared(lateness=LATENESS) for name in (S, T)}
-        options = {name: one.live() for name, one in declared.items()}
-        self.intake = LogWriter(self.log, DeadLetters(self.root / "dead"), SystemClock(), options)
+        self.watermarks = Watermarks(self.log, SystemClock(), declared)
+        self.intake = LogWriter(self.log, DeadLetters(self.root / "dead"), self.watermarks)
         self.inputs = StreamView(self.log, declared)
-        complete = SimpleNamespace(complete=lambda streams, others: self.intake.complete(streams, others, 0))
-        self.inputs.ingest = cast(Any, complete)
         registry = MetadataStore(self.root / "registry")
         entries = {entry.name: entry for entry in registry.load()}
         self.units = Alone(registry, NoPlanner())
@@ -129,7 +127,7 @@ class Engine:
         self.intake.take(ArrivedBatch(stream, "spool", number), [Reading(table)])
 
     def round(self) -> None:
-        rounds = Rounds(self.inputs, self.units)
+        rounds = Rounds(self.inputs, self.watermarks, self.units)
         while rounds.live():
             pass
         assert not [task.error for task in self.tasks.values() if task.error]

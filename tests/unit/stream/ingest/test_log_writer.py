@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from penstock.io.nquads import parse
 from penstock.io.splits import Split
+from penstock.stream.base.watermark import Watermarks
 from penstock.stream.ingest import load_task
 from penstock.stream.ingest.dead_letters import DeadLetters
 from penstock.stream.ingest.element_reader import of_blocks, of_file
@@ -31,7 +32,11 @@ from tests.unit.stream.log.test_stream_log import times
 
 def intake(root: Path, clock: ManualClock | None = None, **options: object) -> LogWriter:
     streams = {STREAM: Declared(**options)}  # type: ignore[arg-type]
-    return LogWriter(StreamLog(root / "log"), DeadLetters(root / "dead"), clock or ManualClock(), streams)
+    return made(StreamLog(root / "log"), root, clock or ManualClock(), streams)
+
+
+def made(log: StreamLog, root: Path, clock: ManualClock, streams: dict[str, Declared]) -> LogWriter:
+    return LogWriter(log, DeadLetters(root / "dead"), Watermarks(log, clock, streams))
 
 
 def push(taking: LogWriter, number: int, *blocks: Block) -> None:
@@ -88,7 +93,7 @@ def test_time_that_was_moved_makes_late_what_comes_after(tmp_path: Path) -> None
     taking = intake(tmp_path, lateness=100)
     push(taking, 0, Block(STREAM, text([5])), Block(STREAM, b"", 10), Block(STREAM, text([9, 10])))
     assert times(log(tmp_path)) == [5, 10]
-    assert log(tmp_path).complete(STREAM) == 9
+    assert log(tmp_path).advanced_to(STREAM) == 9
     assert log(tmp_path).counts(STREAM).late == 1
 
 
@@ -100,7 +105,7 @@ def test_a_moved_time_is_not_lost_between_segment_and_crash(tmp_path: Path, monk
             push(intake(tmp_path), 0, *blocks)
     push(intake(tmp_path), 0, *blocks)
     assert times(log(tmp_path)) == [5]
-    assert log(tmp_path).complete(STREAM) == 9
+    assert log(tmp_path).advanced_to(STREAM) == 9
 
 
 def test_lines_without_a_time_get_that_of_their_arrival(tmp_path: Path) -> None:
@@ -123,17 +128,17 @@ def test_any_cut_gives_the_same_log(
     assert log(whole).counts(STREAM) == log(pieces).counts(STREAM)
 
 
-# How far streams are.
+# Watermarks.
 
 
-def complete(taking: LogWriter, *streams: str, now: int, others: Iterable[int | None] = ()) -> int | None:
-    return taking.complete(streams, others, now)
+def combined(taking: LogWriter, *streams: str, others: Iterable[int | None] = ()) -> int | None:
+    return taking._watermarks.combined(streams, others)
 
 
 def test_what_was_called_complete_stays_so(tmp_path: Path) -> None:
     """The clock moves a stream on; what comes then with an earlier time is late, also after a restart."""
-    taking = intake(tmp_path, advance=True, lateness=2)
-    assert complete(taking, STREAM, now=50) == 47
+    taking = intake(tmp_path, ManualClock(50), advance=True, lateness=2)
+    assert combined(taking, STREAM) == 47
     again = intake(tmp_path, lateness=1000)
     push(again, 0, Block(STREAM, text([47, 48])))
     assert times(log(tmp_path)) == [48]
@@ -142,22 +147,22 @@ def test_what_was_called_complete_stays_so(tmp_path: Path) -> None:
 def test_a_silent_stream_holds_nobody_back_and_is_moved_along(tmp_path: Path) -> None:
     clock = ManualClock()
     streams = {"a": Declared(), "b": Declared(idle=10 * SECOND)}
-    taking = LogWriter(log(tmp_path), DeadLetters(tmp_path / "dead"), clock, streams)
+    taking = made(log(tmp_path), tmp_path, clock, streams)
     taking.take(ArrivedBatch("a", "spool", 0), [Reading(elements([100]))])
     taking.take(ArrivedBatch("b", "spool", 0), [Reading(elements([50]))])
-    assert complete(taking, "a", "b", now=clock.now()) == 49
+    assert combined(taking, "a", "b") == 49
     clock.advance(10 * SECOND)
-    assert complete(taking, "a", "b", now=clock.now()) == 99
+    assert combined(taking, "a", "b") == 99
     taking.take(ArrivedBatch("b", "spool", 1), [Reading(elements([99, 100]))])
     assert times(log(tmp_path), "b") == [50, 100]
-    assert complete(taking, "a", "b", now=clock.now()) == 99
+    assert combined(taking, "a", "b") == 99
 
 
 def test_derived_streams_are_waited_for(tmp_path: Path) -> None:
     taking = intake(tmp_path)
     push(taking, 0, Block(STREAM, text([100])))
-    assert complete(taking, STREAM, now=0, others=[30]) == 30
-    assert complete(taking, STREAM, now=0, others=[None]) is None
+    assert combined(taking, STREAM, others=[30]) == 30
+    assert combined(taking, STREAM, others=[None]) is None
 
 
 # Parts that a job has written.
@@ -174,7 +179,7 @@ def parts_of(folder: Path, pieces: Iterable[bytes]) -> list[load_task.LoadedFile
 
 def test_parts_are_looked_into_only_where_something_may_be_late(tmp_path: Path) -> None:
     shared, batch = log(tmp_path), ArrivedBatch(STREAM, "folder", 0)
-    taking = LogWriter(shared, DeadLetters(tmp_path / "dead"), ManualClock(), {STREAM: Declared(lateness=5)})
+    taking = made(shared, tmp_path, ManualClock(), {STREAM: Declared(lateness=5)})
     folder = shared.begin(STREAM, "folder", 0)
     parts = parts_of(folder, [text([10, 20]), text([16, 14, 30]), text([31, 20, 27, 32]), b"bad\n", text([40])])
     untouched = [Path(parts[at].path).stat().st_mtime_ns for at in (0, 4)]

@@ -60,7 +60,7 @@ def test_everything_survives_reopening(tmp_path: Path) -> None:
     assert times(again) == [10, 30, 5, 20]
     assert again.newest(STREAM) == 30
     assert again.counts(STREAM) == Counts(4, 2, 1)
-    assert again.complete(STREAM) == 17
+    assert again.advanced_to(STREAM) == 17
     assert again.holds(STREAM, "spool", 3)
     assert not again.holds(STREAM, "spool", 4)
     assert not again.holds(STREAM, "other", 0)
@@ -96,7 +96,7 @@ def test_listeners_hear_of_commits_and_of_time(tmp_path: Path) -> None:
     log.advance(STREAM, 5)
     log.advance(STREAM, 4)
     assert heard == [STREAM, STREAM]
-    assert log.complete(STREAM) == 5
+    assert log.advanced_to(STREAM) == 5
 
 
 # Retention.

@@ -121,7 +121,7 @@ class Engine:
         self.catalogue = Catalogue(MetadataStore(folder), Planner())
         entry = entry_of("q", text, None, "keep", None, self.sink, overload)
         self.task = self.catalogue.register(entry, translate(text), self.sink, [S], lambda _: 0)
-        self.rounds = Rounds(self.inputs, self.catalogue.units)
+        self.rounds = Rounds(self.inputs, self.inputs.watermarks, self.catalogue.units)
 
     def round(self, end: int) -> list[int]:
         """The instants that a round answers when streams are complete so far, in milliseconds."""

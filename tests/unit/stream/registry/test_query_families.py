@@ -79,7 +79,7 @@ class Engine:
         carried = None if self.root is None else ReportState(self.root / "carried")
         if carried is not None:
             carried.sweep(self.units.files())
-        self.rounds = Rounds(self.inputs, self.units, carried=carried)
+        self.rounds = Rounds(self.inputs, self.inputs.watermarks, self.units, carried=carried)
         for name in self.texts:
             self._register(name)
 
