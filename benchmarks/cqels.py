@@ -24,6 +24,7 @@ from benchmarks.report import Bar, Section
 from penstock.algebra.build import translate
 from penstock.model.span import Span
 from penstock.optimise import ALL_RULES
+from penstock.spark.evaluation import Evaluation
 from penstock.spark.query.continuous_query import ContinuousQuery
 from penstock.spark.store.store import SparkStore
 from penstock.spark.views.background_tables import BackgroundTables
@@ -141,7 +142,7 @@ class Mode:
         span = Span(begins - 1, begins + dblp.SECOND - 1)
         streams = schedule.visible_segments(self.plan, span, {dblp.STREAM: self.log.segments(dblp.STREAM)}, lambda _: 0)
         before = self._left_open(self.second - 1)
-        made = self.plan.evaluate(streams, span, str(before) if before.exists() else None)
+        made = self.plan.evaluate(Evaluation(streams, span, str(before) if before.exists() else None))
         answers = made.toArrow()
         if self.plan.carries:
             made.write_open(str(self._left_open(self.second)))

@@ -26,6 +26,7 @@ from penstock.knowledge.oxigraph import OxigraphStore
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
 from penstock.optimise import ALL_RULES
+from penstock.spark.evaluation import Evaluation
 from penstock.spark.query.continuous_query import ContinuousQuery
 from penstock.spark.session import session
 from penstock.spark.views.background_tables import BackgroundTables
@@ -89,7 +90,7 @@ class Way:
         self.times.append(seconds(lambda: self.rows.append(self._rows(due))))
 
     def _rows(self, due: Round) -> list[tuple[object, ...]]:
-        table = self.plan.evaluate(due.streams, due.span).toArrow()
+        table = self.plan.evaluate(Evaluation(due.streams, due.span)).toArrow()
         return sorted(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 

@@ -22,6 +22,7 @@ from benchmarks.report import Section
 from penstock.algebra.build import translate
 from penstock.model.span import Span
 from penstock.optimise import ALL_RULES
+from penstock.spark.evaluation import Evaluation
 from penstock.spark.query.continuous_query import ContinuousQuery
 from penstock.spark.store.store import SparkStore
 from penstock.spark.views.background_tables import BackgroundTables
@@ -86,7 +87,7 @@ def measured(
 
 
 def _answer(plan: ContinuousQuery, streams: object, span: Span) -> int:
-    return int(plan.evaluate(streams, span).toArrow().num_rows)  # type: ignore[arg-type]
+    return int(plan.evaluate(Evaluation(streams, span)).toArrow().num_rows)  # type: ignore[arg-type]
 
 
 def _query(mode: str) -> str:

@@ -19,6 +19,7 @@ from penstock.knowledge.oxigraph import OxigraphStore
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
 from penstock.model.term_encoding import decode, encode
+from penstock.spark.evaluation import Evaluation
 from penstock.spark.query.continuous_query import ContinuousQuery
 from penstock.spark.views.background_tables import BackgroundTables
 from tests.oracle import events_texts as texts
@@ -72,7 +73,7 @@ def _rows(continuous: ContinuousQuery, case: Case, folder: Path) -> Iterator[dic
     last = continuous.schedule.last_instant(max((e.end for e in case.world.elements), default=0))
     before = None
     for number, span in enumerate(spans(last, case.cut.spans)):
-        evaluated = continuous.evaluate(streams, span, before)
+        evaluated = continuous.evaluate(Evaluation(streams, span, before))
         yield from evaluated.toArrow().to_pylist()
         if continuous.emit not in ("events", "rstream"):
             before = str(folder / f"{number}.open.parquet")

@@ -18,6 +18,7 @@ from hypothesis import assume, given
 from penstock.algebra.build import translate
 from penstock.algebra.ops import REPORTS, Construct, Query, Registration
 from penstock.knowledge.oxigraph import OxigraphStore
+from penstock.spark.evaluation import Evaluation
 from penstock.spark.query.continuous_query import ContinuousQuery
 from penstock.spark.session.session import private
 from penstock.spark.views.background_tables import BackgroundTables
@@ -91,7 +92,7 @@ def rows_of(streamed: Streamed, planned: Query, emit: str, background: Backgroun
     found: Rows = {}
     before = None
     for number, span in enumerate(spans(streamed, continuous.schedule.last_instant(streamed.last))):
-        evaluated = continuous.evaluate(streams, span, before)
+        evaluated = continuous.evaluate(Evaluation(streams, span, before))
         if emit != "rstream":
             before = str(folder / f"{number}.parquet")
             if number % 2 == 0:

@@ -28,6 +28,7 @@ from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
 from penstock.model.term_encoding import decode, encode
 from penstock.optimise import ALL_RULES
+from penstock.spark.evaluation import Evaluation
 from penstock.spark.query.continuous_query import ContinuousQuery
 from penstock.spark.session.session import private
 from penstock.spark.views.background_tables import BackgroundTables
@@ -106,7 +107,7 @@ def evaluated_on(known: BackgroundTables, streamed: Streamed, query: Generated, 
     streams = {iri.value: written(e, folder / iri.value[-1], streamed) for iri, e in streamed.elements.items()}
     rows: dict[int, list[dict[str, Any]]] = defaultdict(list)
     for span in spans(streamed, continuous.schedule.last_instant(streamed.last)):
-        for row in continuous.evaluate(streams, span).toArrow().to_pylist():
+        for row in continuous.evaluate(Evaluation(streams, span)).toArrow().to_pylist():
             found = rows[row.pop("time")]
             if row.pop(".row"):
                 found.append(row)

@@ -13,6 +13,7 @@ from penstock.algebra.template import template
 from penstock.compile.operators.query_family import ParameterTable
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
+from penstock.spark.evaluation import Evaluation
 from penstock.spark.query.continuous_query import ContinuousQuery
 from penstock.spark.views.background_tables import BackgroundTables
 
@@ -49,7 +50,7 @@ class Setting:
         found: list[dict[str, Any]] = []
         before: Any = None
         for span in self.spans:
-            evaluated = plan.evaluate(self.streams, span, before, span is self.spans[-1], members)
+            evaluated = plan.evaluate(Evaluation(self.streams, span, before, span is self.spans[-1], members))
             rows = evaluated.toArrow()
             assert rows.column_names[:2] == ["time", ".km"] if members else ".km" not in rows.column_names
             found += rows.to_pylist()

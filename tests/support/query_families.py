@@ -8,7 +8,7 @@ at the others the answer is empty.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -19,7 +19,7 @@ from penstock.algebra import ops
 from penstock.algebra.template import Constants, template
 from penstock.compile.operators.query_family import ParameterTable
 from penstock.model.span import Span
-from penstock.model.stream_files import StreamFiles
+from penstock.spark.evaluation import Evaluation
 from penstock.spark.query.open_intervals import OpenIntervalFiles
 from penstock.stream.registry.metadata_store import QueryRecord
 from penstock.stream.registry.registered_query import RegisteredQuery
@@ -71,15 +71,8 @@ class Counting(FakePlan):
     query: ops.Query | None = None
     asked: list[tuple[int, ...] | None] = field(default_factory=list)
 
-    def evaluate(
-        self,
-        streams: Mapping[str, StreamFiles],
-        span: Span,
-        before: OpenIntervalFiles = None,
-        final: bool = False,
-        members: ParameterTable | None = None,
-    ) -> Any:
-        self.seen.append((dict(streams), span))
+    def result(self, evaluation: Evaluation) -> Told:
+        span, before, members = evaluation.span, evaluation.before, evaluation.members
         self.asked.append(None if members is None else members.numbers)
         assert self.query is not None
         if members is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +18,7 @@ from penstock.compile.operators.query_family import ParameterTable
 from penstock.io.sinks import Batch, Position, Sink
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
-from penstock.spark.query.open_intervals import OpenIntervalFiles
+from penstock.spark.evaluation import Evaluation
 from penstock.stream.evaluation.rounds import Rounds
 from penstock.stream.log.stream_log import Segment
 from penstock.stream.registry.evaluation_groups import EvaluationGroups
@@ -59,22 +59,19 @@ class FakePlan:
     def carries(self) -> bool:
         return self.emit not in ("rstream", "events")
 
-    def evaluate(
-        self,
-        streams: Mapping[str, StreamFiles],
-        span: Span,
-        before: OpenIntervalFiles = None,
-        final: bool = False,
-        members: ParameterTable | None = None,
-    ) -> Frame:
-        self.seen.append((dict(streams), span))
+    def evaluate(self, evaluation: Evaluation) -> Any:
+        self.seen.append((dict(evaluation.streams), evaluation.span))
         if self.fails:
             raise RuntimeError("boom\nat line 1")
-        times = list(range_of(span, self.step))
+        return self.result(evaluation)
+
+    def result(self, evaluation: Evaluation) -> Any:
+        """The rows of an evaluation; other plans have others."""
+        times = list(range_of(evaluation.span, self.step))
         if self.graph:
             s, p, o = ([term] * len(times) for term in ELEMENT)
             return Frame(pa.table({"time": times, "s": s, "p": p, "o": o, ".row": [True] * len(times)}))
-        paths = sum(len(stream.paths) for stream in streams.values())
+        paths = sum(len(stream.paths) for stream in evaluation.streams.values())
         return Frame(pa.table({"time": times, "n": [f'"{paths}"'] * len(times), ".row": [True] * len(times)}))
 
     @property

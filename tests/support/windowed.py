@@ -9,14 +9,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from penstock.algebra.ops import Query, Select
-from penstock.algebra.schedule import schedule
+from penstock.algebra.schedule import Schedule, schedule
 from penstock.algebra.windows import CountWindow, TimeWindow, Window
-from penstock.compile.operators.query_family import ParameterTable
 from penstock.io.sinks import Batch, Position
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
-from penstock.spark.query.open_intervals import OpenIntervalFiles
-from tests.support.runtime import Frame
+from penstock.spark.evaluation import Evaluation
+from tests.support.runtime import FakePlan, Frame
 
 
 @dataclass(frozen=True)
@@ -50,22 +49,20 @@ class Elements:
         return {ts for number, (ts, _) in numbered if number % window.step == 0}
 
 
-class DefinedPlan:
-    """Answers with all that is visible. What it says about time is what the real one says."""
+class DefinedPlan(FakePlan):
+    """Answers with all that is visible, at the instants of the real schedule."""
 
     def __init__(self, query: Query) -> None:
-        self._query, self.emit, self.carries = query, "rstream", False
-        self.schedule = schedule(query)
+        super().__init__()
+        self._query = query
 
-    def evaluate(
-        self,
-        streams: Mapping[str, StreamFiles],
-        span: Span,
-        before: OpenIntervalFiles = None,
-        final: bool = False,
-        members: ParameterTable | None = None,
-    ) -> Frame:
-        found = self.answers({name: Elements.read(stream) for name, stream in streams.items()}, span)
+    @property
+    def schedule(self) -> Schedule:
+        return schedule(self._query)
+
+    def result(self, evaluation: Evaluation) -> Frame:
+        elements = {name: Elements.read(stream) for name, stream in evaluation.streams.items()}
+        found = self.answers(elements, evaluation.span)
         rows = [(time, row) for time, content in found.items() for row in content]
         marks = [(time, None) for time in found]
         times = pa.array([time for time, _ in [*rows, *marks]], pa.int64())

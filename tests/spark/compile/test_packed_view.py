@@ -21,6 +21,7 @@ from penstock.compile.windows.evaluation_instants import ChangeInstants
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
 from penstock.optimise import ALL_RULES
+from penstock.spark.evaluation import Evaluation
 from penstock.spark.query.continuous_query import ContinuousQuery
 from penstock.spark.session import jobs
 from penstock.spark.session.session import private
@@ -102,7 +103,7 @@ def answers(text: str, background: BackgroundTables, streams: dict[str, StreamFi
     """Of the last of three spans; what Spark has to answer is kept from the second time on."""
     query = ContinuousQuery(translate(f"PREFIX : <http://e/> {text}"), background, rules=rules, emit="rstream")
     for span in (Span(0, 4 * SECOND), Span(4 * SECOND, 8 * SECOND), Span(8 * SECOND, 10 * SECOND)):
-        found = query.evaluate(streams, span).toArrow()
+        found = query.evaluate(Evaluation(streams, span)).toArrow()
     query.close()
     return sorted(zip(*(column.to_pylist() for column in found.columns), strict=True), key=repr)
 

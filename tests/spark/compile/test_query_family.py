@@ -20,6 +20,7 @@ from penstock.knowledge.oxigraph import OxigraphStore
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
 from penstock.model.term_encoding import encode
+from penstock.spark.evaluation import Evaluation
 from penstock.spark.query.continuous_query import ContinuousQuery
 from penstock.spark.session.session import private
 from penstock.spark.views.background_tables import BackgroundTables
@@ -138,8 +139,8 @@ def going(
     made = [found for query in queries if (found := template(query)) is not None]
     query, rows = made[0].specialised([one.constants for one in made])
     plan = ContinuousQuery(query, background, emit="dstream")
-    plan.evaluate(streams, SPANS[0], members=ParameterTable([1, 2], rows)).write_open(both)
-    ContinuousQuery(queries[1], background, emit="dstream").evaluate(streams, SPANS[0]).write_open(bob)
+    plan.evaluate(Evaluation(streams, SPANS[0], members=ParameterTable([1, 2], rows))).write_open(both)
+    ContinuousQuery(queries[1], background, emit="dstream").evaluate(Evaluation(streams, SPANS[0])).write_open(bob)
     return plan, both, bob
 
 
@@ -158,7 +159,7 @@ def test_members_go_on_where_they_stopped(going: Any, streams: dict[str, StreamF
     ]
     for numbers, before, expected in cases:
         members = ParameterTable(list(numbers), [(NamedNode(f"http://e/{who}"),) for who in numbers.values()])
-        found = plan.evaluate(streams, SPANS[1], before, members=members).toArrow().to_pylist()
+        found = plan.evaluate(Evaluation(streams, SPANS[1], before, members=members)).toArrow().to_pylist()
         assert gone(found) == sorted(expected), (numbers, before)
 
 
@@ -173,4 +174,4 @@ def test_what_a_family_has_left_open_serves_a_query_alone(
 ) -> None:
     _, both, _ = going
     alone = ContinuousQuery(translate(*texts((ROOMS, [(":ann",)]))), background, emit="dstream")
-    assert gone(alone.evaluate(streams, SPANS[1], [(both, 1)]).toArrow().to_pylist()) == ANN
+    assert gone(alone.evaluate(Evaluation(streams, SPANS[1], [(both, 1)])).toArrow().to_pylist()) == ANN

@@ -16,6 +16,7 @@ from penstock.compile.operators.events import sequence_tasks
 from penstock.knowledge.oxigraph import OxigraphStore
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
+from penstock.spark.evaluation import Evaluation
 from penstock.spark.query.continuous_query import ContinuousQuery
 from penstock.spark.session.session import private
 from penstock.spark.views.background_tables import BackgroundTables
@@ -77,7 +78,7 @@ def answers(spark: Any, stream: StreamFiles, text: str) -> Counter[Any]:
     continuous = ContinuousQuery(query, BackgroundTables(private(spark), OxigraphStore()))
     found: Counter[Any] = Counter()
     for span in (Span(0, LAST // 2), Span(LAST // 2, LAST)):
-        rows = continuous.evaluate({"http://example.org/s": stream}, span).toArrow().to_pylist()
+        rows = continuous.evaluate(Evaluation({"http://example.org/s": stream}, span)).toArrow().to_pylist()
         found.update(tuple(row.values()) for row in rows)
     continuous.close()
     return found

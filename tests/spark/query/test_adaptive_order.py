@@ -16,6 +16,7 @@ from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
 from penstock.optimise import ALL_RULES
 from penstock.optimise.walk import nodes
+from penstock.spark.evaluation import Evaluation
 from penstock.spark.query.continuous_query import ContinuousQuery
 from penstock.spark.session.session import private
 from penstock.spark.views.background_tables import BackgroundTables
@@ -54,7 +55,9 @@ def test_the_order_follows_the_stream(
     for number, (a, c) in enumerate([(2, 400), (2, 300), (400, 2)]):
         stream = {STREAM: elements(number, a, c, tmp_path)}
         span = Span(number * STEP, (number + 1) * STEP)
-        answers = [sorted(map(str, way.evaluate(stream, span).toArrow().to_pylist())) for way in (adaptive, fixed)]
+        answers = [
+            sorted(map(str, way.evaluate(Evaluation(stream, span)).toArrow().to_pylist())) for way in (adaptive, fixed)
+        ]
         assert answers[0] == answers[1]
         assert len(answers[0]) == 2 * max(a, c) * (KEYS if max(a, c) >= KEYS else 1) // KEYS
     (change,) = adaptive.history
@@ -73,7 +76,9 @@ def test_spark_joins_in_that_order(background: BackgroundTables, tmp_path: Path)
     """From the left, whatever it may think of the sizes: the last join is the first one that its plan names."""
     stream = {STREAM: elements(0, 300, 2, tmp_path)}
     for rules, variables in ((None, ["k", "m"]), (WITHOUT, ["m", "k"])):
-        evaluated = ContinuousQuery(translate(QUERY), background, rules=rules).evaluate(stream, Span(0, STEP))
+        evaluated = ContinuousQuery(translate(QUERY), background, rules=rules).evaluate(
+            Evaluation(stream, Span(0, STEP))
+        )
         plan = evaluated.frame._jdf.queryExecution().optimizedPlan().toString()
         joins = [line for line in plan.splitlines() if "Join Inner" in line]
         assert [var for line in joins for var in re.findall(r"\b([km])#\d+ =", line)] == variables, plan

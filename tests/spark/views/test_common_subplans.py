@@ -16,6 +16,7 @@ from penstock.io.formats import read
 from penstock.knowledge.oxigraph import OxigraphStore
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
+from penstock.spark.evaluation import Evaluation
 from penstock.spark.query.continuous_query import ContinuousQuery
 from penstock.spark.session.jobs import Jobs
 from penstock.spark.session.session import private
@@ -60,7 +61,7 @@ def answers(queries: Sequence[ContinuousQuery], streams: dict[str, StreamFiles])
     found: list[Counter[tuple[Any, ...]]] = [Counter() for _ in queries]
     for span in SPANS:
         for number, query in enumerate(queries):
-            table = query.evaluate(streams, span).toArrow()
+            table = query.evaluate(Evaluation(streams, span)).toArrow()
             columns = [table.column(i).to_pylist() for i, name in enumerate(table.column_names) if name != ".order"]
             found[number].update(zip(*columns, strict=True))
     return found

@@ -45,14 +45,15 @@ from penstock.model.stream_files import StreamFiles
 from penstock.optimise import walk
 from penstock.optimise.adaptive import Adaptive, Reordered
 from penstock.optimise.cost import ROWS_MADE, cost
+from penstock.spark.evaluation import Evaluation
 from penstock.spark.query.change_result import ChangeResult
-from penstock.spark.query.open_intervals import OpenIntervalFiles, read_open_intervals
+from penstock.spark.query.open_intervals import read_open_intervals
 from penstock.spark.query.snapshot_result import SnapshotResult
 from penstock.spark.session.jobs import Jobs
 from penstock.spark.views.background_tables import BackgroundTables
 from penstock.spark.views.common_subplans import CommonSubplans, shareable
 
-__all__ = ["BackgroundTables", "ChangeResult", "ContinuousQuery", "SnapshotResult", "Span", "StreamFiles"]
+__all__ = ["BackgroundTables", "ChangeResult", "ContinuousQuery", "Evaluation", "SnapshotResult", "Span", "StreamFiles"]
 
 _KEPT = 40  # rows of a part that was answered before are as much work as one of a stream: they are only looked up
 
@@ -85,26 +86,15 @@ class ContinuousQuery:
         self._members: ParameterTable | None = None
         self._by_instant = self.emit != "events"  # whether a row is there at some instants, and not at others
 
-    def evaluate(
-        self,
-        streams: Mapping[str, StreamFiles],
-        span: Span,
-        before: OpenIntervalFiles = None,
-        final: bool = False,
-        members: ParameterTable | None = None,
-    ) -> SnapshotResult | ChangeResult:
-        """The answers at the instants of the span; `streams` has those that the query names, by IRI.
-
-        A query that does not report whole answers takes up what its last evaluation left open, at the path `before`;
-        `final` says that time ends with the span. With `members` it is the plan of a family, and answers for each.
-        """
-        self._take(members)
-        self._size(_rows(streams))
+    def evaluate(self, evaluation: Evaluation) -> SnapshotResult | ChangeResult:
+        """The answers at the instants of the span, as rows that Spark has not computed yet."""
+        self._take(evaluation.members)
+        self._size(_rows(evaluation.streams))
         try:
-            return self._evaluated(streams, span, before, final)
+            return self._evaluated(evaluation)
         except complex_events.Unsettled:
             self._by_instant = True
-            return self._evaluated(streams, span, before, final)
+            return self._evaluated(evaluation)
 
     def _size(self, rows: int, made: float = 0.0) -> None:
         """So many rows are read, and those of the members; and so many are made by joins."""
@@ -117,9 +107,8 @@ class ContinuousQuery:
             self._members.drop(self._jobs.session)
         self._members = members
 
-    def _evaluated(
-        self, streams: Mapping[str, StreamFiles], span: Span, before: OpenIntervalFiles, final: bool
-    ) -> SnapshotResult | ChangeResult:
+    def _evaluated(self, evaluation: Evaluation) -> SnapshotResult | ChangeResult:
+        streams, span = evaluation.streams, evaluation.span
         with naming(), self._planned(streams, span) as (query, context):
             whom = None if self._members is None else self._members.numbers
             if self.emit == "events":
@@ -129,7 +118,7 @@ class ContinuousQuery:
                 frame = self._jobs.session.sql(rstream.changes(query, self.emit, context))
                 return SnapshotResult(frame, [], lambda _: frame)
             if self.emit != "rstream":
-                return self._emitted(query, span, before, final, context)
+                return self._emitted(query, evaluation, context)
             frame = self._jobs.session.sql(rstream.answers(query, context))
             streaming = context.plan.streaming
             assert streaming is not None
@@ -138,16 +127,14 @@ class ContinuousQuery:
             times = self._jobs.session.sql(context.universes[0].sql)
             return SnapshotResult(frame, None, lambda _: times, whom)
 
-    def _emitted(
-        self, query: ops.Query, span: Span, before: OpenIntervalFiles, final: bool, context: Context
-    ) -> ChangeResult:
+    def _emitted(self, query: ops.Query, evaluation: Evaluation, context: Context) -> ChangeResult:
         """What the spells of the span say; only instants at which something is said have an answer."""
-        view, frame = None, read_open_intervals(self._jobs.session, before, self._members)
+        view, frame = None, read_open_intervals(self._jobs.session, evaluation.before, self._members)
         if frame is not None:
             view = context.plan.view()
             frame.createOrReplaceTempView(view)
         columns, text = rstream.spells(query, view, context)
-        found = self._jobs.session.sql(validity.emitted(self.emit, text, columns, span, final))
+        found = self._jobs.session.sql(validity.emitted(self.emit, text, columns, evaluation.span, evaluation.final))
         return ChangeResult(found, columns, self.emit == "intervals")
 
     def _occupied(self, streams: Mapping[str, StreamFiles], span: Span) -> DataFrame:

@@ -27,6 +27,7 @@ from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
 from penstock.optimise import Optimised, Statistics
 from penstock.optimise.cost import estimate
+from penstock.spark.evaluation import Evaluation
 from penstock.spark.store.one_shot import OneShotQuery
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def examined(
     """Of a continuous query at the instants of a span; with `run` rows are counted, without nothing is computed."""
     probe = _Probe(background.session, span)
     with recording(Recorder(probe)) as recorder:
-        frame = query.evaluate(streams, span, final=True).frame
+        frame = query.evaluate(Evaluation(streams, span, final=True)).frame
     held = {name: _held(stream, background) for name, stream in streams.items()}
     return probe.result(recorder, frame, _iris(background.predicates()), held, run)
 

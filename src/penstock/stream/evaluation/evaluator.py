@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from penstock.io.sinks import Batch
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
+from penstock.spark.evaluation import Evaluation
 from penstock.stream.base.failpoints import reach
 from penstock.stream.evaluation.answer_batch import AnswerBatch, AnswerSchema, Frame
 from penstock.stream.evaluation.report_state import ReportState
@@ -54,7 +55,8 @@ class Evaluator:
     ) -> bool:
         """Whether something was delivered, or failed to be. Whoever does not want it stays where it is."""
         members = unit.members(self._units.planner)
-        frame = plan.evaluate(streams, span, self._before(unit, members is None), final, members)
+        before = self._before(unit, members is None)
+        frame = plan.evaluate(Evaluation(streams, span, before, final, members))
         batches = self._alone(unit.first, plan, frame) if members is None else self._each(unit, plan, frame)
         reached = replace(unit.after(span), open=0)
         if plan.carries:

@@ -21,7 +21,6 @@ from penstock.algebra.schedule import Schedule
 from penstock.algebra.windows import SlideWindow
 from penstock.compile import sql
 from penstock.compile.expressions import term_columns
-from penstock.compile.operators.query_family import ParameterTable
 from penstock.compile.reports.validity import SINCE
 from penstock.io.columns import LOGGED, ddl
 from penstock.model import term_encoding
@@ -34,7 +33,7 @@ from penstock.recursive_rules.machine import Element, Machine, merged
 from penstock.recursive_rules.analysis.partition import SUBJECT, Partition, partition
 from penstock.recursive_rules.analysis.rule import Rule, terms_of
 from penstock.recursive_rules.rete.state_format import read_partition, write_partition
-from penstock.spark.query.open_intervals import OpenIntervalFiles
+from penstock.spark.evaluation import Evaluation
 from penstock.spark.query.snapshot_result import marked
 from penstock.spark.views.background_tables import BackgroundTables
 
@@ -69,20 +68,14 @@ class RecursiveRulePlan:
         self._retention = retention
         self._known_following: tuple[Ontology | None, Entailment] = (None, NOTHING)
 
-    def evaluate(
-        self,
-        streams: Mapping[str, StreamFiles],
-        span: Span,
-        before: OpenIntervalFiles = None,
-        final: bool = False,
-        members: ParameterTable | None = None,
-    ) -> RuleResult:
+    def evaluate(self, evaluation: Evaluation) -> RuleResult:
         """The triples that elements of the span complete. A rule is of no family, so it has one file."""
+        before = evaluation.before
         assert before is None or isinstance(before, str)
         following = self._following()
         found, split = _states(before, partition(self._group, following=following))
         states = self._background.session.createDataFrame(found, _STATE)
-        elements = self._elements(streams, span, split)
+        elements = self._elements(evaluation.streams, evaluation.span, split)
         together = elements.groupBy("part").cogroup(states.groupBy("part"))
         return RuleResult(together.applyInArrow(self._advance(following), _MADE), split)
 

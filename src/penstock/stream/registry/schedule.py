@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from penstock.algebra.ops import Query
 from penstock.algebra.schedule import Schedule, schedule
 from penstock.algebra.windows import CountWindow
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
+from penstock.spark.evaluation import Evaluation
 from penstock.stream.evaluation.answer_batch import Frame
 from penstock.stream.log.stream_log import Segment
-
-if TYPE_CHECKING:
-    from penstock.compile.operators.query_family import ParameterTable
-    from penstock.spark.query.open_intervals import OpenIntervalFiles
 
 __all__ = [
     "CompiledQuery",
@@ -40,14 +37,7 @@ class CompiledQuery(Protocol):
 
     emit: str
 
-    def evaluate(
-        self,
-        streams: Mapping[str, StreamFiles],
-        span: Span,
-        before: OpenIntervalFiles = None,
-        final: bool = False,
-        members: ParameterTable | None = None,
-    ) -> Frame: ...
+    def evaluate(self, evaluation: Evaluation) -> Frame: ...
     @property
     def schedule(self) -> Schedule: ...
     @property

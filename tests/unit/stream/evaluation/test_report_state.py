@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 
-from penstock.compile.operators.query_family import ParameterTable
-from penstock.model.span import Span
-from penstock.model.stream_files import StreamFiles
-from penstock.spark.query.open_intervals import OpenIntervalFiles
+from penstock.spark.evaluation import Evaluation
 from penstock.stream.evaluation.report_state import ReportState
 from tests.support.runtime import FakeInputs, FakePlan, Frame, ListSink, range_of, rounds, segment, task
 
@@ -32,18 +28,10 @@ class Left(Frame):
 class Leaving(FakePlan):
     """Something begins with the first instant that is asked for, and ends with the next."""
 
-    def evaluate(
-        self,
-        streams: Mapping[str, StreamFiles],
-        span: Span,
-        before: OpenIntervalFiles = None,
-        final: bool = False,
-        members: ParameterTable | None = None,
-    ) -> Left:
-        self.seen.append(({}, span))
-        times = list(range_of(span, self.step)) if before is not None else []
+    def result(self, evaluation: Evaluation) -> Left:
+        times = list(range_of(evaluation.span, self.step)) if evaluation.before is not None else []
         rows = {"time": pa.array(times, pa.int64()), "n": ['"1"'] * len(times), ".row": [True] * len(times)}
-        return Left(pa.table(rows), 1 if before is None else 0)
+        return Left(pa.table(rows), 1 if evaluation.before is None else 0)
 
 
 def test_files_that_nobody_refers_to_are_swept(tmp_path: Path) -> None:

@@ -1,0 +1,31 @@
+"""The input of one evaluation: a plan's answers are a function of it and of the background."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from penstock.model.span import Span
+from penstock.model.stream_files import StreamFiles
+
+if TYPE_CHECKING:
+    from penstock.compile.operators.query_family import ParameterTable
+    from penstock.spark.query.open_intervals import OpenIntervalFiles
+
+__all__ = ["Evaluation"]
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The streams that a plan names, by IRI, and the span of instants to answer.
+
+    A plan that keeps operator state continues from the files `before`, which its last evaluation has written. `final`
+    says that time ends with the span. With `members` it is the plan of a family of queries, and answers for each.
+    """
+
+    streams: Mapping[str, StreamFiles]
+    span: Span
+    before: OpenIntervalFiles = None
+    final: bool = False
+    members: ParameterTable | None = None
