@@ -143,7 +143,7 @@ class Mode:
         streams = schedule.visible_segments(self.plan, span, {dblp.STREAM: self.log.segments(dblp.STREAM)}, lambda _: 0)
         before = self._left_open(self.second - 1)
         made = self.plan.evaluate(Evaluation(streams, span, str(before) if before.exists() else None))
-        answers = made.toArrow()
+        answers = made.collect()
         if self.plan.carries:
             made.write_open(str(self._left_open(self.second)))
         return answers

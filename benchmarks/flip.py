@@ -90,7 +90,7 @@ class Way:
         self.times.append(seconds(lambda: self.rows.append(self._rows(due))))
 
     def _rows(self, due: Round) -> list[tuple[object, ...]]:
-        table = self.plan.evaluate(Evaluation(due.streams, due.span)).toArrow()
+        table = self.plan.evaluate(Evaluation(due.streams, due.span)).collect()
         return sorted(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 

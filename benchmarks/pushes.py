@@ -87,7 +87,7 @@ def measured(
 
 
 def _answer(plan: ContinuousQuery, streams: object, span: Span) -> int:
-    return int(plan.evaluate(Evaluation(streams, span)).toArrow().num_rows)  # type: ignore[arg-type]
+    return int(plan.evaluate(Evaluation(streams, span)).collect().num_rows)  # type: ignore[arg-type]
 
 
 def _query(mode: str) -> str:

@@ -74,7 +74,7 @@ def _rows(continuous: ContinuousQuery, case: Case, folder: Path) -> Iterator[dic
     before = None
     for number, span in enumerate(spans(last, case.cut.spans)):
         evaluated = continuous.evaluate(Evaluation(streams, span, before))
-        yield from evaluated.toArrow().to_pylist()
+        yield from evaluated.collect().to_pylist()
         if continuous.emit not in ("events", "rstream"):
             before = str(folder / f"{number}.open.parquet")
             evaluated.write_open(before)

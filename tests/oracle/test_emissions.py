@@ -96,9 +96,9 @@ def rows_of(streamed: Streamed, planned: Query, emit: str, background: Backgroun
         if emit != "rstream":
             before = str(folder / f"{number}.parquet")
             if number % 2 == 0:
-                evaluated.toArrow()  # then what is open has been fetched with the rest, else Spark keeps it
+                evaluated.collect()  # then what is open has been fetched with the rest, else Spark keeps it
             evaluated.write_open(before)
-        take(found, evaluated.toArrow().to_pylist())
+        take(found, evaluated.collect().to_pylist())
     if before is not None and emit == "intervals":
         take(found, [{"time": None, **row} for row in opened(background.session, before)])
     continuous.close()

@@ -107,7 +107,7 @@ def evaluated_on(known: BackgroundTables, streamed: Streamed, query: Generated, 
     streams = {iri.value: written(e, folder / iri.value[-1], streamed) for iri, e in streamed.elements.items()}
     rows: dict[int, list[dict[str, Any]]] = defaultdict(list)
     for span in spans(streamed, continuous.schedule.last_instant(streamed.last)):
-        for row in continuous.evaluate(Evaluation(streams, span)).toArrow().to_pylist():
+        for row in continuous.evaluate(Evaluation(streams, span)).collect().to_pylist():
             found = rows[row.pop("time")]
             if row.pop(".row"):
                 found.append(row)

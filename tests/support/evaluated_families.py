@@ -51,7 +51,7 @@ class Setting:
         before: Any = None
         for span in self.spans:
             evaluated = plan.evaluate(Evaluation(self.streams, span, before, span is self.spans[-1], members))
-            rows = evaluated.toArrow()
+            rows = evaluated.collect()
             assert rows.column_names[:2] == ["time", ".km"] if members else ".km" not in rows.column_names
             found += rows.to_pylist()
             if plan.carries:

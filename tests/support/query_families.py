@@ -48,7 +48,7 @@ class Told:
     seen: dict[int, int]
     together: bool
 
-    def toArrow(self) -> pa.Table:
+    def collect(self) -> pa.Table:
         times, numbers, said, real = (
             (list(column) for column in zip(*self.rows, strict=True)) if self.rows else [[]] * 4
         )

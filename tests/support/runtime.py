@@ -32,15 +32,25 @@ ELEMENT = ("<http://e/s>", "<http://e/p>", "<http://e/o>")
 
 @dataclass(frozen=True)
 class Frame:
-    """What a plan gives: something with `toArrow`."""
+    """What a plan gives: something with `collect`."""
+
+    table: pa.Table
+
+    def collect(self) -> pa.Table:
+        return self.table
+
+    def write_open(self, path: str) -> int:
+        raise AssertionError("whole answers leave nothing open")
+
+
+@dataclass(frozen=True)
+class FakeDataFrame:
+    """A DataFrame of Spark whose rows are here."""
 
     table: pa.Table
 
     def toArrow(self) -> pa.Table:
         return self.table
-
-    def write_open(self, path: str) -> int:
-        raise AssertionError("whole answers leave nothing open")
 
 
 @dataclass

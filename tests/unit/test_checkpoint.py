@@ -26,6 +26,7 @@ from penstock.stream.ingest.dead_letters import DeadLetters, Malformed
 from penstock.stream.log.stream_log import StreamLog
 from penstock.stream.registry.metadata_store import GroupProgress, MetadataStore, QueryRecord
 from tests.support.arrivals import STREAM, elements
+from tests.support.runtime import FakeDataFrame
 from tests.unit.stream.evaluation.test_recursive_rule_plan import BY_SUBJECT, RULE, P
 
 PACKAGE = Path(penstock.__path__[0])
@@ -59,22 +60,12 @@ def test_a_state_of_another_format_is_refused(text: str) -> None:
             read(text)
 
 
-class Fetched:
-    """A DataFrame whose rows are here."""
-
-    def __init__(self, table: pa.Table) -> None:
-        self._table = table
-
-    def toArrow(self) -> pa.Table:
-        return self._table
-
-
 def advanced(split: Partition | None, subject: str) -> RuleResult:
     """An evaluation of the rule: one state and no triple."""
     machine = Machine([RULE])
     machine.feed([Element(3, 3, subject, str(P), '"1"')])
     row = dict.fromkeys(_SCHEMA.names) | {"part": 5, "state": machine.save()}
-    return RuleResult(cast(Any, Fetched(pa.Table.from_pylist([row], _SCHEMA))), split)
+    return RuleResult(cast(Any, FakeDataFrame(pa.Table.from_pylist([row], _SCHEMA))), split)
 
 
 def test_the_states_of_rules_come_back_equal(tmp_path: Path) -> None:

@@ -103,7 +103,7 @@ def answers(text: str, background: BackgroundTables, streams: dict[str, StreamFi
     """Of the last of three spans; what Spark has to answer is kept from the second time on."""
     query = ContinuousQuery(translate(f"PREFIX : <http://e/> {text}"), background, rules=rules, emit="rstream")
     for span in (Span(0, 4 * SECOND), Span(4 * SECOND, 8 * SECOND), Span(8 * SECOND, 10 * SECOND)):
-        found = query.evaluate(Evaluation(streams, span)).toArrow()
+        found = query.evaluate(Evaluation(streams, span)).collect()
     query.close()
     return sorted(zip(*(column.to_pylist() for column in found.columns), strict=True), key=repr)
 

@@ -159,7 +159,7 @@ def test_members_go_on_where_they_stopped(going: Any, streams: dict[str, StreamF
     ]
     for numbers, before, expected in cases:
         members = ParameterTable(list(numbers), [(NamedNode(f"http://e/{who}"),) for who in numbers.values()])
-        found = plan.evaluate(Evaluation(streams, SPANS[1], before, members=members)).toArrow().to_pylist()
+        found = plan.evaluate(Evaluation(streams, SPANS[1], before, members=members)).collect().to_pylist()
         assert gone(found) == sorted(expected), (numbers, before)
 
 
@@ -174,4 +174,4 @@ def test_what_a_family_has_left_open_serves_a_query_alone(
 ) -> None:
     _, both, _ = going
     alone = ContinuousQuery(translate(*texts((ROOMS, [(":ann",)]))), background, emit="dstream")
-    assert gone(alone.evaluate(Evaluation(streams, SPANS[1], [(both, 1)])).toArrow().to_pylist()) == ANN
+    assert gone(alone.evaluate(Evaluation(streams, SPANS[1], [(both, 1)])).collect().to_pylist()) == ANN

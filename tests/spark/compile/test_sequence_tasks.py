@@ -78,7 +78,7 @@ def answers(spark: Any, stream: StreamFiles, text: str) -> Counter[Any]:
     continuous = ContinuousQuery(query, BackgroundTables(private(spark), OxigraphStore()))
     found: Counter[Any] = Counter()
     for span in (Span(0, LAST // 2), Span(LAST // 2, LAST)):
-        rows = continuous.evaluate(Evaluation({"http://example.org/s": stream}, span)).toArrow().to_pylist()
+        rows = continuous.evaluate(Evaluation({"http://example.org/s": stream}, span)).collect().to_pylist()
         found.update(tuple(row.values()) for row in rows)
     continuous.close()
     return found

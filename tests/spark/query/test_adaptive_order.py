@@ -56,7 +56,7 @@ def test_the_order_follows_the_stream(
         stream = {STREAM: elements(number, a, c, tmp_path)}
         span = Span(number * STEP, (number + 1) * STEP)
         answers = [
-            sorted(map(str, way.evaluate(Evaluation(stream, span)).toArrow().to_pylist())) for way in (adaptive, fixed)
+            sorted(map(str, way.evaluate(Evaluation(stream, span)).collect().to_pylist())) for way in (adaptive, fixed)
         ]
         assert answers[0] == answers[1]
         assert len(answers[0]) == 2 * max(a, c) * (KEYS if max(a, c) >= KEYS else 1) // KEYS

@@ -61,7 +61,7 @@ def answers(queries: Sequence[ContinuousQuery], streams: dict[str, StreamFiles])
     found: list[Counter[tuple[Any, ...]]] = [Counter() for _ in queries]
     for span in SPANS:
         for number, query in enumerate(queries):
-            table = query.evaluate(Evaluation(streams, span)).toArrow()
+            table = query.evaluate(Evaluation(streams, span)).collect()
             columns = [table.column(i).to_pylist() for i, name in enumerate(table.column_names) if name != ".order"]
             found[number].update(zip(*columns, strict=True))
     return found

@@ -72,7 +72,7 @@ def streams(tmp_path_factory: pytest.TempPathFactory) -> dict[str, StreamFiles]:
 def answer(query: ContinuousQuery, streams: dict[str, StreamFiles]) -> set[tuple[str, str]]:
     """What Spark has to answer is kept when it is asked for the second time."""
     for _ in range(2):
-        found = query.evaluate(Evaluation(streams, Span(0, 5 * SECOND))).toArrow()
+        found = query.evaluate(Evaluation(streams, Span(0, 5 * SECOND))).collect()
     return set(zip(found.column("x").to_pylist(), found.column("n").to_pylist(), strict=True))
 
 
@@ -116,7 +116,7 @@ def test_a_job_for_what_is_asked_once_does_not_pay(
     store: Any, background: BackgroundTables, streams: dict[str, StreamFiles], made: list[Any]
 ) -> None:
     query = ContinuousQuery(translate(FRIENDS), background)
-    assert query.evaluate(Evaluation(streams, Span(0, 5 * SECOND))).toArrow().num_rows == 1
+    assert query.evaluate(Evaluation(streams, Span(0, 5 * SECOND))).collect().num_rows == 1
     assert made == []
 
 

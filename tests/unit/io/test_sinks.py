@@ -19,7 +19,7 @@ from penstock.answer import Answer
 from penstock.compile.relation import ALWAYS
 from penstock.errors import QueryError, StoreError
 from penstock.io.sinks import MemorySink, Sink, SinkSpec, open_sink, sink_text
-from penstock.stream.evaluation.answer_batch import AnswerBatch, AnswerSchema, single_answer
+from penstock.stream.evaluation.answer_batch import AnswerBatch, AnswerSchema, Uncollected, collect, single_answer
 from tests.support.runtime import Frame
 
 A, P = NamedNode("http://e/a"), NamedNode("http://e/p")
@@ -269,7 +269,7 @@ def test_a_reader_of_a_live_engine_waits_for_the_next_answer_until_it_stops() ->
 
 def results(**columns: list[object]) -> AnswerBatch:
     table = pa.table({name.replace("dot_", "."): values for name, values in columns.items()})
-    return AnswerBatch(SHAPE, 3, Frame(table))
+    return collect(Frame(table), SHAPE, 3)
 
 
 def test_rows_without_an_order_are_sorted_and_an_empty_answer_is_one() -> None:
@@ -299,19 +299,19 @@ def test_the_order_of_the_query_is_kept() -> None:
 def test_a_variable_may_be_called_time() -> None:
     columns: list[pa.Array[Any]] = [pa.array([7]), pa.array(["<urn:a>"]), pa.array([True])]
     table = pa.Table.from_arrays(columns, names=["time", "time", ".row"])
-    batch = AnswerBatch(AnswerSchema("q", "solutions", ("time",)), 0, Frame(table))
+    batch = collect(Frame(table), AnswerSchema("q", "solutions", ("time",)), 0)
     assert next(batch.answers).rows == [{"time": NamedNode("urn:a")}]
     assert batch.rows.column_names == [".time", "time"]
 
 
 def test_ask_and_construct() -> None:
     ask = pa.table({"time": [1, 1, 2], ".row": [False, True, False]})
-    batch = AnswerBatch(AnswerSchema("q", "boolean"), 0, Frame(ask))
+    batch = collect(Frame(ask), AnswerSchema("q", "boolean"), 0)
     assert [answer.boolean for answer in batch.answers] == [True, False]
     assert batch.rows.to_pydict()["boolean"] == [True, False]
     triple = {"s": ["_:b", "_:b", None], "p": ["<urn:p>", "<urn:p>", None], "o": ['"x"@en', '"x"@en', None]}
     graphs = pa.table({"time": [1, 1, 2], **triple, ".row": [True, True, False]})
-    answers = list(AnswerBatch(AnswerSchema("q", "graph"), 0, Frame(graphs)).answers)
+    answers = list(collect(Frame(graphs), AnswerSchema("q", "graph"), 0).answers)
     assert [answer.triples for answer in answers] == [
         [Triple(BlankNode("b"), NamedNode("urn:p"), Literal("x", language="en"))],
         [],
@@ -320,19 +320,27 @@ def test_ask_and_construct() -> None:
 
 def test_intervals_keep_their_bounds() -> None:
     ask = pa.table({"time": [5, 5, ALWAYS], ".since": [1, 2, 5], ".row": [True, True, True]})
-    rows = AnswerBatch(AnswerSchema("q", "boolean"), 0, Frame(ask)).rows
+    rows = collect(Frame(ask), AnswerSchema("q", "boolean"), 0).rows
     assert rows.column_names == ["valid_from", "valid_to", "boolean"]
     assert rows.column("valid_from").cast(pa.int64()).to_pylist() == [1, 2, 5]
     assert rows.column("valid_to").cast(pa.int64()).to_pylist() == [5, 5, None]
     columns: list[pa.Array[Any]] = [pa.array([5]), pa.array(["<urn:a>"]), pa.array([1]), pa.array([True])]
     table = pa.Table.from_arrays(columns, names=["time", "valid_to", ".since", ".row"])
     shape = AnswerSchema("q", "solutions", ("valid_to",))
-    assert AnswerBatch(shape, 0, Frame(table)).rows.column_names == ["valid_from", ".valid_to", "valid_to"]
+    assert collect(Frame(table), shape, 0).rows.column_names == ["valid_from", ".valid_to", "valid_to"]
 
 
 def test_select_of_no_variables_counts() -> None:
     table = pa.table({"time": [1, 1, 1], ".row": [True, True, False]})
-    assert len(next(AnswerBatch(AnswerSchema("q", "solutions"), 0, Frame(table)).answers)) == 2
+    assert len(next(collect(Frame(table), AnswerSchema("q", "solutions"), 0).answers)) == 2
+
+
+def test_answers_stay_with_spark_until_a_sink_reads_them() -> None:
+    table = pa.table({"time": [1, 2], "x": ["<urn:a>", None], "n": [None, None], ".row": [True, False]})
+    batch = Uncollected(SHAPE, 3, Frame(table))
+    assert batch.instants == 0
+    assert [answer.rows for answer in batch.answers] == [[{"x": NamedNode("urn:a")}], []]
+    assert (batch.instants, batch.size, batch.rows.num_rows) == (2, 2, 1)
 
 
 def test_parquet_of_what_is_here(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from penstock.model.span import Span
 from penstock.spark.query.snapshot_result import SnapshotResult
-from tests.support.runtime import Frame
+from tests.support.runtime import FakeDataFrame
 
 
 class Asked:
@@ -19,7 +19,7 @@ class Asked:
 
     def __call__(self, span: Span) -> Any:
         self.spans.append(span)
-        return Frame(
+        return FakeDataFrame(
             pa.table({"t": pa.array([t for t in self.instants if span.after < t <= span.through], pa.int64())})
         )
 
@@ -28,7 +28,7 @@ def evaluated(rows: list[tuple[int, int, str]], asked: Asked, members: list[int]
     columns = list(zip(*rows, strict=True)) or [(), (), ()]
     types = (pa.int64(), pa.int64(), pa.string())
     table = pa.table([pa.array(c, t) for c, t in zip(columns, types, strict=True)], names=["time", ".km", "x"])
-    found = SnapshotResult(cast(Any, Frame(table)), [2, 4, 6, 8], cast(Any, asked), members).toArrow()
+    found = SnapshotResult(cast(Any, FakeDataFrame(table)), [2, 4, 6, 8], cast(Any, asked), members).collect()
     assert found.column_names == ["time", ".km", "x", ".row"]
     return cast("list[dict[str, Any]]", found.to_pylist())
 

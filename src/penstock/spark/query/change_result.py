@@ -37,8 +37,9 @@ class ChangeResult:
         told = self._spells.where(f"`{TOLD}`").select(*map(sql.name, self._told))
         return told.toDF("time", *self._told[1:])
 
-    def toArrow(self) -> pa.Table:
-        """The same, with a further column `.row` that is true: an instant at which nothing is told has no answer."""
+    def collect(self) -> pa.Table:
+        """Run the Spark job: the same, with a further column `.row` that is true. An instant at which nothing is told
+        has no answer."""
         told = self._fetched.filter(self._fetched.column(TOLD)).select(self._told)
         return marked(told.rename_columns(["time", *self._told[1:]]))
 

@@ -161,6 +161,8 @@ class ContinuousQuery:
 
     @contextmanager
     def _planned(self, streams: Mapping[str, StreamFiles], span: Span) -> Iterator[tuple[ops.Query, Context]]:
+        """The optimised query and the context to compile it in. The views of the plan are there until the block ends:
+        in it the SQL text has to become a DataFrame. Its job runs later, when the result is collected."""
         tables = self._background.tables(self._query.dataset)
         self._background.settled.refresh()
         found = [self._content(s, streams, span) for s in self._query.streams]
@@ -189,6 +191,7 @@ class ContinuousQuery:
             at = Context(plan).with_universe(Universe((INSTANT,), _occupied(timeline, found)))
             yield query, self._with_members(at)
         finally:
+            # Spark resolved the views' names when the caller made its DataFrame, so they may go before the job runs.
             self._jobs.drop(plan.views)
             read = int(plan.read) + sum(plan.kept.values()) // _KEPT  # as well: so far nothing was run
             self._size(_rows(streams) + read, cost(query.pattern, statistics, ROWS_MADE, plan.left))

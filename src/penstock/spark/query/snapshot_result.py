@@ -33,9 +33,9 @@ class SnapshotResult:
     non_empty: Callable[[Span], DataFrame]
     members: Sequence[int] | None = None
 
-    def toArrow(self) -> pa.Table:
-        """The rows, with a further column `.row` that is true; and for every instant whose answer is empty one more, in
-        which it is false."""
+    def collect(self) -> pa.Table:
+        """Run the Spark job: the rows, with a further column `.row` that is true; and for every instant whose answer is
+        empty one more, in which it is false."""
         rows = self.frame.toArrow()
         present = _integers(pc.unique(rows.column(0)))
         empty = self._empty(present)

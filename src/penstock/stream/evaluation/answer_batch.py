@@ -30,7 +30,7 @@ from penstock.stream.base.time_values import to_datetime
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["AnswerBatch", "AnswerSchema", "Frame", "in_order", "order_rows", "single_answer"]
+__all__ = ["AnswerBatch", "AnswerSchema", "Frame", "Uncollected", "collect", "in_order", "order_rows", "single_answer"]
 
 _KINDS: dict[type, str] = {
     ops.Select: "solutions", ops.Ask: "boolean", ops.Construct: "graph", ops.Describe: "graph",
@@ -65,36 +65,27 @@ class AnswerSchema:
 
 
 class Frame(Protocol):
-    """What the compiler gives: rows that Spark will compute."""
+    """The result of a plan: rows that Spark computes when they are collected or written."""
 
     @property
     def frame(self) -> DataFrame:
         """The rows of the answers."""
 
-    def toArrow(self) -> pa.Table:
-        """The rows, and one more for each instant whose answer is empty."""
+    def collect(self) -> pa.Table:
+        """Run the Spark job: the rows, and one more for each instant whose answer is empty."""
 
     def write_open(self, path: str) -> int:
-        """Keep what goes on after the span, and say how much it is."""
+        """Write the operator state after the span, and return how many solutions are open. Runs the Spark job, unless
+        the rows are collected."""
 
 
 class AnswerBatch:
-    """The answers at some instants: a `Batch` for sinks. They are fetched when first needed, and only once.
+    """The answers at some instants, collected from Spark: a `Batch` for sinks. `unsorted` are its arranged rows."""
 
-    Once they are here, Spark's plan is let go of: answers that are kept must not keep it alive.
-    """
-
-    def __init__(self, shape: AnswerSchema, number: int, frame: Frame | None) -> None:
+    def __init__(self, shape: AnswerSchema, number: int, unsorted: pa.Table) -> None:
         self.shape = shape
         self.number = number
-        self._frame = frame
-
-    @cached_property
-    def _unsorted(self) -> pa.Table:
-        assert self._frame is not None
-        rows = order_rows(self._frame.toArrow(), len(self.shape.columns))
-        self._frame = None
-        return rows
+        self._unsorted = unsorted
 
     @cached_property
     def table(self) -> pa.Table:
@@ -102,14 +93,9 @@ class AnswerBatch:
         return in_order(self._unsorted)
 
     @property
-    def is_empty(self) -> bool:
-        """Whether there is no answer at any instant."""
-        return self._unsorted.num_rows == 0
-
-    @property
     def instants(self) -> int:
         """See `Batch.instants`."""
-        return pc.count_distinct(self._unsorted.column("t")).as_py() if self.fetched else 0
+        return int(pc.count_distinct(self._unsorted.column("t")).as_py())
 
     @property
     def size(self) -> int:
@@ -145,17 +131,9 @@ class AnswerBatch:
         times = {name: _instants(real.column(read)) for name, read in zip(names, when, strict=True)}
         return pa.table([*times.values(), *own.values()], names=[*times, *own])
 
-    @property
-    def fetched(self) -> bool:
-        """Whether the rows are in this process already."""
-        return self._frame is None
-
     def write_parquet(self, folder: str) -> None:
         """See `Batch.write_parquet`."""
-        if self._frame is None or self.shape.kind == "boolean":
-            _write(self.rows, Path(folder))
-        else:
-            _written_by_spark(self._frame.frame, self.shape).write.mode("overwrite").parquet(folder)
+        _write(self.rows, Path(folder))
 
     def _answer(self, times: Sequence[int], count: int, cells: list[list[Any]]) -> Answer:
         """The answer at one instant, or of one interval (its end, and when it began), from the columns of its rows."""
@@ -163,6 +141,56 @@ class AnswerBatch:
         answer = _answer(self.shape, count, cells, time)
         bounds: dict[str, Any] = dict(zip(self.shape.bounds, (*began, time), strict=True)) if began else {}
         return replace(answer, **bounds) if bounds else answer
+
+
+class Uncollected:
+    """The answers at some instants that are still with Spark: a `Batch` for a sink that lets Spark write its files.
+
+    Any other use collects them, once. Spark's plan is let go of then.
+    """
+
+    def __init__(self, shape: AnswerSchema, number: int, frame: Frame) -> None:
+        self.shape = shape
+        self.number = number
+        self._frame: Frame | None = frame
+
+    @cached_property
+    def _collected(self) -> AnswerBatch:
+        assert self._frame is not None
+        frame, self._frame = self._frame, None
+        return collect(frame, self.shape, self.number)
+
+    @property
+    def instants(self) -> int:
+        """See `Batch.instants`."""
+        return 0 if self._frame is not None else self._collected.instants
+
+    @property
+    def size(self) -> int:
+        """See `Batch.size`."""
+        return self._collected.size
+
+    @property
+    def answers(self) -> Iterator[Answer]:
+        """See `Batch.answers`."""
+        return self._collected.answers
+
+    @property
+    def rows(self) -> pa.Table:
+        """See `Batch.rows`."""
+        return self._collected.rows
+
+    def write_parquet(self, folder: str) -> None:
+        """See `Batch.write_parquet`."""
+        if self._frame is None or self.shape.kind == "boolean":
+            self._collected.write_parquet(folder)
+        else:
+            _written_by_spark(self._frame.frame, self.shape).write.mode("overwrite").parquet(folder)
+
+
+def collect(frame: Frame, shape: AnswerSchema, number: int) -> AnswerBatch:
+    """Run the Spark job, and return its answers as the batch of that number."""
+    return AnswerBatch(shape, number, order_rows(frame.collect(), len(shape.columns)))
 
 
 def _moment(time: int) -> datetime | None:

@@ -11,7 +11,7 @@ from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
 from penstock.spark.evaluation import Evaluation
 from penstock.stream.base.failpoints import reach
-from penstock.stream.evaluation.answer_batch import AnswerBatch, AnswerSchema, Frame
+from penstock.stream.evaluation.answer_batch import AnswerSchema, Frame, Uncollected, collect
 from penstock.stream.evaluation.report_state import ReportState
 from penstock.stream.evaluation.split_by_query import QueryAnswers, split_by_query
 from penstock.stream.registry.evaluation_group import EvaluationGroup
@@ -77,15 +77,19 @@ class Evaluator:
             return None
         return files[0][0] if alone else files
 
-    def _alone(self, task: RegisteredQuery, plan: CompiledQuery, frame: Frame) -> dict[RegisteredQuery, AnswerBatch]:
-        batch = AnswerBatch(_shape(task, plan), task.entry.batches, frame)
-        return {} if task.fetches and batch.is_empty else {task: batch}
+    def _alone(self, task: RegisteredQuery, plan: CompiledQuery, frame: Frame) -> Mapping[RegisteredQuery, Batch]:
+        """The answers of one query, if there are any. Where Spark writes them into files, it has not run yet."""
+        shape, number = _shape(task, plan), task.entry.batches
+        if not task.fetches:
+            return {task: Uncollected(shape, number, frame)}
+        batch = collect(frame, shape, number)
+        return {task: batch} if batch.size else {}
 
-    def _each(self, unit: EvaluationGroup, plan: CompiledQuery, frame: Frame) -> dict[RegisteredQuery, AnswerBatch]:
+    def _each(self, unit: EvaluationGroup, plan: CompiledQuery, frame: Frame) -> Mapping[RegisteredQuery, Batch]:
         """The answers of a family, for those who have some. One who was dropped in the meantime wants none."""
         tasks, shape = dict(unit.tasks), _shape(unit.first, plan)
         looks = shape.kind, shape.variables, shape.bounds
-        found = ((tasks.get(cut.number), cut) for cut in split_by_query(frame.toArrow(), len(shape.columns)))
+        found = ((tasks.get(cut.number), cut) for cut in split_by_query(frame.collect(), len(shape.columns)))
         return {
             task: QueryAnswers(AnswerSchema(task.name, *looks), task.entry.batches, cut)
             for task, cut in found
@@ -99,9 +103,7 @@ class Evaluator:
         reach("carried")
         return replace(reached, states=((name, number),), open=count)
 
-    def _deliver(
-        self, unit: EvaluationGroup, reached: GroupProgress, batches: Mapping[RegisteredQuery, AnswerBatch]
-    ) -> bool:
+    def _deliver(self, unit: EvaluationGroup, reached: GroupProgress, batches: Mapping[RegisteredQuery, Batch]) -> bool:
         wanted = {task: self._delivered(task, batch) for task, batch in batches.items()}
         delivered, refused = ([task for task in wanted if wanted[task] is which] for which in (True, False))
         files = {name for name, _ in (*unit.reached.states, *reached.states)}
@@ -114,7 +116,7 @@ class Evaluator:
             self._answered()
         return bool(delivered) or any(task.error is not None for task in refused)
 
-    def _delivered(self, task: RegisteredQuery, batch: AnswerBatch) -> bool:
+    def _delivered(self, task: RegisteredQuery, batch: Batch) -> bool:
         """An error is the task's own, and stops no other."""
         try:
             return task.deliver(batch, lambda made: self._inputs.derive(task.output or "", made))

@@ -192,8 +192,8 @@ class RuleResult:
         """The triples, each with its end in the first column and its start in the last."""
         return self._made.where("state IS NULL").selectExpr("ts AS time", "s", "p", "o", f"start AS `{SINCE}`")
 
-    def toArrow(self) -> pa.Table:
-        """The same, with a further column `.row` that is true."""
+    def collect(self) -> pa.Table:
+        """Run the Spark job: the same, with a further column `.row` that is true."""
         triples: pa.Table = self._fetched.filter(pc.is_null(self._fetched.column("state")))
         columns = triples.select(["ts", "s", "p", "o", "start"])
         return marked(columns.rename_columns(["time", "s", "p", "o", SINCE]))

@@ -46,8 +46,8 @@ class QueryAnswers(AnswerBatch):
     """What one query of a family gets: rows that are here already, and in order."""
 
     def __init__(self, shape: AnswerSchema, number: int, cut: AnswerSlice) -> None:
-        super().__init__(shape, number, None)
-        self._unsorted = self.table = cut.rows
+        super().__init__(shape, number, cut.rows)
+        self.table = cut.rows
         self._cut = cut
 
     @property
