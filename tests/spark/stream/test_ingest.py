@@ -129,7 +129,7 @@ def test_a_crash_while_spark_wrote_its_first_account(open_ingest: Opener, drops:
     """Such a file gets its name when it is whole; by itself, Spark would not start where one without a name lies."""
     (drops / "1.nq").write_bytes(text([1]))
     accounts = tmp_path / "checkpoint" / "ingest"
-    first = open_ingest(drops)
+    first = open_ingest(drops, lateness=1)
     first.start()
     first.close()
     for checkpoint in accounts.iterdir():
@@ -138,7 +138,7 @@ def test_a_crash_while_spark_wrote_its_first_account(open_ingest: Opener, drops:
         (checkpoint / "offsets").mkdir(exist_ok=True)
         for torn in (".0.9168adfc.tmp", "..0.9168adfc.tmp.crc"):
             (checkpoint / "offsets" / torn).touch()
-    second = open_ingest(drops)
+    second = open_ingest(drops, lateness=1)
     second.start()
     second.push(STREAM, text([2]))
     second.drain()
