@@ -14,11 +14,13 @@ from penstock.errors import (
     StoreError,
 )
 from penstock.explain import Explanation, explain
+from penstock.io.sinks import Batch, Sink
 from penstock.query import Query
+from penstock.stream.runtime.progress import EngineStatus, Progress, QueryStatus
 
 __all__ = [
-    "Answer", "Engine", "Explanation", "LoadError", "PenstockError", "PenstockWarning", "Query", "QueryError",
-    "RefusedError", "SetupError", "StoreError", "explain",
+    "Answer", "Batch", "Engine", "EngineStatus", "Explanation", "LoadError", "PenstockError", "PenstockWarning",
+    "Progress", "Query", "QueryError", "QueryStatus", "RefusedError", "SetupError", "Sink", "StoreError", "explain",
 ]  # fmt: skip
 
 try:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from penstock.io.sinks import SinkSpec
+    from penstock.options import Duplicates, Emit, Entailment, Overload, StreamFormat
     from penstock.stream.base.clock import Clock
     from penstock.stream.base.time_values import Duration, Moment
     from penstock.stream.ingest.elements import Elements, When
@@ -68,7 +69,7 @@ class Engine:
         spark: SparkSession | None = None,
         master: str | None = None,
         rules: Collection[str] | None = None,
-        entailment: str | None = None,
+        entailment: Entailment | None = None,
         retention: Duration | None = None,
         checkpoint: str | PathLike[str] | None = None,
         clock: Clock | None = None,
@@ -127,7 +128,7 @@ class Engine:
         lateness: Duration | None = None,
         idle: Duration | None = None,
         advance: bool = False,
-        format: str | None = None,
+        format: StreamFormat | None = None,
         time_property: str | NamedNode | None = None,
         start_property: str | NamedNode | None = None,
         end_property: str | NamedNode | None = None,
@@ -160,9 +161,9 @@ class Engine:
         *,
         name: str | None = None,
         sink: SinkSpec = None,
-        duplicates: str = "keep",
-        emit: str | None = None,
-        overload: str = "catch up",
+        duplicates: Duplicates = "keep",
+        emit: Emit | None = None,
+        overload: Overload = "catch-up",
         base: str | None = None,
     ) -> Query:
         """Register a continuous query, to be answered by `run()`, or from now on if the engine is live.
@@ -173,8 +174,9 @@ class Engine:
         is "merge". What is reported is what the query says, else what its language is used to; `emit` says otherwise:
         "rstream" (the whole answer at each instant), "istream" (solutions when they become true), "dstream" (when they
         cease to be) or "intervals" (each solution once, with the time during which it was true).
-        When evaluation falls behind, it catches up in larger steps; with `overload` "stretch" it leaves out instants
-        instead, every other one and so on, until it keeps up (for queries whose instants are multiples of a step).
+        When evaluation falls behind, it catches up in larger steps ("catch-up"); with `overload` "stretch" it leaves
+        out instants instead, every other one and so on, until it keeps up (for queries whose instants are multiples of
+        a step).
         The same name and text again, also after a restart, is the same query, and continues.
         """
         return Query(self._runtime.register(text, name, sink, duplicates, emit, base, overload), self._runtime)
@@ -205,7 +207,9 @@ class Engine:
         """Answer what is due, then stop. `start` may follow."""
         self._runtime.stop()
 
-    def push(self, iri: str, elements: Elements, time: When | None = None, *, format: str | None = None) -> int:
+    def push(
+        self, iri: str, elements: Elements, time: When | None = None, *, format: StreamFormat | None = None
+    ) -> int:
         """Give elements to a stream; they are durable when this returns, with their number.
 
         Lines of timestamped N-Quads, or pyoxigraph triples or quads, alone (then with `time`, or now), as tuples with a
@@ -302,7 +306,7 @@ def _microseconds(retention: Duration) -> int:
         raise ValueError(f"retention: {error}") from None
 
 
-def _reasoning(store: Store, entailment: str | None) -> Store:
+def _reasoning(store: Store, entailment: Entailment | None) -> Store:
     """The store itself where nothing is to be inferred."""
     if entailment is None:
         return store

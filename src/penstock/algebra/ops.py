@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
-from typing import TypeAlias
+from typing import TypeAlias, get_args
 
 from pyoxigraph import NamedNode
 
 from penstock.algebra.expressions import Aggregate, Expr, PatternTerm, Term, Var
 from penstock.algebra.windows import Window
+from penstock.options import Emit
 
 
 class Op:
@@ -415,7 +416,7 @@ Form: TypeAlias = Select | Ask | Construct | Describe
 RULES = NamedNode("urn:penstock:rules")
 """The stream that the triples of rules go to."""
 
-REPORTS = ("rstream", "istream", "dstream", "intervals")
+REPORTS: tuple[str, ...] = get_args(Emit)
 """What may be told of the answers of any query: all at each instant, what comes, what goes, how long it was there."""
 
 

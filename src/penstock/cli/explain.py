@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -113,7 +113,7 @@ def _ran(
     streams = [stream_spec(spec) for spec in stream]
     if any(each.endless for each in streams):
         raise PenstockError("--run reads streams to their end: give files or folders")
-    options = {name: settings.pop(name) for name in engines.QUERY_OPTIONS & settings.keys()}
+    options: dict[str, Any] = {name: settings.pop(name) for name in engines.QUERY_OPTIONS & settings.keys()}
     with status("Running…"), engines.open_engine(store, master, settings, streams=True) as engine:
         for spec in background:
             graph, path = split_graph(spec)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from threading import RLock
+from typing import get_args
 
 from pyoxigraph import DefaultGraph, NamedNode, Quad, Triple
 
@@ -17,12 +18,13 @@ from penstock.answer import Answer
 from penstock.io.formats import Source, Target
 from penstock.knowledge.oxigraph import OxigraphStore
 from penstock.knowledge.store import Store
+from penstock.options import Entailment
 from penstock.reasoning import Ontology, closed_ontology
 from penstock.reasoning.owl import need_owlrl, owl_closure
 
 __all__ = ["REGIMES", "EntailedStore", "entailing"]
 
-REGIMES = ("rdfs", "owl-rl")
+REGIMES: tuple[str, ...] = get_args(Entailment)
 
 
 def entailing(store: Store, regime: str) -> Store:

@@ -45,6 +45,7 @@ from penstock.model.stream_files import StreamFiles
 from penstock.optimise import walk
 from penstock.optimise.adaptive import Adaptive, Reordered
 from penstock.optimise.cost import ROWS_MADE, cost
+from penstock.options import Duplicates, Emit
 from penstock.spark.evaluation import Evaluation
 from penstock.spark.query.change_result import ChangeResult
 from penstock.spark.query.open_intervals import read_open_intervals
@@ -66,8 +67,8 @@ class ContinuousQuery:
         query: ops.Query,
         background: BackgroundTables,
         *,
-        duplicates: str = "keep",
-        emit: str | None = None,
+        duplicates: Duplicates = "keep",
+        emit: Emit | None = None,
         rules: Collection[str] | None = None,
         retention: int | None = None,
     ) -> None:

@@ -9,6 +9,7 @@ from pyoxigraph import Dataset, Quad, RdfFormat, Triple, serialize
 
 from penstock.errors import LoadError
 from penstock.io.graphs import KINDS, kind_named
+from penstock.options import StreamFormat
 from penstock.stream.base.time_values import Moment, moment, stamp
 
 __all__ = ["LINES", "Element", "Elements", "When", "count_texts", "lines", "pushed"]
@@ -21,7 +22,7 @@ Elements: TypeAlias = str | bytes | Triple | Quad | Dataset | Iterable[Element]
 LINES = "nquads"
 
 
-def pushed(elements: Elements, time: When | None, now: int, format: str | None) -> tuple[bytes, str | None]:
+def pushed(elements: Elements, time: When | None, now: int, format: StreamFormat | None) -> tuple[bytes, str | None]:
     """What goes to the stream, and what that is: a kind of document, `LINES`, or None for text of the stream's own
     kind. A dataset without a time brings times of its own graphs."""
     if isinstance(elements, Dataset) and time is None:

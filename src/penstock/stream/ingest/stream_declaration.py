@@ -12,6 +12,7 @@ from pyoxigraph import NamedNode, Triple
 
 from penstock.errors import LoadError, PenstockError
 from penstock.io.graphs import GENERATED_AT, Documents, Properties, kind_named
+from penstock.options import StreamFormat
 from penstock.stream.base.time_values import Duration, Moment, microseconds
 from penstock.stream.ingest.elements import Elements, lines
 from penstock.stream.ingest.sources.receiver import address_of
@@ -39,7 +40,7 @@ class Declared:
     lateness: int | None = None
     idle: int | None = None
     advance: bool = False
-    format: str | None = None
+    format: StreamFormat | None = None
     time_property: str | None = None
     start_property: str | None = None
     end_property: str | None = None
@@ -107,7 +108,7 @@ def declare(
     lateness: Duration | None,
     idle: Duration | None,
     advance: bool,
-    format: str | None,
+    format: StreamFormat | None,
     **properties: str | NamedNode | None,
 ) -> Declared:
     """What the user said, checked. `properties` are those that say when a graph was, by the names of their options."""

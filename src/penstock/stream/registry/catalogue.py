@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterator
 from threading import RLock
+from typing import get_args
 
 from penstock.algebra.build import translate
 from penstock.algebra.ops import REPORTS, Query
 from penstock.errors import PenstockError, QueryError
 from penstock.io.sinks import MemorySink, Sink, SinkSpec, open_sink, sink_text
+from penstock.options import Duplicates, Emit, Overload
 from penstock.stream.evaluation.answer_batch import AnswerSchema
 from penstock.stream.registry.dependency_order import in_order
 from penstock.stream.registry.evaluation_group import Planner
@@ -168,13 +170,13 @@ def entry_of(
     name: str,
     text: str,
     base: str | None,
-    duplicates: str,
-    emit: str | None,
+    duplicates: Duplicates,
+    emit: Emit | None,
     sink: SinkSpec,
-    overload: str = CATCH_UP,
+    overload: Overload = CATCH_UP,
 ) -> QueryRecord:
     """What the registry will remember of a new query."""
-    if duplicates not in ("keep", "merge"):
+    if duplicates not in get_args(Duplicates):
         raise ValueError(f'duplicates is "keep" or "merge", not {duplicates!r}')
     path = sink_text(sink)
     if emit not in (None, *REPORTS):

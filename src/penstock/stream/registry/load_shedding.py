@@ -1,30 +1,34 @@
-"""When evaluation falls behind: who asked for it at registration is evaluated less often, until it keeps up again."""
+"""Load shedding: a query registered so is evaluated at fewer instants while it falls behind its streams."""
 
 from __future__ import annotations
 
 import warnings
 from datetime import timedelta
+from typing import Final, get_args
 
 from penstock.algebra.ops import Query
 from penstock.algebra.schedule import is_periodic, schedule, stretched
 from penstock.errors import PenstockWarning, QueryError
 from penstock.model.span import Span
+from penstock.options import Overload
 from penstock.stream.registry import schedule
 from penstock.stream.registry.evaluation_group import EvaluationGroup
 
 __all__ = ["CATCH_UP", "OVERLOAD", "STRETCH", "check", "pace"]
 
-CATCH_UP, STRETCH = OVERLOAD = "catch up", "stretch"
+CATCH_UP: Final = "catch-up"
+STRETCH: Final = "stretch"
+OVERLOAD: tuple[str, ...] = get_args(Overload)
 
 
 def check(query: Query, overload: str) -> None:
-    """Refuse what cannot be stretched."""
+    """Raise an error for an unknown value, or for a query without a fixed evaluation period that is to be stretched."""
     if overload not in OVERLOAD:
         raise ValueError(f"overload is {' or '.join(map(repr, OVERLOAD))}, not {overload!r}")
     if overload == STRETCH and not is_periodic(query):
         raise QueryError(
-            "this query cannot be evaluated less often: it has an instant wherever something comes or leaves",
-            hint='say COMPUTED EVERY, give its windows a STEP, or leave overload at "catch up"',
+            'overload="stretch" needs a fixed evaluation period; this query is evaluated at every change of its window',
+            hint='say COMPUTED EVERY, give its windows a STEP, or leave overload at "catch-up"',
         )
 
 

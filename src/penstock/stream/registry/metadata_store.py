@@ -22,6 +22,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from penstock.errors import StoreError
 from penstock.io.sinks import Position
+from penstock.options import Duplicates, Emit, Overload
 
 __all__ = ["GroupProgress", "MetadataStore", "QueryProgress", "QueryRecord", "State"]
 
@@ -58,14 +59,14 @@ class QueryRecord:
     name: str
     text: str
     base: str | None = None
-    duplicates: str = "keep"
+    duplicates: Duplicates = "keep"
     sink: str | None = None
     needs_sink: bool = False
     paused: bool = False
     batches: int = 0
     position: Position = None
-    emit: str | None = None
-    overload: str = "catch up"
+    emit: Emit | None = None
+    overload: Overload = "catch-up"
     number: int = 0
     unit: int = 0
     skipped: int = 0

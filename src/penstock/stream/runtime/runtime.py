@@ -18,6 +18,7 @@ from penstock.errors import PenstockError, PenstockWarning
 from penstock.io.graphs import kind_named
 from penstock.io.sinks import SinkSpec
 from penstock.knowledge.store import Store
+from penstock.options import Duplicates, Emit, Overload
 from penstock.spark.session.cancellation import cancellable
 from penstock.stream.base.clock import Clock
 from penstock.stream.base.watermark import Watermarks
@@ -107,10 +108,10 @@ class Runtime:
         text: str,
         name: str | None,
         sink: SinkSpec,
-        duplicates: str,
-        emit: str | None,
+        duplicates: Duplicates,
+        emit: Emit | None,
         base: str | None,
-        overload: str = CATCH_UP,
+        overload: Overload = CATCH_UP,
     ) -> RegisteredQuery:
         query = translate(text, base)
         check_overload(query, overload)

@@ -1,0 +1,24 @@
+"""Options that have a few values: a type of each. The values at run time are `get_args` of the type."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+__all__ = ["Duplicates", "Emit", "Entailment", "Overload", "StreamFormat"]
+
+Emit: TypeAlias = Literal["rstream", "istream", "dstream", "intervals"]
+"""The report of a query: whole answers, insertions, deletions, or solutions with their validity intervals."""
+
+Duplicates: TypeAlias = Literal["keep", "merge"]
+"""Whether two equal triples in a window are two elements or one."""
+
+Overload: TypeAlias = Literal["catch-up", "stretch"]
+"""When evaluation falls behind: larger steps through all instants, or load shedding by evaluating fewer instants."""
+
+Entailment: TypeAlias = Literal["rdfs", "owl-rl"]
+"""The entailment regime under which queries are answered."""
+
+StreamFormat: TypeAlias = Literal[
+    "nq", "nquads", "nt", "ntriples", "parquet", "trig", "jsonld", "json-ld", "ndjsonld", "ndjson-ld"
+]
+"""The format of a stream's source, or of pushed text."""
