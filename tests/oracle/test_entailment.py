@@ -77,7 +77,7 @@ def in_spark(spark: Any) -> Known:
         store = SparkStore(spark=spark)
         store.entail("rdfs")
         store.load(quads)
-        return BackgroundTables(store._ours, store)
+        return BackgroundTables(store.private_session, store)
 
     return known
 

@@ -15,12 +15,13 @@ from penstock.algebra.schedule import Schedule
 from penstock.algebra.template import Constants
 from penstock.algebra.windows import CountWindow, TimeWindow, ceiling
 from penstock.compile.operators.query_family import ParameterTable
-from penstock.io.sinks import Batch, Position, Sink
+from penstock.io.sinks import Batch, Position, Sink, SinkSpec
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
 from penstock.spark.evaluation import Evaluation
 from penstock.stream.evaluation.rounds import Rounds
 from penstock.stream.log.stream_log import Segment
+from penstock.stream.registry.catalogue import Catalogue
 from penstock.stream.registry.evaluation_groups import EvaluationGroups
 from penstock.stream.registry.metadata_store import MetadataStore, QueryRecord
 from penstock.stream.registry.query_family import Family
@@ -225,6 +226,22 @@ def units(*tasks: RegisteredQuery, progress: int | None = None) -> EvaluationGro
     for one in tasks:
         one._registry = registry
         made.begin(one, progress)
+    return made
+
+
+def register(
+    catalogue: Catalogue,
+    entry: QueryRecord,
+    query: ops.Query,
+    sink: SinkSpec,
+    declared: Sequence[str],
+    start: int | None,
+) -> RegisteredQuery:
+    """Register a query as the runtime does; a new one starts after that instant."""
+    if (known := catalogue.known(entry, sink)) is not None:
+        return known
+    made = catalogue.new(entry, query, sink, declared)
+    catalogue.add(made, start)
     return made
 
 

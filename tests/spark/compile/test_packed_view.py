@@ -69,7 +69,7 @@ def turtle() -> bytes:
 def background(spark: Any) -> BackgroundTables:
     store = SparkStore(spark=spark)
     store.load(turtle(), format="turtle")
-    return BackgroundTables(store._ours, store)
+    return BackgroundTables(store.private_session, store)
 
 
 @pytest.fixture(scope="module")

@@ -44,7 +44,7 @@ def load(store: Any, triples: str) -> None:
 
 @pytest.fixture
 def background(store: Any, spark: Any) -> BackgroundTables:
-    return BackgroundTables(store._ours if isinstance(store, SparkStore) else private(spark), store)
+    return BackgroundTables(store.private_session if isinstance(store, SparkStore) else private(spark), store)
 
 
 @pytest.fixture

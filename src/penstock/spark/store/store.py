@@ -30,9 +30,9 @@ class SparkStore:
         self._given = spark
         self._session = spark or session.start(master)
         self._rules = rules
-        self._ours = session.private(self._session)
-        arrow_functions.register(self._ours)
-        self._triples = Triples(self._ours)
+        self.private_session = session.private(self._session)  # beside the user's: the tables are there
+        arrow_functions.register(self.private_session)
+        self._triples = Triples(self.private_session)
         self._entailed: EntailedTriples | None = None
         self._closed = False
 
@@ -49,7 +49,7 @@ class SparkStore:
         """From now on, queries see what follows from the triples as well."""
         if regime != "rdfs":
             raise SetupError(f'entailment="{regime}" needs the background in memory: the Spark store has "rdfs" alone.')
-        self._entailed = EntailedTriples(self._triples, self._ours)
+        self._entailed = EntailedTriples(self._triples, self.private_session)
 
     @property
     def ontology(self) -> Ontology | None:
@@ -69,7 +69,7 @@ class SparkStore:
         """See `Store.answer`."""
         self._open()
         with cancellation.one_sentence(StoreError, "Spark could not answer"):
-            asked = OneShotQuery(self._ours, self.triples, self._rules)
+            asked = OneShotQuery(self.private_session, self.triples, self._rules)
             return cancellation.cancellable(self._session.sparkContext, lambda: asked.answer(query))
 
     @property
@@ -79,7 +79,7 @@ class SparkStore:
 
     def quads(self) -> Iterator[Quad]:
         """See `Store.quads`; streams read the tables instead."""
-        for row in self._ours.sql(self._open().all_quads()).toLocalIterator():
+        for row in self.private_session.sql(self._open().all_quads()).toLocalIterator():
             graph = decode(row.g) if row.g else DefaultGraph()
             yield Quad(decode(row.s), decode(row.p), decode(row.o), graph)  # type: ignore[arg-type]
 
@@ -89,7 +89,7 @@ class SparkStore:
 
     def frame(self, query: ops.Query) -> DataFrame:
         """The DataFrame of a SELECT, one column of encoded terms per variable."""
-        return OneShotQuery(self._ours, self.triples, self._rules).frame(query)
+        return OneShotQuery(self.private_session, self.triples, self._rules).frame(query)
 
     def close(self) -> None:
         """See `Store.close`. A session that was given is not stopped."""

@@ -111,7 +111,7 @@ class PlanCache:
         from penstock.spark.store.store import SparkStore
 
         if isinstance(self._store, SparkStore):
-            return self._store._ours
+            return self._store.private_session
         ours = session.private(self._session())
         arrow_functions.register(ours)
         return ours

@@ -7,7 +7,7 @@ group, each for what it derives itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from penstock.knowledge.store import Store
 from penstock.reasoning import Ontology
@@ -22,18 +22,18 @@ __all__ = ["RuleDependencies", "arrange"]
 class RuleDependencies:
     """Arranges queries, and does so anew when there are other streams, other queries, or another ontology.
 
-    Of all queries it wants those of events, and those that derive streams: nobody else hears of others, or is heard.
-    `changed` is told of each that reads something else from now on.
+    Of all queries it wants those of events and those that derive streams: no other query reads the stream of a rule.
     """
 
-    def __init__(self, store: Store, streams: Mapping[str, object], changed: Callable[[RegisteredQuery], None]) -> None:
-        self._store, self._streams, self._changed = store, streams, changed
+    def __init__(self, store: Store, streams: Mapping[str, object]) -> None:
+        self._store, self._streams = store, streams
         self._seen: tuple[object, ...] | None = None
 
-    def all(self, tasks: Sequence[RegisteredQuery]) -> None:
-        for task in arrange(tasks, self._streams, self._ontology(tasks)):
-            self._changed(task)
+    def all(self, tasks: Sequence[RegisteredQuery]) -> list[RegisteredQuery]:
+        """Bind all queries to their streams, and return those that read other streams from now on."""
+        changed = arrange(tasks, self._streams, self._ontology(tasks))
         self._seen = self._state(tasks)
+        return changed
 
     def one(self, task: RegisteredQuery, others: Iterable[RegisteredQuery]) -> None:
         """A new one; the others hear of it when they are arranged again."""
@@ -41,10 +41,9 @@ class RuleDependencies:
             tasks = [*others, task]
             arrange(tasks, self._streams, self._ontology(tasks), only=task)
 
-    def again(self, tasks: Sequence[RegisteredQuery]) -> None:
-        """All, if something has changed. Nobody is being answered just now."""
-        if self._seen != self._state(tasks):
-            self.all(tasks)
+    def again(self, tasks: Sequence[RegisteredQuery]) -> list[RegisteredQuery]:
+        """The same if streams, queries or the ontology have changed. No evaluation may be in progress."""
+        return self.all(tasks) if self._seen != self._state(tasks) else []
 
     def _ontology(self, tasks: Iterable[RegisteredQuery]) -> Ontology | None:
         """What is asked for may follow from what rules derive."""

@@ -18,14 +18,28 @@ class StreamView:
     def __init__(self, log: StreamLog, streams: Mapping[str, Declared]) -> None:
         self._log = log
         self._streams = streams
-        self.in_place: dict[str, list[Segment]] = {}
+        self._in_place: dict[str, list[Segment]] = {}
 
     @property
     def streams(self) -> Iterable[str]:
         return tuple(self._streams)
 
     def segments(self, stream: str) -> Sequence[Segment]:
-        return (*self.in_place.get(stream, ()), *self._log.segments(stream))
+        """The segments that are read where they lie, then those of the log."""
+        return (*self.in_place(stream), *self._log.segments(stream))
+
+    def in_place(self, stream: str) -> Sequence[Segment]:
+        """The segments of Parquet that is read where it lies."""
+        return self._in_place.get(stream, ())
+
+    def read_in_place(self, stream: str, segments: list[Segment]) -> None:
+        """Read these segments where they lie, from now on, and no others."""
+        self._in_place[stream] = segments
+
+    def read_log_alone(self, *streams: str) -> None:
+        """Read these streams from the log alone, from now on."""
+        for stream in streams:
+            self._in_place.pop(stream, None)
 
     def dropped(self, stream: str) -> int:
         return self._log.dropped(stream)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Container, Iterator
 from threading import RLock
 from typing import get_args
 
@@ -61,32 +61,28 @@ class Catalogue:
         with self._lock:
             return self._tasks[name]
 
-    def register(
-        self,
-        wanted: QueryRecord,
-        query: Query,
-        sink: SinkSpec,
-        declared: Container[str],
-        begin: Callable[[RegisteredQuery], int | None],
-    ) -> RegisteredQuery:
-        """The task of a new query, or of the one that has this name and text already, which continues.
-
-        `begin` says after which instant a new one starts.
-        """
+    def known(self, wanted: QueryRecord, sink: SinkSpec) -> RegisteredQuery | None:
+        """The query that has this name and text already, which continues with the sink; None: there is none."""
         with self._lock:
             known = self._tasks.get(wanted.name)
-            if known is not None:
-                return self._again(known, wanted, sink)
+            return None if known is None else self._again(known, wanted, sink)
+
+    def new(self, wanted: QueryRecord, query: Query, sink: SinkSpec, declared: Container[str]) -> RegisteredQuery:
+        """A query that is not registered yet, checked against those that are; see `add`."""
+        with self._lock:
             self._check_sink(wanted)
             task = RegisteredQuery(
                 wanted, query, open_sink(sink, AnswerSchema.of(wanted.name, query).kind), self._registry
             )
             self._check(task, declared)
-            progress = begin(task)
+            return task
+
+    def add(self, task: RegisteredQuery, progress: int | None) -> None:
+        """Register a new query, which starts after that instant (None: with the first element)."""
+        with self._lock:
             task.begin()
             self.units.begin(task, progress)
             self._add(task)
-            return task
 
     def name_for(self, text: str, name: str | None, query: Query) -> str:
         """The name that was given, or that the text gives; else a number, and after a restart the same as before."""

@@ -55,14 +55,15 @@ class EvaluationGroups:
             task.unit.take(task)
             self._new[task.entry.number] = task
 
-    def changed(self, task: RegisteredQuery) -> None:
-        """It reads other streams now, so it may belong to another family."""
+    def changed(self, tasks: Iterable[RegisteredQuery]) -> None:
+        """Place queries anew that read other streams now, since they may belong to other families."""
         with self._lock:
-            if task.entry.number not in self._new:
-                self._leave_family(task)
-                self._apart(task)
-                task.unit.placed = False
-                self._new[task.entry.number] = task
+            for task in tasks:
+                if task.entry.number not in self._new:
+                    self._leave_family(task)
+                    self._apart(task)
+                    task.unit.placed = False
+                    self._new[task.entry.number] = task
 
     def drop(self, task: RegisteredQuery) -> None:
         """It is no longer there."""

@@ -84,7 +84,7 @@ class Runtime:
         self._live: LiveEngine | None = None
         self._lock = RLock()
         self._rounding = RLock()
-        self._ruling = RuleDependencies(store, self._streams, self._units.changed)
+        self._ruling = RuleDependencies(store, self._streams)
         self._unread: set[str] = set()  # derived by queries that are gone
         self._log.listen(lambda _: self.wake())
 
@@ -97,7 +97,7 @@ class Runtime:
             if self._live is not None and stream in self._streams:
                 raise PenstockError(f"The stream <{stream}> is declared already: stop() the engine to change it.")
             self._streams[stream] = declared
-            self._inputs.in_place.pop(stream, None)
+            self._inputs.read_log_alone(stream)
             self._registry.save_streams({name: one.remembered() for name, one in self._streams.items()})
             if self._live is not None:
                 self._live.add(stream, declared, self._bounded())
@@ -122,7 +122,9 @@ class Runtime:
             live = self._live is not None
             if live:
                 self._check_inputs(entry.name, query)
-            task = self.catalogue.register(entry, query, sink, self._streams, lambda new: self._begin(new, live))
+            task = self.catalogue.known(entry, sink)
+            if task is None:
+                task = self._begin(self.catalogue.new(entry, query, sink, self._streams), live)
             if live:
                 self._opening.open(task, live=True)
         self.wake()
@@ -130,16 +132,18 @@ class Runtime:
 
     def _tasks(self) -> list[RegisteredQuery]:
         """All queries, those of events with the streams that there are."""
-        self._ruling.all(self.catalogue.linked)
+        self._units.changed(self._ruling.all(self.catalogue.linked))
         return list(self.catalogue)
 
-    def _begin(self, task: RegisteredQuery, live: bool) -> int | None:
-        """Where a new query begins. The stream that it derives has nothing of a query that was dropped."""
+    def _begin(self, task: RegisteredQuery, live: bool) -> RegisteredQuery:
+        """Add a new query. The stream that it derives has nothing of a query that was dropped."""
         self._ruling.one(task, self.catalogue.linked)
         if task.output is not None:
             self._log.forget(task.output)
             self._unread.discard(task.output)
-        return beginning(task, self.catalogue.derived, self._inputs, self._watermarks, live=live)
+        start = beginning(task, self.catalogue.derived, self._inputs, self._watermarks, live=live)
+        self.catalogue.add(task, start)
+        return task
 
     def _check_inputs(self, name: str, query: Query) -> None:
         known = {*self._streams, *self.catalogue.derived}
@@ -202,7 +206,7 @@ class Runtime:
             self._make_live(unsourced, lambda: False).catch_up()
         bounded = self._bounded()
         for stream in dict.fromkeys(name for task in tasks for name in task.inputs if name in self._streams):
-            self._inputs.in_place[stream] = bounded.read(stream, self._session, in_place=True)
+            self._inputs.read_in_place(stream, bounded.read(stream, self._session, in_place=True))
             self._report()
 
     def _bounded(self) -> BoundedSources:
@@ -233,7 +237,7 @@ class Runtime:
     def _read_files(self) -> None:
         """Files come before what is live. They go through the log, which lets go of them again."""
         bounded = self._bounded()
-        self._inputs.in_place.clear()
+        self._inputs.read_log_alone(*self._streams)
         for stream, declared in self._streams.items():
             if declared.is_file:
                 bounded.read(stream, self._session, in_place=False)
@@ -241,10 +245,11 @@ class Runtime:
                 raise PenstockError(f"run() has read {declared.path} as a whole: it cannot be watched as well.")
 
     def _round(self) -> bool:
-        """Between rounds nobody reads: that is when queries of events hear of streams and rules that came or went."""
+        """Bind event queries to added or dropped streams and rules, then answer what is due. Binding is safe here: no
+        evaluation is in progress."""
         with self._lock:
             gone = list(self._unread)  # before the others are arranged: who goes now is read once more
-            self._ruling.again(self.catalogue.linked)
+            self._units.changed(self._ruling.again(self.catalogue.linked))
             self._forget(gone)
         with self._rounding:
             return self._rounds.live()

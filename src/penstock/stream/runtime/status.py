@@ -64,12 +64,12 @@ class Status:
 
     def _stream(self, name: str, watermark: int | None, problem: str | None) -> StreamStatus:
         counts = self._log.counts(name)
-        elements = counts.elements + sum(part.rows for part in self._inputs.in_place.get(name, ()))
+        elements = counts.elements + sum(part.rows for part in self._inputs.in_place(name))
         newest, end = to_datetime(self._newest(name)), to_datetime(watermark)
         return StreamStatus(elements, counts.late, counts.malformed, newest, end, problem)
 
     def _newest(self, name: str) -> int | None:
-        times = [self._log.newest(name), *(part.last for part in self._inputs.in_place.get(name, ()))]
+        times = [self._log.newest(name), *(part.last for part in self._inputs.in_place(name))]
         return max((time for time in times if time is not None), default=None)
 
     def _lag(self) -> timedelta | None:

@@ -25,7 +25,7 @@ from penstock.stream.registry.load_shedding import check
 from penstock.stream.registry.metadata_store import MetadataStore, QueryRecord
 from penstock.stream.registry.registered_query import RegisteredQuery
 from penstock.stream.registry.schedule import CompiledQuery
-from tests.support.runtime import FakeInputs, FakePlan, ListSink, segment, windowed
+from tests.support.runtime import FakeInputs, FakePlan, ListSink, register, segment, windowed
 
 S = "http://e/s"
 TEXT = f"SELECT ?n FROM STREAM <{S}> [RANGE 20ms STEP 10ms] WHERE {{ ?n ?p ?o }}"
@@ -120,7 +120,7 @@ class Engine:
         self.inputs = FakeInputs({S: [segment(0, 10**9)]}, {S: 0})
         self.catalogue = Catalogue(MetadataStore(folder), Planner())
         entry = entry_of("q", text, None, "keep", None, self.sink, overload)
-        self.task = self.catalogue.register(entry, translate(text), self.sink, [S], lambda _: 0)
+        self.task = register(self.catalogue, entry, translate(text), self.sink, [S], 0)
         self.rounds = Rounds(self.inputs, self.inputs.watermarks, self.catalogue.units)
 
     def round(self, end: int) -> list[int]:

@@ -16,6 +16,7 @@ from penstock.io.sinks import MemorySink, SinkSpec
 from penstock.stream.registry.catalogue import Catalogue, entry_of
 from penstock.stream.registry.metadata_store import GroupProgress, MetadataStore, QueryProgress, QueryRecord
 from penstock.stream.registry.registered_query import RegisteredQuery
+from tests.support import runtime
 from tests.support.runtime import NoPlanner
 
 FROM = "FROM STREAM <http://e/{}> [RANGE 1m STEP 1m]"
@@ -32,7 +33,7 @@ def register(
 ) -> RegisteredQuery:
     query = translate(text)
     entry = entry_of(catalogue.name_for(text, name, query), text, None, "keep", None, sink)
-    return catalogue.register(entry, query, sink, ["http://e/s"], lambda _: begin)
+    return runtime.register(catalogue, entry, query, sink, ["http://e/s"], begin)
 
 
 def test_entries_survive(tmp_path: Path) -> None:

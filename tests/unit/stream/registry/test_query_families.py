@@ -21,7 +21,7 @@ from penstock.stream.registry.catalogue import Catalogue, entry_of
 from penstock.stream.registry.metadata_store import MetadataStore
 from penstock.stream.registry.registered_query import RegisteredQuery
 from tests.support.query_families import Planner, S, text, told
-from tests.support.runtime import FakeInputs, segment
+from tests.support.runtime import FakeInputs, register, segment
 from tests.support.tape import Tape
 
 BYTES = 200
@@ -90,7 +90,7 @@ class Engine:
     def _register(self, name: str) -> RegisteredQuery:
         query, sink = translate(self.texts[name]), self.sinks[name]
         entry = entry_of(name, self.texts[name], None, "keep", None, sink)
-        return self.catalogue.register(entry, query, sink, [S], lambda _: self.begun[name])
+        return register(self.catalogue, entry, query, sink, [S], self.begun[name])
 
     def drop(self, name: str) -> None:
         self.catalogue.drop(self.catalogue[name])
