@@ -1,4 +1,4 @@
-"""A unit is answered for a span: evaluated, what goes on kept, what it says delivered, and all that written down."""
+"""The evaluation of a unit for a span: run the plan, write the operator state, deliver answers, save the progress."""
 
 from __future__ import annotations
 
@@ -53,7 +53,8 @@ class Evaluator:
     def answer(
         self, unit: EvaluationGroup, plan: CompiledQuery, span: Span, streams: Mapping[str, StreamFiles], final: bool
     ) -> bool:
-        """Whether something was delivered, or failed to be. Whoever does not want it stays where it is."""
+        """Evaluate a unit for a span and deliver its answers; whether a delivery was made or has failed. A query that
+        was paused meanwhile keeps its progress."""
         members = unit.members(self._units.planner)
         before = self._before(unit, members is None)
         frame = plan.evaluate(Evaluation(streams, span, before, final, members))
@@ -67,8 +68,8 @@ class Evaluator:
         return self._deliver(unit, reached, batches)
 
     def _before(self, unit: EvaluationGroup, alone: bool) -> OpenIntervalFiles:
-        """The files of what goes on. Of a query that is answered alone there is one at most; those of others may have
-        gone."""
+        """The files of operator state. A query that is answered alone has one at most; those of dropped queries may
+        have been removed."""
         if self._carried is None:
             return None
         found = [(self._carried.path(name), number) for name, number in unit.reached.states]
@@ -86,7 +87,7 @@ class Evaluator:
         return {task: batch} if batch.size else {}
 
     def _each(self, unit: EvaluationGroup, plan: CompiledQuery, frame: Frame) -> Mapping[RegisteredQuery, Batch]:
-        """The answers of a family, for those who have some. One who was dropped in the meantime wants none."""
+        """The answers of a family, by query, for queries that have some. A query dropped meanwhile is left out."""
         tasks, shape = dict(unit.tasks), _shape(unit.first, plan)
         looks = shape.kind, shape.variables, shape.bounds
         found = ((tasks.get(cut.number), cut) for cut in split_by_query(frame.collect(), len(shape.columns)))
@@ -97,7 +98,7 @@ class Evaluator:
         }
 
     def _kept(self, reached: GroupProgress, frame: Frame, number: int | None) -> GroupProgress:
-        """What goes on, also if there is nothing to tell."""
+        """The progress with the operator state written, also where there is no answer."""
         assert self._carried is not None
         name, count = self._carried.keep(frame)
         reach("carried")

@@ -1,4 +1,4 @@
-"""What queries carry from one evaluation to the next: the solutions that hold when a span ends, and since when.
+"""Operator state between evaluations: the solutions that hold when a span ends, and since when.
 
     ROOT/<name>.parquet     of the queries that were evaluated together then
 
@@ -20,10 +20,10 @@ __all__ = ["ReportState"]
 
 
 class Carrying(Protocol):
-    """An evaluation that leaves something open."""
+    """The result of an evaluation that has operator state."""
 
     def write_open(self, path: str) -> int:
-        """Write it there, and say how much it was."""
+        """Write the state to that path, and return how many solutions are open."""
 
 
 class ReportState:
@@ -38,7 +38,7 @@ class ReportState:
         return str(found) if found.exists() else None
 
     def keep(self, made: Carrying) -> tuple[str, int]:
-        """Keep what is open now: the new file's name, and how much it is."""
+        """Write the state of an evaluation: the new file's name, and how many solutions are open."""
         self._root.mkdir(parents=True, exist_ok=True)
         file = self._root / f"{uuid4().hex}.parquet"
         count = made.write_open(str(file))
@@ -46,7 +46,7 @@ class ReportState:
         return file.name, count
 
     def remove(self, names: Iterable[str]) -> None:
-        """Nobody refers to these any more."""
+        """Remove files that no unit refers to any more."""
         for name in names:
             _remove(self._root / name)
 

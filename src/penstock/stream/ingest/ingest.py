@@ -148,6 +148,8 @@ class Ingest:
         reach("spooled")
 
     def _take_spooled(self, _frame: DataFrame, number: int) -> None:
+        """Bring the spool's files of one batch into the log. The frame has no rows by design: Spark schedules batches
+        and keeps their offsets, and the elements are read from the files."""
         start, end = spool_source.files_of(self._checkpoint(_SPOOL), number)
         blocks: dict[str, list[Block]] = {}
         for file in spool.files(self._spool.folder, start, end):

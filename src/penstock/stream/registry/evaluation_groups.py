@@ -95,7 +95,7 @@ class EvaluationGroups:
         delivered: Iterable[RegisteredQuery] = (),
         refused: Iterable[RegisteredQuery] = (),
     ) -> None:
-        """The unit is so far now, and what was delivered is for good. Who could not be delivered to stays behind."""
+        """Save the progress of a unit and its deliveries in one transaction. Queries that refused stay behind."""
         done = list(delivered)
         with self._lock:
             if left := [task for task in refused if not task.dropped]:
@@ -106,7 +106,7 @@ class EvaluationGroups:
                 task.saved()
 
     def files(self) -> set[str]:
-        """What somebody carries from one evaluation to the next."""
+        """The files of operator state that some unit refers to."""
         return {file for unit in self for file, _ in unit.reached.states}
 
     # Families
@@ -138,7 +138,7 @@ class EvaluationGroups:
             self._split(task.unit, [task])
 
     def _part_ready(self, unit: EvaluationGroup) -> None:
-        """Who stands still leaves the others, or these leave: whoever is fewer."""
+        """Split the paused or failed queries from the running ones; the smaller side moves to a new unit."""
         standing = [task for task in unit.tasks.values() if not task.ready]
         if standing and len(standing) < len(unit.tasks):
             going = [task for task in unit.tasks.values() if task.ready]
