@@ -84,7 +84,7 @@ def prepared(spark: SparkSession, effort: Effort, folder: Path) -> tuple[World, 
     log, present = StreamLog(folder), dblp.guests(known)
     for second in range(WINDOW + MOST + 2 * TIMED):
         log.append(dblp.STREAM, "bench", second, dblp.seen(second, RATE, present))
-    return World(BackgroundTables(store._ours, store), log), triples
+    return World(BackgroundTables(store.private_session, store), log), triples
 
 
 def answered(text: str, world: World, effort: Effort, console: Console, name: str) -> dict[str, list[float]]:

@@ -72,7 +72,7 @@ def measured(
     store, log = SparkStore(spark=spark), StreamLog(folder / f"log-{transactions}-{brokers}")
     store.load(str(_brokers(brokers, folder)))
     log.append(MARKET, "bench", 0, _market(transactions, brokers))
-    background, span = BackgroundTables(store._ours, store), Span(0, DAY)
+    background, span = BackgroundTables(store.private_session, store), Span(0, DAY)
     plans = {mode: ContinuousQuery(translate(_query(mode)), background, rules=RULES) for mode in MODES}
     times: dict[str, list[float]] = {mode: [] for mode in MODES}
     rows = set()
