@@ -24,12 +24,12 @@ from benchmarks.report import Bar, Section
 from penstock.algebra.build import translate
 from penstock.model.span import Span
 from penstock.optimise import ALL_RULES
-from penstock.spark.evaluation import Evaluation
 from penstock.spark.query.continuous_query import ContinuousQuery
+from penstock.spark.query.evaluation import Evaluation
 from penstock.spark.store.store import SparkStore
 from penstock.spark.views.background_tables import BackgroundTables
 from penstock.stream.log.stream_log import StreamLog
-from penstock.stream.registry import schedule
+from penstock.stream.registry import due_instants
 
 PICTURE = "cqels-figure-5.svg"
 RATE = 1_000  # elements a second
@@ -140,7 +140,9 @@ class Mode:
     def _answered(self) -> pa.Table:
         begins = dblp.START + self.second * dblp.SECOND
         span = Span(begins - 1, begins + dblp.SECOND - 1)
-        streams = schedule.visible_segments(self.plan, span, {dblp.STREAM: self.log.segments(dblp.STREAM)}, lambda _: 0)
+        streams = due_instants.visible_segments(
+            self.plan, span, {dblp.STREAM: self.log.segments(dblp.STREAM)}, lambda _: 0
+        )
         before = self._left_open(self.second - 1)
         made = self.plan.evaluate(Evaluation(streams, span, str(before) if before.exists() else None))
         answers = made.collect()

@@ -26,8 +26,8 @@ from penstock.knowledge.oxigraph import OxigraphStore
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
 from penstock.optimise import ALL_RULES
-from penstock.spark.evaluation import Evaluation
 from penstock.spark.query.continuous_query import ContinuousQuery
+from penstock.spark.query.evaluation import Evaluation
 from penstock.spark.session import session
 from penstock.spark.views.background_tables import BackgroundTables
 from penstock.stream.log.segment import Segment, segment_of, write_part

@@ -22,12 +22,12 @@ from benchmarks.report import Section
 from penstock.algebra.build import translate
 from penstock.model.span import Span
 from penstock.optimise import ALL_RULES
-from penstock.spark.evaluation import Evaluation
 from penstock.spark.query.continuous_query import ContinuousQuery
+from penstock.spark.query.evaluation import Evaluation
 from penstock.spark.store.store import SparkStore
 from penstock.spark.views.background_tables import BackgroundTables
 from penstock.stream.log.stream_log import StreamLog
-from penstock.stream.registry import schedule
+from penstock.stream.registry import due_instants
 
 B, X, MARKET = (
     "http://brokerscentral.org/accounts#",
@@ -78,7 +78,7 @@ def measured(
     rows = set()
     for _ in range(1 + effort.runs(RUNS)):  # the first makes the static relation
         for mode, plan in plans.items():
-            streams = schedule.visible_segments(plan, span, {MARKET: log.segments(MARKET)}, lambda _: 0)
+            streams = due_instants.visible_segments(plan, span, {MARKET: log.segments(MARKET)}, lambda _: 0)
             times[mode].append(seconds(lambda plan=plan, streams=streams: rows.add(_answer(plan, streams, span))))  # type: ignore[misc]
     assert len(rows) == 1, "the answers differ"
     found = {mode: statistics.median(each[1:]) for mode, each in times.items()}

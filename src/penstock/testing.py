@@ -7,7 +7,8 @@
         …
     assert snapshots(query.answers()) == {"1:00": ["<http://example.org/a> 1"]}
 
-Whole tests as files, with a stream, a query and the answers expected, are in `penstock.logic` (docs/how-to/logic-tests.md).
+Whole tests as files, with a stream, a query and the answers expected, are in `penstock.logic`:
+see docs/how-to/logic-tests.md.
 """
 
 from __future__ import annotations

@@ -19,8 +19,8 @@ from penstock.knowledge.oxigraph import OxigraphStore
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
 from penstock.model.term_encoding import decode, encode
-from penstock.spark.evaluation import Evaluation
 from penstock.spark.query.continuous_query import ContinuousQuery
+from penstock.spark.query.evaluation import Evaluation
 from penstock.spark.views.background_tables import BackgroundTables
 from tests.oracle import events_texts as texts
 from tests.oracle.events_cases import Case, Cut, for_spark, grouped

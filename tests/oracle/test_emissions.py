@@ -18,8 +18,8 @@ from hypothesis import assume, given
 from penstock.algebra.build import translate
 from penstock.algebra.ops import REPORTS, Construct, Query, Registration
 from penstock.knowledge.oxigraph import OxigraphStore
-from penstock.spark.evaluation import Evaluation
 from penstock.spark.query.continuous_query import ContinuousQuery
+from penstock.spark.query.evaluation import Evaluation
 from penstock.spark.session.session import private
 from penstock.spark.views.background_tables import BackgroundTables
 from tests.oracle.strategies import Generated

@@ -13,8 +13,8 @@ from penstock.algebra.template import template
 from penstock.compile.operators.query_family import ParameterTable
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
-from penstock.spark.evaluation import Evaluation
 from penstock.spark.query.continuous_query import ContinuousQuery
+from penstock.spark.query.evaluation import Evaluation
 from penstock.spark.views.background_tables import BackgroundTables
 
 Answers = dict[int, Counter[tuple[Any, ...]]]  # the rows of an instant; an empty answer is there, with none

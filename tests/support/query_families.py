@@ -19,11 +19,11 @@ from penstock.algebra import ops
 from penstock.algebra.template import Constants, template
 from penstock.compile.operators.query_family import ParameterTable
 from penstock.model.span import Span
-from penstock.spark.evaluation import Evaluation
+from penstock.spark.query.evaluation import Evaluation
 from penstock.spark.query.open_intervals import OpenIntervalFiles
+from penstock.stream.registry.due_instants import CompiledQuery
 from penstock.stream.registry.metadata_store import QueryRecord
 from penstock.stream.registry.registered_query import RegisteredQuery
-from penstock.stream.registry.schedule import CompiledQuery
 from tests.support.runtime import FakePlan, range_of
 
 S = "http://e/s"

@@ -18,15 +18,15 @@ from penstock.compile.operators.query_family import ParameterTable
 from penstock.io.sinks import Batch, Position, Sink, SinkSpec
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
-from penstock.spark.evaluation import Evaluation
+from penstock.spark.query.evaluation import Evaluation
 from penstock.stream.evaluation.rounds import Rounds
 from penstock.stream.log.stream_log import Segment
 from penstock.stream.registry.catalogue import Catalogue
+from penstock.stream.registry.due_instants import CompiledQuery
 from penstock.stream.registry.evaluation_groups import EvaluationGroups
 from penstock.stream.registry.metadata_store import MetadataStore, QueryRecord
 from penstock.stream.registry.query_family import Family
 from penstock.stream.registry.registered_query import RegisteredQuery
-from penstock.stream.registry.schedule import CompiledQuery
 
 ELEMENT = ("<http://e/s>", "<http://e/p>", "<http://e/o>")
 

@@ -14,7 +14,7 @@ from penstock.algebra.windows import CountWindow, TimeWindow, Window
 from penstock.io.sinks import Batch, Position
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
-from penstock.spark.evaluation import Evaluation
+from penstock.spark.query.evaluation import Evaluation
 from tests.support.runtime import FakePlan, Frame
 
 

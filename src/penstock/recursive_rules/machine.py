@@ -19,13 +19,13 @@ from penstock.errors import QueryError
 from penstock.model.term_encoding import encode
 from penstock.recursive_rules.analysis.background import Background, Nothing
 from penstock.recursive_rules.analysis.entailment import NOTHING, Entailment
+from penstock.recursive_rules.analysis.rule import Rule
+from penstock.recursive_rules.rete.evaluation_order import Stage, stages
 from penstock.recursive_rules.rete.memory import State
 from penstock.recursive_rules.rete.network import Network
 from penstock.recursive_rules.rete.nodes import Leaf, Receive
-from penstock.recursive_rules.rete.evaluation_order import Stage, stages
 from penstock.recursive_rules.solutions.rows import Row, ends
-from penstock.recursive_rules.analysis.rule import Rule
-from penstock.recursive_rules.rete.state_format import read_state, write_state
+from penstock.recursive_rules.state_format import read_state, write_state
 
 __all__ = ["Element", "Limits", "Machine", "merged"]
 

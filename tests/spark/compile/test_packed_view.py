@@ -21,8 +21,8 @@ from penstock.compile.windows.evaluation_instants import ChangeInstants
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
 from penstock.optimise import ALL_RULES
-from penstock.spark.evaluation import Evaluation
 from penstock.spark.query.continuous_query import ContinuousQuery
+from penstock.spark.query.evaluation import Evaluation
 from penstock.spark.session import jobs
 from penstock.spark.session.session import private
 from penstock.spark.store.store import SparkStore

@@ -20,8 +20,8 @@ from penstock.knowledge.oxigraph import OxigraphStore
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
 from penstock.model.term_encoding import encode
-from penstock.spark.evaluation import Evaluation
 from penstock.spark.query.continuous_query import ContinuousQuery
+from penstock.spark.query.evaluation import Evaluation
 from penstock.spark.session.session import private
 from penstock.spark.views.background_tables import BackgroundTables
 from tests.support.evaluated_families import Answers, Setting

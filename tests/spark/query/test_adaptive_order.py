@@ -16,8 +16,8 @@ from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
 from penstock.optimise import ALL_RULES
 from penstock.optimise.walk import nodes
-from penstock.spark.evaluation import Evaluation
 from penstock.spark.query.continuous_query import ContinuousQuery
+from penstock.spark.query.evaluation import Evaluation
 from penstock.spark.session.session import private
 from penstock.spark.views.background_tables import BackgroundTables
 from penstock.stream.log.segment import segment_of, write_part

@@ -15,8 +15,8 @@ from penstock.io.formats import read
 from penstock.knowledge.oxigraph import OxigraphStore
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
-from penstock.spark.evaluation import Evaluation
 from penstock.spark.query.continuous_query import ContinuousQuery
+from penstock.spark.query.evaluation import Evaluation
 from penstock.spark.session.session import private
 from penstock.spark.store.store import SparkStore
 from penstock.spark.views.background_tables import BackgroundTables

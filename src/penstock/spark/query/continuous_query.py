@@ -46,8 +46,8 @@ from penstock.optimise import walk
 from penstock.optimise.adaptive import Adaptive, Reordered
 from penstock.optimise.cost import ROWS_MADE, cost
 from penstock.options import Duplicates, Emit
-from penstock.spark.evaluation import Evaluation
 from penstock.spark.query.change_result import ChangeResult
+from penstock.spark.query.evaluation import Evaluation
 from penstock.spark.query.open_intervals import read_open_intervals
 from penstock.spark.query.snapshot_result import SnapshotResult
 from penstock.spark.session.jobs import Jobs

@@ -27,7 +27,7 @@ from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
 from penstock.optimise import Optimised, Statistics
 from penstock.optimise.cost import estimate
-from penstock.spark.evaluation import Evaluation
+from penstock.spark.query.evaluation import Evaluation
 from penstock.spark.store.one_shot import OneShotQuery
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from penstock.algebra.schedule import stretched
 from penstock.algebra.template import Constants
 from penstock.answer import Answer
 from penstock.knowledge.store import Store, is_plain
+from penstock.stream.registry.due_instants import CompiledQuery
 from penstock.stream.registry.metadata_store import QueryRecord
 from penstock.stream.registry.registered_query import RegisteredQuery
-from penstock.stream.registry.schedule import CompiledQuery
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

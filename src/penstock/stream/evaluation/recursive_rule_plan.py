@@ -29,11 +29,11 @@ from penstock.model.stream_files import StreamFiles
 from penstock.reasoning import Ontology
 from penstock.recursive_rules.analysis.background import Known
 from penstock.recursive_rules.analysis.entailment import NOTHING, Entailment, entailment_of
-from penstock.recursive_rules.machine import Element, Machine, merged
 from penstock.recursive_rules.analysis.partition import SUBJECT, Partition, partition
 from penstock.recursive_rules.analysis.rule import Rule, terms_of
-from penstock.recursive_rules.rete.state_format import read_partition, write_partition
-from penstock.spark.evaluation import Evaluation
+from penstock.recursive_rules.machine import Element, Machine, merged
+from penstock.recursive_rules.state_format import read_partition, write_partition
+from penstock.spark.query.evaluation import Evaluation
 from penstock.spark.query.snapshot_result import marked
 from penstock.spark.views.background_tables import BackgroundTables
 

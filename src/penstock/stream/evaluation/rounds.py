@@ -14,7 +14,7 @@ from penstock.stream.evaluation.evaluator import Deriving, Evaluator
 from penstock.stream.evaluation.report_state import ReportState
 from penstock.stream.evaluation.round_snapshot import RoundSnapshot
 from penstock.stream.log.stream_log import Segment
-from penstock.stream.registry import schedule
+from penstock.stream.registry import due_instants
 from penstock.stream.registry.dependency_order import in_order
 from penstock.stream.registry.evaluation_group import EvaluationGroup
 from penstock.stream.registry.evaluation_groups import EvaluationGroups
@@ -100,7 +100,7 @@ class Rounds:
             self._answering.fail(task, error)
 
     def _answer(
-        self, unit: EvaluationGroup, plan: schedule.CompiledQuery, span: Span, seen: RoundSnapshot, final: bool
+        self, unit: EvaluationGroup, plan: due_instants.CompiledQuery, span: Span, seen: RoundSnapshot, final: bool
     ) -> bool:
         """Whether something was delivered. A piece that is not wanted any more is the last: resumed, it comes again.
 
@@ -108,10 +108,10 @@ class Rounds:
         segments = seen.segments(unit.inputs, span.through)
         elements = sum(part.rows for parts in segments.values() for part in parts)
         busy = False
-        for piece in schedule.chunks(stretched(unit.query, unit.reached.stretched), span, elements):
+        for piece in due_instants.chunks(stretched(unit.query, unit.reached.stretched), span, elements):
             ends = unit.reached.open > 0 and plan.schedule.has_instant(piece.after, piece.through)
-            if ends or schedule.has_news(unit.query, plan, piece, segments):
-                streams = seen.streams(schedule.visible_segments(plan, piece, segments, self._inputs.dropped))
+            if ends or due_instants.has_news(unit.query, plan, piece, segments):
+                streams = seen.streams(due_instants.visible_segments(plan, piece, segments, self._inputs.dropped))
                 busy |= self._answering.answer(unit, plan, piece, streams, final and piece.through == span.through)
             else:
                 unit.passed(piece)
@@ -127,13 +127,13 @@ class Rounds:
         """
         ends = {stream: self._watermarks.of(stream) for stream in self._inputs.streams}
         ends |= {unit.output: unit.progress for unit in self._units if unit.output is not None}
-        readers: defaultdict[str, list[tuple[schedule.CompiledQuery | None, int | None]]] = defaultdict(list)
+        readers: defaultdict[str, list[tuple[due_instants.CompiledQuery | None, int | None]]] = defaultdict(list)
         for unit in self._units:
             for stream in unit.inputs:
                 readers[stream].append((unit.plan, unit.progress))
         for stream, complete in ends.items():
             known = [(plan, progress) for plan, progress in readers[stream] if plan is not None]
-            kept = schedule.retention_bound(known, stream, complete) if len(known) == len(readers[stream]) else None
+            kept = due_instants.retention_bound(known, stream, complete) if len(known) == len(readers[stream]) else None
             if kept is not None:
                 self._inputs.tidy(stream, *kept)
 
@@ -147,7 +147,7 @@ def _due(
     """The time from its progress to the watermark of its streams. That of a derived stream is its query's progress."""
     declared = tuple(name for name in unit.inputs if name not in derived)
     through = combined(declared, tuple(derived[name].progress for name in unit.inputs if name in derived))
-    return None if through is None else schedule.span(unit.progress, through, seen.segments(unit.inputs, through))
+    return None if through is None else due_instants.span(unit.progress, through, seen.segments(unit.inputs, through))
 
 
 def _whole(unit: EvaluationGroup, seen: RoundSnapshot) -> Span | None:
@@ -155,4 +155,4 @@ def _whole(unit: EvaluationGroup, seen: RoundSnapshot) -> Span | None:
     lasts = [part.last for parts in segments.values() for part in parts]
     if not lasts or unit.plan is None:
         return None
-    return schedule.span(unit.progress, unit.plan.schedule.last_instant(max(lasts)), segments)
+    return due_instants.span(unit.progress, unit.plan.schedule.last_instant(max(lasts)), segments)

@@ -10,9 +10,9 @@ from penstock.algebra.ops import Query
 from penstock.algebra.schedule import schedule, stretched
 from penstock.algebra.template import Constants
 from penstock.model.span import Span
+from penstock.stream.registry.due_instants import CompiledQuery
 from penstock.stream.registry.metadata_store import GroupProgress, QueryRecord
 from penstock.stream.registry.query_family import Family
-from penstock.stream.registry.schedule import CompiledQuery
 
 if TYPE_CHECKING:
     from penstock.compile.operators.query_family import ParameterTable

@@ -12,11 +12,11 @@ from dataclasses import replace
 from threading import RLock
 
 from penstock.algebra.template import template
+from penstock.stream.registry.due_instants import CompiledQuery
 from penstock.stream.registry.evaluation_group import EvaluationGroup, Planner
 from penstock.stream.registry.metadata_store import GroupProgress, MetadataStore
 from penstock.stream.registry.query_family import Family, key_of
 from penstock.stream.registry.registered_query import RegisteredQuery
-from penstock.stream.registry.schedule import CompiledQuery
 
 __all__ = ["EvaluationGroups"]
 

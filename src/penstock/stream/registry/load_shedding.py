@@ -11,7 +11,7 @@ from penstock.algebra.schedule import is_periodic, schedule, stretched
 from penstock.errors import PenstockWarning, QueryError
 from penstock.model.span import Span
 from penstock.options import Overload
-from penstock.stream.registry import schedule
+from penstock.stream.registry import due_instants
 from penstock.stream.registry.evaluation_group import EvaluationGroup
 
 __all__ = ["CATCH_UP", "OVERLOAD", "STRETCH", "check", "pace"]
@@ -38,7 +38,7 @@ def pace(unit: EvaluationGroup, span: Span, final: bool) -> None:
         return
     before = unit.reached.stretched
     waiting = schedule(stretched(unit.query, before)).count(span.after, span.through)
-    factor = 1 if final else schedule.coarsen(before, waiting)
+    factor = 1 if final else due_instants.coarsen(before, waiting)
     if factor != before:
         unit.stretch(factor)
         warnings.warn(_said(unit, span, waiting, factor > before), PenstockWarning, stacklevel=1)

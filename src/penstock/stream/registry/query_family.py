@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from penstock.algebra.expressions import Term
 from penstock.algebra.ops import Query
 from penstock.algebra.template import Constants, Template
-from penstock.stream.registry.schedule import CompiledQuery
+from penstock.stream.registry.due_instants import CompiledQuery
 
 if TYPE_CHECKING:
     from penstock.stream.registry.registered_query import RegisteredQuery

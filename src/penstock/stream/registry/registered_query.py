@@ -16,8 +16,8 @@ from penstock.io.sinks import Batch, ParquetSink, Sink
 from penstock.recursive_rules.analysis.rule import Rule
 from penstock.stream.base.failpoints import reach
 from penstock.stream.evaluation.answer_batch import AnswerSchema
+from penstock.stream.registry.due_instants import CompiledQuery
 from penstock.stream.registry.metadata_store import MetadataStore, QueryProgress, QueryRecord
-from penstock.stream.registry.schedule import CompiledQuery
 
 if TYPE_CHECKING:
     from penstock.stream.registry.evaluation_group import EvaluationGroup

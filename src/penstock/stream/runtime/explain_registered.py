@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, cast
 
 from penstock.model.span import Span
 from penstock.stream.base.time_values import to_datetime
-from penstock.stream.registry import schedule
+from penstock.stream.registry import due_instants
 
 if TYPE_CHECKING:
     from penstock.spark.query.continuous_query import ContinuousQuery
     from penstock.spark.query.profile import Examined
     from penstock.stream.evaluation.plan_cache import PlanCache
     from penstock.stream.ingest.stream_view import StreamView
+    from penstock.stream.registry.due_instants import CompiledQuery
     from penstock.stream.registry.registered_query import RegisteredQuery
-    from penstock.stream.registry.schedule import CompiledQuery
 
 __all__ = ["explain_registered"]
 
@@ -31,7 +31,7 @@ def explain_registered(task: RegisteredQuery, plans: PlanCache, inputs: StreamVi
         return None
     plan = plans.compiled(task.query, task.entry)
     try:
-        span = schedule.span(None, plan.schedule.last_instant(max(lasts)), segments)
+        span = due_instants.span(None, plan.schedule.last_instant(max(lasts)), segments)
         found = None if span is None else _examined(plan, plans, inputs, segments, span, run)
     finally:
         plans.release(plan)
@@ -42,11 +42,11 @@ def explain_registered(task: RegisteredQuery, plans: PlanCache, inputs: StreamVi
 
 
 def _examined(
-    plan: CompiledQuery, plans: PlanCache, inputs: StreamView, segments: schedule.Segments, span: Span, run: bool
+    plan: CompiledQuery, plans: PlanCache, inputs: StreamView, segments: due_instants.Segments, span: Span, run: bool
 ) -> Examined:
     from penstock.spark.query.profile import examined
 
-    streams = schedule.visible_segments(plan, span, segments, inputs.dropped)
+    streams = due_instants.visible_segments(plan, span, segments, inputs.dropped)
     return examined(cast("ContinuousQuery", plan), plans.background, streams, span, run=run)
 
 

@@ -9,10 +9,10 @@ from pyarrow import parquet
 from pyoxigraph import NamedNode
 
 from penstock.algebra.build import translate
-from penstock.recursive_rules.machine import Element, Machine
 from penstock.recursive_rules.analysis.partition import Partition
 from penstock.recursive_rules.analysis.rule import Rule
-from penstock.recursive_rules.rete.state_format import write_partition
+from penstock.recursive_rules.machine import Element, Machine
+from penstock.recursive_rules.state_format import write_partition
 from penstock.stream.evaluation.recursive_rule_plan import _SPLIT, _part, _states
 
 P, Q = NamedNode("http://e/p"), NamedNode("http://e/q")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from penstock.spark.evaluation import Evaluation
+from penstock.spark.query.evaluation import Evaluation
 from penstock.stream.evaluation.report_state import ReportState
 from tests.support.runtime import FakeInputs, FakePlan, Frame, ListSink, range_of, rounds, segment, task
 

@@ -7,7 +7,7 @@ import pytest
 from penstock.io.sinks import Batch, Position
 from penstock.model.span import Span
 from penstock.stream.evaluation.rounds import Rounds
-from penstock.stream.registry import schedule
+from penstock.stream.registry import due_instants
 from penstock.stream.registry.evaluation_groups import EvaluationGroups
 from penstock.stream.registry.registered_query import RegisteredQuery
 from tests.support.runtime import FakeInputs, FakePlan, ListSink, rounds, saved, segment, task, units
@@ -234,8 +234,8 @@ class Interrupting(ListSink):
 def test_a_query_that_is_paused_between_the_pieces_of_a_span_continues_without_a_gap(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(schedule, "_INSTANTS", 1)
-    monkeypatch.setattr(schedule, "_ELEMENTS", 1)
+    monkeypatch.setattr(due_instants, "_INSTANTS", 1)
+    monkeypatch.setattr(due_instants, "_ELEMENTS", 1)
     sink = Interrupting()
     q = sink.query = task("q", S, sink=sink)
     inputs = FakeInputs({S: [segment(1, 19, rows=20), segment(121, 129, rows=20)]}, {S: 140})

@@ -32,7 +32,7 @@ from penstock.stream.ingest.stream_declaration import Declared
 from penstock.stream.ingest.stream_view import StreamView
 from penstock.stream.log import compaction
 from penstock.stream.log.stream_log import StreamLog
-from penstock.stream.registry import schedule
+from penstock.stream.registry import due_instants
 from penstock.stream.registry.metadata_store import MetadataStore, QueryRecord
 from penstock.stream.registry.registered_query import RegisteredQuery
 from tests.support.runtime import Alone, NoPlanner
@@ -169,8 +169,8 @@ class Engine:
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Spans come in pieces and segments are merged as if there were much; nothing has to reach the disk."""
-    monkeypatch.setattr(schedule, "_INSTANTS", 4)
-    monkeypatch.setattr(schedule, "_ELEMENTS", 2)
+    monkeypatch.setattr(due_instants, "_INSTANTS", 4)
+    monkeypatch.setattr(due_instants, "_ELEMENTS", 2)
     monkeypatch.setattr(compaction, "_FANOUT", 6)
     monkeypatch.setattr("os.fsync", lambda _: None)
 

@@ -19,12 +19,12 @@ from penstock.algebra.windows import TimeWindow
 from penstock.compile.operators.query_family import ParameterTable
 from penstock.errors import PenstockWarning, QueryError
 from penstock.stream.evaluation.rounds import Rounds
-from penstock.stream.registry import schedule
+from penstock.stream.registry import due_instants
 from penstock.stream.registry.catalogue import Catalogue, entry_of
+from penstock.stream.registry.due_instants import CompiledQuery
 from penstock.stream.registry.load_shedding import check
 from penstock.stream.registry.metadata_store import MetadataStore, QueryRecord
 from penstock.stream.registry.registered_query import RegisteredQuery
-from penstock.stream.registry.schedule import CompiledQuery
 from tests.support.runtime import FakeInputs, FakePlan, ListSink, register, segment, windowed
 
 S = "http://e/s"
@@ -51,7 +51,7 @@ MS = 1000
     ],
 )
 def test_the_factor_of_a_round(factor: int, waiting: int, expected: int) -> None:
-    assert schedule.coarsen(factor, waiting) == expected
+    assert due_instants.coarsen(factor, waiting) == expected
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from penstock.algebra import ops
 from penstock.algebra.windows import TimeWindow
 from penstock.model.span import Span
 from penstock.stream.log.stream_log import Segment
-from penstock.stream.registry.schedule import chunks, retention_bound, span, visible_segments
+from penstock.stream.registry.due_instants import chunks, retention_bound, span, visible_segments
 from tests.support.runtime import FakePlan, segment, windowed
 
 S = "http://e/s"

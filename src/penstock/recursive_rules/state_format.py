@@ -15,8 +15,8 @@ from typing import Any
 from pyoxigraph import NamedNode
 
 from penstock.errors import StoreError
-from penstock.recursive_rules.rete.memory import State
 from penstock.recursive_rules.analysis.partition import Partition
+from penstock.recursive_rules.rete.memory import State
 
 __all__ = ["read_partition", "read_state", "write_partition", "write_state"]
 

@@ -10,7 +10,7 @@ from penstock.algebra.schedule import Schedule, schedule
 from penstock.algebra.windows import CountWindow
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
-from penstock.spark.evaluation import Evaluation
+from penstock.spark.query.evaluation import Evaluation
 from penstock.stream.evaluation.answer_batch import Frame
 from penstock.stream.log.stream_log import Segment
 
