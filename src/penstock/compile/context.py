@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -14,7 +13,8 @@ from penstock.algebra import ops
 from penstock.algebra.expressions import PatternTerm
 from penstock.compile import sql
 from penstock.compile.entailment import EntailmentRewriter
-from penstock.compile.relation import INSTANT, Relation, items_or_one
+from penstock.compile.relation import INSTANT, Relation
+from penstock.compile.sql import Derived, Expr, From, Hint, Query, Select, Table
 from penstock.compile.views.view_types import MaterialisedView, ViewRequest
 from penstock.compile.windows.evaluation_instants import EvaluationInstants
 from penstock.compile.windows.stream_to_relation import WindowRelation
@@ -30,11 +30,30 @@ MANY = 200_000  # elements from which it pays to look at how rows are joined
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """The data as SQL: `default` has columns s, p, o; `named` has g, s, p, o; `graphs` are the encoded graph names."""
+    """The data as items of FROM: `default` has columns s, p, o; `named` has g, s, p, o; `graphs` are the encoded graph
+    names."""
 
-    default: str
-    named: str
+    default: From
+    named: From
     graphs: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedGraph:
+    """One graph, by its encoded IRI."""
+
+    iri: str
+
+
+@dataclass(frozen=True, slots=True)
+class EachGraph:
+    """All named graphs: a key runs over their names."""
+
+    key: str
+
+
+Graph = NamedGraph | EachGraph | None
+"""The graph that patterns read; None is the default graph."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +90,10 @@ class Plan:
     """
 
     tables: Tables
-    compute: Callable[[str, str], int]
+    compute: Callable[[Query, str], int]
     base: str | None
     now: str
-    fetch: Callable[[str, int], Rows | None] = lambda text, most: None
+    fetch: Callable[[Query, int], Rows | None] = lambda query, most: None
     send: Callable[[str, pa.Table], None] = lambda name, table: None
     run_tasks: Callable[..., None] = lambda name, pieces, work, columns, modules: None
     cores: int = 1
@@ -91,10 +110,10 @@ class Plan:
     def fresh(self, prefix: str) -> str:
         return f"{prefix}{next(self.counter)}"
 
-    def keep(self, text: str) -> tuple[str, int]:
+    def keep(self, query: Query) -> tuple[str, int]:
         """The rows of a query computed once: the name of their view, which lives as long as the query, and how many."""
         name = self.view()
-        return name, self.compute(text, name)
+        return name, self.compute(query, name)
 
     def publish(self, columns: Sequence[str], rows: Rows) -> str:
         """The name of a view of these rows, which lives as long as the query."""
@@ -114,9 +133,9 @@ class Plan:
 
     def once(self, relation: Relation) -> Relation:
         """The relation, computed now if it may have other rows each time that it is read, by UUID() or by LIMIT."""
-        if not _VOLATILE.search(relation.sql):
+        if not relation.sql.volatile:
             return relation
-        return replace(relation, sql=f"SELECT * FROM {self.keep(relation.sql)[0]}")
+        return replace(relation, sql=sql.view(self.keep(relation.sql)[0]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +145,7 @@ class Universe:
     every evaluation."""
 
     keys: tuple[str, ...]
-    sql: str
+    sql: Query
     tells: tuple[str, ...] = ()
     steady: bool = False
 
@@ -136,19 +155,19 @@ class Universe:
         return (self.keys if told else tuple(k for k in self.keys if k in keys)) + told
 
     @property
-    def hint(self) -> str:
-        return "/*+ BROADCAST(u) */ " if self.tells else ""
+    def hints(self) -> list[Hint]:
+        return [("BROADCAST", ("u",))] if self.tells else []
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """`graph` is None for the default graph, an encoded IRI, or the key that runs over all named graphs. In a `window`
-    there is nothing else, and its graphs are those that its elements came in. `tag` says whose windows are read.
-    With `equated`, a filter above makes variables equal: Spark joins by them as well, so rows meet fewer others. In
-    what is `steady` no pattern reads a window, and nothing depends on the instant."""
+    """`graph` is the one that patterns read. In a `window` there is nothing else, and its graphs are those that its
+    elements came in. `tag` says whose windows are read. With `equated`, a filter above makes variables equal: Spark
+    joins by them as well, so rows meet fewer others. In what is `steady` no pattern reads a window, and nothing depends
+    on the instant."""
 
     plan: Plan
-    graph: str | None = None
+    graph: Graph = None
     universes: tuple[Universe, ...] = ()
     window: str | None = None
     tag: int = 0
@@ -159,7 +178,7 @@ class Context:
         """For what is answered once, whatever there is around."""
         return replace(self, steady=True, universes=tuple(u for u in self.universes if u.steady))
 
-    def in_graph(self, graph: str) -> Context:
+    def in_graph(self, graph: Graph) -> Context:
         return replace(self, graph=graph)
 
     def in_window(self, name: str) -> Context:
@@ -171,31 +190,32 @@ class Context:
     def with_universe(self, universe: Universe) -> Context:
         return replace(self, universes=(*self.universes, universe))
 
-    def source(self) -> tuple[str, str | None]:
+    def source(self) -> tuple[From, str | None]:
         """The background that triple patterns read, as an item of FROM, and the key that its column g is, if any.
 
         The graph of a stream has the default graph for its background.
         """
         tables, streams = self.plan.tables, self._streams()
+        key = self.graph.key if isinstance(self.graph, EachGraph) else None
         if self.window is not None:
-            return _NOTHING, self.graph if self.graph is not None and not self.graph.startswith("<") else None
-        if self.graph is None or self.graph in streams:
+            return _NOTHING, key
+        if self.graph is None or (isinstance(self.graph, NamedGraph) and self.graph.iri in streams):
             return tables.default, None
-        if self.graph.startswith("<"):
-            return f"(SELECT s, p, o FROM {tables.named} WHERE g = {sql.text(self.graph)})", None
-        if not streams:
-            return tables.named, self.graph
-        behind = (f"SELECT {sql.text(s)} AS g, s, p, o FROM {tables.default}" for s in streams)
-        others = f"SELECT g, s, p, o FROM {tables.named} WHERE g NOT IN ({sql.texts(streams)})"
-        return f"({' UNION ALL '.join([others, *behind])})", self.graph
+        if isinstance(self.graph, NamedGraph):
+            return Derived(Select(_columns("spo"), tables.named, _G.eq(sql.text(self.graph.iri)))), None
+        return (self._with_streams(streams) if streams else tables.named), key
+
+    def _with_streams(self, streams: tuple[str, ...]) -> From:
+        """The named graphs, those of streams with the default graph for their background."""
+        tables = self.plan.tables
+        behind = (Select([sql.alias(sql.text(s), "g"), *_columns("spo")], tables.default) for s in streams)
+        others = Select(_columns("gspo"), tables.named, _G.not_among(sql.texts(streams)))
+        return Derived(sql.union_all([others, *behind]))
 
     def is_whole_default(self) -> bool:
         """Whether the background that patterns read is the store's own default graph."""
-        return (
-            self.window is None
-            and self.source() == (self.plan.tables.default, None)
-            and not self.plan.tables.default.startswith("(")
-        )
+        default = self.plan.tables.default
+        return self.window is None and self.source()[0] is default and isinstance(default, Table)
 
     @property
     def span(self) -> Span | None:
@@ -212,14 +232,14 @@ class Context:
         if self.graph is None:
             return tuple(c for c in streaming.default if c.tag == self.tag)
         found = tuple(c for c in streaming.contents if c.name is None and c.tag == self.tag)
-        return tuple(c for c in found if c.graph == self.graph) if self.graph.startswith("<") else found
+        return tuple(c for c in found if c.graph == self.graph.iri) if isinstance(self.graph, NamedGraph) else found
 
     def _of_graph(self, content: WindowRelation) -> WindowRelation:
         """What of a window came in the graph, or in any graph."""
         if self.graph is None:
             return content
-        wanted = f"g = {sql.text(self.graph)}" if self.graph.startswith("<") else "g IS NOT NULL"
-        return replace(content, sql=f"SELECT * FROM ({content.each or content.sql}) t WHERE {wanted}")
+        wanted = _G.eq(sql.text(self.graph.iri)) if isinstance(self.graph, NamedGraph) else _G.not_null()
+        return replace(content, sql=Select([sql.STAR], content.each or content.sql, wanted))
 
     @property
     def many(self) -> bool:
@@ -229,18 +249,20 @@ class Context:
 
     def elements(
         self, content: WindowRelation, predicate: PatternTerm | None = None, object: PatternTerm | None = None
-    ) -> str:
+    ) -> Query:
         """The elements of a window and what follows from them; those without the predicate and object may be missing.
 
         Outside of the window, `g` is the stream, whatever graph they came in.
         """
-        text = self._with_entailed(content, predicate, object)
+        found = self._with_entailed(content, predicate, object)
         if self.window is not None:
-            return text
-        when = "".join(f", {sql.name(c)}" for c in content.when)
-        return f"SELECT s, p, o, ts, start{when}, {sql.text(content.graph)} AS g FROM ({text})"
+            return found
+        items = [sql.name(c) for c in ("s", "p", "o", "ts", "start", *content.when)]
+        return Select([*items, sql.alias(sql.text(content.graph), "g")], found)
 
-    def _with_entailed(self, content: WindowRelation, predicate: PatternTerm | None, object: PatternTerm | None) -> str:
+    def _with_entailed(
+        self, content: WindowRelation, predicate: PatternTerm | None, object: PatternTerm | None
+    ) -> Query:
         streaming = self.plan.streaming
         if streaming is None or streaming.entailed is None or content.closed:
             return content.sql
@@ -279,19 +301,23 @@ class Context:
 
 
 def _expand(relation: Relation, universe: Universe, wanted: tuple[str, ...]) -> Relation:
-    once = "" if universe.tells else "DISTINCT "
-    domain = f"SELECT {once}{', '.join(map(sql.name, wanted))} FROM ({universe.sql})"
+    domain = Select(map(sql.name, wanted), universe.sql, distinct=not universe.tells)
     vars = relation.vars + tuple(k for k in wanted if k not in relation.vars)
-    columns = (sql.column("u" if c in wanted else "l", c) for c in vars + relation.hidden)
+    columns = [sql.column("u" if c in wanted else "l", c) for c in vars + relation.hidden]
     on = sql.all_of(_agrees(k, relation) for k in wanted if k in relation.vars)
-    source = f"SELECT {universe.hint}{items_or_one(columns)} FROM ({relation.sql}) l JOIN ({domain}) u ON {on}"
+    joined = sql.Join(Derived(relation.sql, "l"), Derived(domain, "u"), on)
+    source = Select(columns, joined, hints=universe.hints)
     return replace(relation, sql=source, vars=vars, certain=relation.certain | set(wanted), most=None)
 
 
-def _agrees(key: str, relation: Relation) -> str:
+def _agrees(key: str, relation: Relation) -> Expr:
     own, wanted = sql.column("l", key), sql.column("u", key)
-    return f"{own} = {wanted}" if key in relation.certain else f"{own} = {wanted} OR {own} IS NULL"
+    return own.eq(wanted) if key in relation.certain else own.eq(wanted) | own.is_null()
 
 
-_NOTHING = "(SELECT '' AS g, '' AS s, '' AS p, '' AS o WHERE false)"
-_VOLATILE = re.compile(r"\b(?:uuid|rand|row_number)\(\)|\b(?:collect_list|collect_set)\(|\b(?:LIMIT|OFFSET) ")
+def _columns(names: str) -> list[Expr]:
+    return [sql.name(name) for name in names]
+
+
+_G = sql.name("g")
+_NOTHING = Derived(Select([sql.alias(sql.text(""), name) for name in "gspo"], None, sql.FALSE))

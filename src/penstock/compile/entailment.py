@@ -7,6 +7,7 @@ there once for each triple that it follows from, with the other columns of that 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from pyoxigraph import NamedNode, Triple
 from penstock.algebra.expressions import PatternTerm, Term, Var
 from penstock.compile import sql
 from penstock.compile.expressions import term_columns
+from penstock.compile.sql import Derived, Expr, From, Join, Query, Select, Table
 from penstock.model.term_encoding import decode, encode
 from penstock.reasoning import Ontology, Way, ways
 from penstock.reasoning.ontology import OBJECT, SUBJECT, TEXT
@@ -31,7 +33,24 @@ _MARKS: dict[Term, str] = {SUBJECT: "S", OBJECT: "O", TEXT: "O"}
 _numbers = count()
 
 Wanted = tuple[PatternTerm | None, PatternTerm | None]  # the predicate and the object of a pattern; None: any
-Parts = tuple[str, str, str, str, str]  # what s, p and o are, what is joined, and the condition
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """One way to triples: what s, p and o are, the table of pairs that is joined with elements, if any, and the
+    condition."""
+
+    s: Expr
+    p: Expr
+    o: Expr
+    pairs: From | None
+    on: Expr
+    condition: Expr
+
+
+def _e(column: str) -> Expr:
+    """A column of the triple that another follows from."""
+    return sql.column("e", column)
 
 
 class EntailmentRewriter:
@@ -41,10 +60,10 @@ class EntailmentRewriter:
         self.ontology = ontology
         self._session = session
         self._views: list[str] = []
-        self._known: dict[tuple[Wanted, frozenset[str] | None], list[Parts]] = {}
+        self._known: dict[tuple[Wanted, frozenset[str] | None], list[_Parts]] = {}
         self._arrays: tuple[str, str] | None = None
 
-    def triples(self, source: str, wanted: Wanted = (None, None), known: frozenset[str] | None = None) -> str:
+    def triples(self, source: Query, wanted: Wanted = (None, None), known: frozenset[str] | None = None) -> Query:
         """The SELECT `source`, which has columns s, p, o and any others, with what follows.
 
         Only triples that fit what is wanted need be there. `known` are the encoded predicates that occur.
@@ -52,7 +71,8 @@ class EntailmentRewriter:
         if not self.ontology.is_plain:
             return self._by_arrays(source)
         parts = self._parts(wanted, known)
-        return " UNION ALL ".join(_select(source, part) for part in parts) or f"SELECT * FROM ({source}) WHERE false"
+        found = [_select(source, part) for part in parts]
+        return sql.union_all(found) if found else Select([sql.STAR], source, sql.FALSE)
 
     def predicates(self, known: frozenset[str] | None) -> frozenset[str] | None:
         """The encoded predicates of all that follows from triples with such predicates."""
@@ -72,7 +92,7 @@ class EntailmentRewriter:
         self._known.clear()
         self._arrays = None
 
-    def _parts(self, wanted: Wanted, known: frozenset[str] | None) -> list[Parts]:
+    def _parts(self, wanted: Wanted, known: frozenset[str] | None) -> list[_Parts]:
         if (wanted, known) not in self._known:
             predicate, object = (None if isinstance(term, Var) else term for term in wanted)
             iris = None if known is None else _iris(known)
@@ -80,24 +100,25 @@ class EntailmentRewriter:
             self._known[wanted, known] = [self._way(way) for way in found]
         return self._known[wanted, known]
 
-    def _way(self, way: Way) -> Parts:
+    def _way(self, way: Way) -> _Parts:
         if way.key is None:
-            return "e.s", "e.p", "e.o", "", "true"
-        found, joined, condition = self._looked_up(way)
-        conditions = [condition, *_conditions(way)]
+            return _Parts(_e("s"), _e("p"), _e("o"), None, sql.TRUE, sql.TRUE)
+        found, pairs, conditions = self._looked_up(way, way.key)
+        on = _e(way.key).eq(sql.column("w", "k"))
+        condition = sql.all_of([*conditions, *_conditions(way)])
         if way.made == "p":
-            return "e.s", found, "e.o", joined, sql.all_of(conditions)
-        return f"e.{way.subject}", term_columns.constant(TYPE), found, joined, sql.all_of(conditions)
+            return _Parts(_e("s"), found, _e("o"), pairs, on, condition)
+        return _Parts(_e(way.subject), term_columns.constant(TYPE), found, pairs, on, condition)
 
-    def _looked_up(self, way: Way) -> tuple[str, str, str]:
-        """What is found, what has to be joined for it, and the condition."""
+    def _looked_up(self, way: Way, key: str) -> tuple[Expr, From | None, list[Expr]]:
+        """What is found, the pairs that have to be joined for it, and conditions."""
         targets = {encode(found) for _, found in way.pairs}
         rows = sorted((encode(key), encode(found)) for key, found in way.pairs)
-        found = sql.text(targets.pop()) if len(targets) == 1 else "w.v"
-        if len(rows) <= FEW and found != "w.v":
-            return found, "", f"e.{way.key} IN ({sql.texts(key for key, _ in rows)})"
-        table = _inline(rows) if len(rows) <= FEW else self._publish("kv", rows)
-        return found, f"JOIN {table} w ON e.{way.key} = w.k", "true"
+        few, one = len(rows) <= FEW, len(targets) == 1
+        found = sql.text(targets.pop()) if one else sql.column("w", "v")
+        if few and one:
+            return found, None, [_e(key).among(sql.texts(key for key, _ in rows))]
+        return found, _inline(rows) if few else Table(self._publish("kv", rows), "w"), []
 
     def _publish(self, columns: str, rows: Sequence[tuple[str, ...]]) -> str:
         cells = zip(*rows, strict=True) if rows else [()] * len(columns)
@@ -110,19 +131,25 @@ class EntailmentRewriter:
 
     # Ontologies that say more of rdf:type: two ways may lead to one triple, so all of a triple's are made at once
 
-    def _by_arrays(self, source: str) -> str:
+    def _by_arrays(self, source: Query) -> Query:
         if self._arrays is None:
             self._arrays = self._publish_made()
         by_predicate, by_class = self._arrays
-        itself = "array(named_struct('x', 'S', 'q', e.p, 'y', 'O'))"
-        made = f"concat(coalesce(a.made, {itself}), coalesce(b.made, CAST(array() AS {_MADE})))"
-        filled = f"transform({made}, m -> named_struct('s', {_read('m.x')}, 'p', m.q, 'o', {_read('m.y')}))"
-        typing = sql.texts(map(encode, sorted(self.ontology.typing, key=str)))
-        return (
-            f"SELECT /*+ BROADCAST(a), BROADCAST(b) */ e.* EXCEPT (s, p, o), inline(array_distinct({filled})) "
-            f"FROM ({source}) e LEFT JOIN {by_predicate} a ON e.p = a.p AND {term_columns.is_literal('e.o')} = a.text "
-            f"LEFT JOIN {by_class} b ON e.o = b.o AND e.p IN ({typing})"
+        m = sql.Parameter("m")
+        itself = sql.array(sql.struct(x=sql.text("S"), q=_e("p"), y=sql.text("O")))
+        none = sql.array().cast(_MADE)
+        made = sql.call(
+            "concat", sql.coalesce(sql.column("a", "made"), itself), sql.coalesce(sql.column("b", "made"), none)
         )
+        triple = sql.struct(s=_read(sql.Field(m, "x")), p=sql.Field(m, "q"), o=_read(sql.Field(m, "y")))
+        filled = sql.call("inline", sql.call("array_distinct", sql.call("transform", made, sql.Lambda(("m",), triple))))
+        typing = sql.texts(map(encode, sorted(self.ontology.typing, key=str)))
+        same = _e("p").eq(sql.column("a", "p")) & term_columns.is_literal(_e("o")).eq(sql.column("a", "text"))
+        joined = Join(Derived(source, "e"), Table(by_predicate, "a"), same, "LEFT JOIN")
+        joined = Join(
+            joined, Table(by_class, "b"), _e("o").eq(sql.column("b", "o")) & _e("p").among(typing), "LEFT JOIN"
+        )
+        return Select([_OTHERS, filled], joined, hints=[("BROADCAST", ("a",)), ("BROADCAST", ("b",))])
 
     def _publish_made(self) -> tuple[str, str]:
         ontology = self.ontology
@@ -140,25 +167,28 @@ class EntailmentRewriter:
         )
 
 
-def _select(source: str, part: Parts) -> str:
-    s, p, o, joined, condition = part
-    hint = "/*+ BROADCAST(w) */ " if joined else ""
-    return (
-        f"SELECT {hint}e.* EXCEPT (s, p, o), {s} AS s, {p} AS p, {o} AS o FROM ({source}) e {joined} WHERE {condition}"
-    )
+_OTHERS = sql.Star("e", ("s", "p", "o"))
 
 
-def _conditions(way: Way) -> Iterator[str]:
+def _select(source: Query, part: _Parts) -> Query:
+    items = [_OTHERS, sql.alias(part.s, "s"), sql.alias(part.p, "p"), sql.alias(part.o, "o")]
+    elements = Derived(source, "e")
+    if part.pairs is None:
+        return Select(items, elements, part.condition)
+    return Select(items, Join(elements, part.pairs, part.on), part.condition, hints=[("BROADCAST", ("w",))])
+
+
+def _conditions(way: Way) -> Iterator[Expr]:
     if way.among is not None:
-        yield f"e.p IN ({sql.texts(sorted(map(encode, way.among)))})"
+        yield _e("p").among(sql.texts(sorted(map(encode, way.among))))
     if way.subject == "o":
-        yield f"NOT {term_columns.is_literal('e.o')}"
+        yield ~term_columns.is_literal(_e("o"))
     if way.apart:
-        yield "e.s <> e.o"
+        yield _e("s").ne(_e("o"))
 
 
-def _inline(rows: Sequence[tuple[str, str]]) -> str:
-    return f"(SELECT * FROM VALUES {', '.join(f'({sql.texts(row)})' for row in rows)} AS t(k, v))"
+def _inline(rows: Sequence[tuple[str, str]]) -> From:
+    return sql.Values([tuple(sql.texts(row)) for row in rows], ("k", "v"), "w")
 
 
 def _iris(known: Iterable[str]) -> frozenset[NamedNode]:
@@ -173,5 +203,5 @@ def _mark(term: Term | Triple) -> str:
     return _MARKS.get(term) or encode(term)  # type: ignore[arg-type]
 
 
-def _read(mark: str) -> str:
-    return f"CASE {mark} WHEN 'S' THEN e.s WHEN 'O' THEN e.o ELSE {mark} END"
+def _read(mark: Expr) -> Expr:
+    return sql.case((mark.eq(sql.text("S")), _e("s")), (mark.eq(sql.text("O")), _e("o")), otherwise=mark)

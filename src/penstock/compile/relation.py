@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from penstock.algebra.expressions import PARAMETER
 from penstock.compile import sql
-from penstock.compile.sql.common_subexpressions import lower
+from penstock.compile.sql import Expr, Query, Select, lower
 
 if TYPE_CHECKING:
     from penstock.compile.operators.physical.time_buckets import Size
@@ -33,8 +32,8 @@ class Ordering:
     descending: bool
 
     @property
-    def sql(self) -> str:
-        return sql.name(self.column) + (" DESC" if self.descending else "")
+    def sql(self) -> Expr:
+        return sql.Order(sql.name(self.column), self.descending)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +46,7 @@ class Relation:
     instants in it. These, stamps, and when a row occurred are numbers (microseconds), and no solution's variables.
     """
 
-    sql: str
+    sql: Query
     vars: tuple[str, ...]
     certain: frozenset[str]
     order: tuple[Ordering, ...] = ()
@@ -83,12 +82,12 @@ class Relation:
         """The same without hidden columns."""
         return replace(self, order=(), row=None)
 
-    def where(self, condition: str) -> Relation:
-        return replace(self, sql=select(map(sql.name, self.columns), self.sql, f"WHERE {condition}"))
+    def where(self, condition: Expr) -> Relation:
+        return replace(self, sql=select(map(sql.name, self.columns), self.sql, where=condition))
 
-    def reorder(self) -> str:
+    def reorder(self) -> list[Expr]:
         """ORDER BY as the relation asks for it."""
-        return f"ORDER BY {', '.join(o.sql for o in self.order)}" if self.order else ""
+        return [o.sql for o in self.order]
 
 
 def is_key(name: str) -> bool:
@@ -109,41 +108,57 @@ def is_stamp(name: str) -> bool:
     return name.startswith(STAMP)
 
 
-def nothing(name: str) -> str:
+def nothing(name: str) -> Expr:
     """NULL, in the type of that column; bounds of a row that holds always."""
-    bounds = {FROM: f"CAST({-ALWAYS} AS BIGINT)", TO: f"CAST({ALWAYS} AS BIGINT)"}
     is_number = is_time(name) or name in (INSTANT, MEMBER)
-    return bounds.get(name) or ("CAST(NULL AS BIGINT)" if is_number else sql.NULL)
+    return _BOUNDS.get(name) or (sql.null("BIGINT") if is_number else sql.NULL)
 
 
-def select(items: Iterable[str], source: str, rest: str = "") -> str:
-    """SELECT items FROM (source), with columns in the source for what the items and the rest name; or the source, where
-    that selects just these columns.
-
-    The source has an alias, lest Spark take `WHERE (false)` for one: a table called WHERE with a column called false.
-    """
-    source, (*items, rest) = lower(source, [*items, rest])
-    chosen = f"SELECT {items_or_one(items)} FROM ("
-    same = not rest and source.startswith(chosen) and all(map(_COLUMN.fullmatch, items))
-    return source if same else f"{chosen}{source}) t {rest}".rstrip()
+_BOUNDS: dict[str, Expr] = {  # the fact that something holds always goes with its beginning
+    FROM: sql.Literal(-ALWAYS, "BIGINT", facts=sql.ALWAYS).cast("BIGINT"),
+    TO: sql.long(ALWAYS).cast("BIGINT"),
+}
 
 
-_COLUMN = re.compile("`[^`]*`")
+def select(
+    items: Iterable[Expr],
+    source: Query,
+    where: Expr | None = None,
+    *,
+    group: Sequence[Expr] = (),
+    having: Expr | None = None,
+    order: Sequence[Expr] = (),
+    limit: int | None = None,
+    offset: int = 0,
+) -> Query:
+    """SELECT items FROM source, with columns in the source for the expressions that all parts of it share; or the
+    source, where that selects just these columns."""
+    items, tests = list(items), [test for test in (where, having) if test is not None]
+    whole = not (tests or group or order or offset) and limit is None
+    if whole and _is_all(items, source):
+        return source
+    parts = [*items, *tests, *group, *order]
+    below, lowered = lower(source, parts)
+    rest = iter(lowered[len(items) :])
+    where, having = (None if test is None else next(rest) for test in (where, having))
+    by = [next(rest) for _ in group]
+    return Select(
+        lowered[: len(items)], below, where, group=by, having=having, order=list(rest), limit=limit, offset=offset
+    )
 
 
-def items_or_one(items: Iterable[str]) -> str:
-    """A relation of no columns still has rows, hence the constant."""
-    return ", ".join(items) or "1 AS `.unit`"
+def _is_all(items: Sequence[Expr], source: Query) -> bool:
+    """Whether the items are just the columns that the source has."""
+    return source.columns == tuple(item.name if isinstance(item, sql.Column) else None for item in items)
 
 
 def unit() -> Relation:
     """One solution that binds nothing."""
-    return Relation(f"SELECT {items_or_one(())}", (), frozenset())
+    return Relation(Select(()), (), frozenset())
 
 
 def empty(vars: tuple[str, ...]) -> Relation:
-    nulls = items_or_one(sql.alias(nothing(v), v) for v in vars)
-    return Relation(f"SELECT {nulls} WHERE false", vars, frozenset(vars))
+    return Relation(Select([sql.alias(nothing(v), v) for v in vars], None, sql.FALSE), vars, frozenset(vars))
 
 
 def table(vars: tuple[str, ...], rows: list[tuple[str | None, ...]]) -> Relation:
@@ -151,12 +166,11 @@ def table(vars: tuple[str, ...], rows: list[tuple[str | None, ...]]) -> Relation
     if not rows:
         return empty(vars)
     if not vars:
-        return Relation(f"SELECT 1 AS `.unit` FROM range({len(rows)})", (), frozenset())
-    values = ", ".join(f"({', '.join(_cell(cell) for cell in row)})" for row in rows)
-    source = f"SELECT * FROM VALUES {values} AS t({', '.join(map(sql.name, vars))})"
+        return Relation(Select((), sql.Numbers(len(rows))), (), frozenset())
+    values = sql.Values([tuple(map(_cell, row)) for row in rows], vars)
     certain = frozenset(v for i, v in enumerate(vars) if all(row[i] is not None for row in rows))
-    return Relation(source, vars, certain)
+    return Relation(Select(map(sql.name, vars), values), vars, certain)
 
 
-def _cell(value: str | None) -> str:
+def _cell(value: str | None) -> Expr:
     return sql.NULL if value is None else sql.text(value)

@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from penstock.algebra.expressions import Term
 from penstock.compile import entailment as module
+from penstock.compile import sql
 from penstock.compile.entailment import EntailmentRewriter
 from penstock.model.term_encoding import encode
 from penstock.reasoning.vocabulary import TYPE
@@ -41,7 +42,7 @@ def test_every_triple_has_what_follows_once(
     entailed = EntailmentRewriter(ontology, session)
     for w, (predicate, object) in enumerate(WANTED):
         known = frozenset(map(encode, PREDICATES)) if w % 2 else None
-        rows = session.sql(entailed.triples("SELECT * FROM given", (predicate, object), known)).collect()
+        rows = session.sql(sql.write(entailed.triples(sql.view("given"), (predicate, object), known))).collect()
         made = Counter((r.n, r.s, r.p, r.o) for r in rows if _fits((r.p, r.o), predicate, object))
         follows = ((i, *texts(t)) for i, given in enumerate(TRIPLES) for t in ontology.entailed(given))
         assert made == Counter(row for row in follows if _fits(row[2:], predicate, object))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from penstock.algebra.build import translate
 from penstock.algebra.windows import SlideWindow
-from penstock.compile import notes
+from penstock.compile import notes, sql
 from penstock.compile.operators.physical import semijoin_reduction, static_view
 from penstock.compile.views import packed_view
 from penstock.compile.windows import stream_to_relation
@@ -172,13 +172,13 @@ def test_instants_as_spark_finds_them(times: list[int], slide: int, after: int, 
     for column in "spog":
         filled = filled.append_column(column, pa.array(["x"] * len(times)))
     session.createDataFrame(filled).createOrReplaceTempView("elements")
-    text = ChangeInstants.numbered(
+    query = ChangeInstants.numbered(
         [stream_to_relation.in_slides("elements", window, span) for window in windows], [], [], span
     )
     found = ChangeInstants.counted(
         [stream_to_relation.bounds(window, elements.column("ts").to_numpy()) for window in windows], span
     )
-    told = {(row["t"], row["due"], row["held"]) for row in session.sql(text).toArrow().to_pylist()}
+    told = {(row["t"], row["due"], row["held"]) for row in session.sql(sql.write(query)).toArrow().to_pylist()}
     counted = {(row["t"], row["due"], row["held"]) for row in found.to_pylist()}
     assert {row for row in counted if row[1]} == {row for row in told if row[1]}
     assert {t for t, _, _ in told} <= {t for t, _, _ in counted}

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from penstock.compile import sql
 from penstock.compile.operators import joins
 from penstock.compile.operators.physical import time_buckets
 from penstock.compile.operators.physical.time_buckets import Buckets
@@ -23,24 +24,23 @@ def relation(var: str, seed: int) -> Relation:
     starts = [chance.choice([-ALWAYS, *range(-60, 80), *range(-60, 80)]) for _ in range(80)]
     ends = [chance.choice([start + 1, start + chance.randrange(1, 30), ALWAYS]) for start in starts]
     cells = [(chance.choice("ab"), chance.choice("uvw"), f, t) for f, t in zip(starts, ends, strict=True)]
-    values = ", ".join(f"('{k}', '{v}', {f}L, {t}L)" for k, v, f, t in [*cells, *cells[:20]])
-    text = f"SELECT * FROM VALUES {values} AS t(k, `{var}`, `{FROM}`, `{TO}`)"
+    values = [(sql.text(k), sql.text(v), sql.long(f), sql.long(t)) for k, v, f, t in [*cells, *cells[:20]]]
     vars = ("k", var, FROM, TO)
-    return Relation(text, vars, frozenset(vars))
+    return Relation(sql.Select([sql.STAR], sql.Values(values, vars)), vars, frozenset(vars))
 
 
 def rows(spark: Any, joined: Relation) -> Counter[Any]:
-    return Counter(map(tuple, spark.sql(joined.sql).collect()))
+    return Counter(map(tuple, spark.sql(sql.write(joined.sql)).collect()))
 
 
 @pytest.mark.parametrize("width", [1, 7, 30, 1_000])
 def test_the_same_rows(spark: Any, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
     left, right = relation("x", 1), relation("y", 2)
     plain = joins.join(left, right, span=SPAN)
-    assert time_buckets.BUCKET not in plain.sql
+    assert time_buckets.BUCKET not in sql.write(plain.sql)
     monkeypatch.setattr(time_buckets, "choose", lambda left, right, span: Buckets(width, span))
     cut = joins.join(left, right, span=SPAN)
-    assert time_buckets.BUCKET in cut.sql
+    assert time_buckets.BUCKET in sql.write(cut.sql)
     assert cut.vars == plain.vars
     found = rows(spark, cut)
     assert found.total() > 1_000

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from penstock.algebra import ops, sse
 from penstock.algebra.expressions import Var
-from penstock.compile import notes
+from penstock.compile import notes, sql
 from penstock.compile.operators import joins
 from penstock.compile.operators.events import sequence_join
 from penstock.compile.operators.physical.time_buckets import Size
@@ -33,7 +33,7 @@ class Probe:
 def relation(*times: str) -> Relation:
     size = Size(lambda: Estimate(1e6, {Var("gate"): 1e3}), 10 * SECOND)
     vars = ("gate", *times)
-    return Relation("SELECT * FROM t", vars, frozenset(vars), size=size)
+    return Relation(sql.view("t"), vars, frozenset(vars), size=size)
 
 
 def op(text: str) -> ops.Op:

@@ -10,6 +10,7 @@ from penstock.algebra.expressions import Call, Const, Exists, Expr, Occurrence, 
 from penstock.compile import sql
 from penstock.compile.expressions import iri, term_columns, timestamps
 from penstock.compile.expressions.functions import FUNCTIONS, comparison
+from penstock.compile.expressions.functions.terms import UUID
 from penstock.compile.expressions.values import (
     NOTHING,
     Instant,
@@ -25,20 +26,22 @@ from penstock.compile.expressions.values import (
     truth,
 )
 from penstock.compile.relation import ENDS, INSTANT, STARTS
-from penstock.compile.sql.common_subexpressions import let
+from penstock.compile.sql import let
 from penstock.errors import QueryError
 from penstock.model import term_encoding
+
+_BLANK = sql.text("_:")
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
     """Where an expression stands: how variables and EXISTS are read there, and what the query provides."""
 
-    columns: dict[str, str]
+    columns: dict[str, sql.Expr]
     base: str | None
     now: str
-    row: str | None = None
-    marks: dict[Exists, str] = field(default_factory=dict)
+    row: sql.Expr | None = None
+    marks: dict[Exists, sql.Expr] = field(default_factory=dict)
     counts: frozenset[str] = frozenset()  # the variables that are known to hold what COUNT has written
 
     def read(self, name: str) -> Value:
@@ -71,7 +74,7 @@ def _function(name: str) -> Callable[..., Value]:
     return FUNCTIONS[name]
 
 
-def condition(expr: Expr, scope: Scope) -> str:
+def condition(expr: Expr, scope: Scope) -> sql.Expr:
     """A filter's condition: errors may as well be false, so equality with a constant is one plain comparison."""
     match expr:
         case Call("&&" | "||" as name, args):
@@ -89,13 +92,13 @@ Args = tuple[Expr, ...]
 
 
 def _bound(args: Args, scope: Scope) -> Value:
-    return Truth(f"{term(value(args[0], scope))} IS NOT NULL")
+    return Truth(term(value(args[0], scope)).not_null())
 
 
 def _if(args: Args, scope: Scope) -> Value:
     test = let(truth(value(args[0], scope)))
     yes, no = value(args[1], scope), value(args[2], scope)
-    return _same_type((yes, no), lambda a, b: let(sql.case((test, a), (f"NOT ({test})", b))))
+    return _same_type((yes, no), lambda a, b: let(sql.case((test, a), (~test, b))))
 
 
 def _coalesce(args: Args, scope: Scope) -> Value:
@@ -104,7 +107,7 @@ def _coalesce(args: Args, scope: Scope) -> Value:
     return _same_type(tuple(value(arg, scope) for arg in args), sql.coalesce)
 
 
-def _same_type(values: tuple[Value, ...], combine: Callable[..., str]) -> Value:
+def _same_type(values: tuple[Value, ...], combine: Callable[..., sql.Expr]) -> Value:
     for kind in (Text, Truth):
         if all(isinstance(v, kind) for v in values):
             return kind(combine(*(v.sql for v in values)))  # type: ignore[union-attr]
@@ -116,16 +119,17 @@ def _in(args: Args, scope: Scope) -> Truth:
     return Truth(sql.any_of(comparison.equal(needle, value(option, scope)).sql for option in args[1:]))
 
 
-def _logical(join: Callable[..., str]) -> Callable[[Args, Scope], Value]:
+def _logical(join: Callable[..., sql.Expr]) -> Callable[[Args, Scope], Value]:
     return lambda args, scope: Truth(join(truth(value(arg, scope)) for arg in args))
 
 
 def _bnode(args: Args, scope: Scope) -> Value:
     """Without an argument a new one; with one, the same for the same string within a solution."""
     if not args:
-        return Node("concat('_:', replace(uuid(), '-', ''))")
+        return Node(sql.call("concat", _BLANK, sql.call("replace", UUID, sql.text("-"), sql.text(""))))
     label = text(value(args[0], scope))
-    return Node(f"concat('_:', md5(concat({scope.row}, ' ', {label})))")
+    assert scope.row is not None
+    return Node(sql.call("concat", _BLANK, sql.call("md5", sql.call("concat", scope.row, sql.text(" "), label))))
 
 
 def _iri(args: Args, scope: Scope) -> Value:
@@ -143,14 +147,14 @@ def _timestamp(args: Args, scope: Scope) -> Value:
     if len(args) == 1:
         return Instant(scope.columns.get(timestamps.column(variable), timestamps.NONE))
     wanted = term(value(args[1], scope))
-    branches = [(f"{wanted} = {sql.text(g)}", column) for g, column in timestamps.by_stream(variable, scope.columns)]
+    branches = [(wanted.eq(sql.text(g)), column) for g, column in timestamps.by_stream(variable, scope.columns)]
     return Instant(let(sql.case(*branches)) if branches else timestamps.NONE)
 
 
 def _occurrence(kind: str, scope: Scope) -> Value:
-    starts, ends = (scope.columns.get(c, "CAST(NULL AS BIGINT)") for c in (STARTS, ENDS))
+    starts, ends = (scope.columns.get(c, timestamps.NONE) for c in (STARTS, ENDS))
     if kind == "duration":
-        length = let(f"({ends} - {starts})")
+        length = let(ends - starts)
         return Length(length, length)
     return Instant({"start": starts, "end": ends}[kind])
 
@@ -164,10 +168,10 @@ _FORMS: dict[str, Callable[[Args, Scope], Value]] = {
     "IF": _if,
     "COALESCE": _coalesce,
     "IN": _in,
-    "NOT IN": lambda args, scope: Truth(f"NOT ({_in(args, scope).sql})"),
+    "NOT IN": lambda args, scope: Truth(~_in(args, scope).sql),
     "&&": _logical(sql.all_of),
     "||": _logical(sql.any_of),
-    "!": lambda args, scope: Truth(f"NOT ({truth(value(args[0], scope))})"),
+    "!": lambda args, scope: Truth(~truth(value(args[0], scope))),
     "BNODE": _bnode,
     "IRI": _iri,
     "URI": _iri,

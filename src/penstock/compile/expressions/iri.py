@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from penstock.compile import sql
 from penstock.compile.expressions import term_columns
-from penstock.compile.sql.common_subexpressions import let
+from penstock.compile.sql import Expr, let
 
 RESOLVE = "penstock_resolve_iri"
 _SCHEME = "[A-Za-z][A-Za-z0-9+.-]*:"
@@ -16,9 +16,9 @@ _HOST = rf"//(?:[{_NAME}:]*@)?[{_NAME}]*(?::[0-9]*)?(?![^/?#])"
 _IRI = rf"^(?!.*%(?![0-9A-Fa-f]{{2}})){_SCHEME}(?:{_HOST}|(?!//)){_PATH}(?:\?[{_NAME}:@/?]*)?(?:#[{_NAME}:@/?]*)?\z"
 
 
-def resolved(reference: str, base: str | None) -> str:
+def resolved(reference: Expr, base: str | None) -> Expr:
     """The encoded IRI of a reference (SQL of its text); NULL where it is none."""
     if base is not None:
-        relative = f"{RESOLVE}({reference}, {sql.text(base)})"
-        reference = let(sql.case((f"{reference} RLIKE '^{_SCHEME}'", reference), otherwise=relative))
-    return sql.when(f"{reference} RLIKE {sql.text(_IRI)}", term_columns.iri(reference))
+        relative = sql.arrow_call(RESOLVE, reference, sql.text(base))
+        reference = let(sql.case((reference.rlike(sql.text(f"^{_SCHEME}")), reference), otherwise=relative))
+    return sql.when(reference.rlike(sql.text(_IRI)), term_columns.iri(reference))

@@ -4,59 +4,72 @@ from __future__ import annotations
 
 from penstock.algebra.expressions import Term
 from penstock.compile import sql
-from penstock.compile.sql.common_subexpressions import let
+from penstock.compile.sql import Expr, let
 from penstock.model.term_encoding import encode, tail_of
 
 # The same knowledge as SQL expressions over an encoded column.
 
 
-def constant(term: Term) -> str:
+def constant(term: Term) -> sql.Literal:
     return sql.text(encode(term))
 
 
-def tail(term: str) -> str:
-    return let(f"substring_index({term}, '\"', -1)")
+def tail(term: Expr) -> Expr:
+    return let(sql.call("substring_index", term, _QUOTE, -1))
 
 
-def lexical(term: str) -> str:
+def lexical(term: Expr) -> Expr:
     """The lexical form of a literal (of anything else, nonsense: ask `is_literal` first)."""
-    return let(f"substring({term}, 2, length({term}) - length({tail(term)}) - 2)")
+    length = sql.call("length", term) - sql.call("length", tail(term)) - 2
+    return let(sql.call("substring", term, 2, length))
 
 
-def is_literal(term: str) -> str:
-    return f"startswith({term}, '\"')"
+def is_literal(term: Expr) -> Expr:
+    return sql.call("startswith", term, _QUOTE)
 
 
-def is_iri(term: str) -> str:
-    return f"startswith({term}, '<')"
+def is_iri(term: Expr) -> Expr:
+    return sql.call("startswith", term, sql.text("<"))
 
 
-def is_blank(term: str) -> str:
-    return f"startswith({term}, '_')"
+def is_blank(term: Expr) -> Expr:
+    return sql.call("startswith", term, sql.text("_"))
 
 
-def is_string(term: str) -> str:
+def is_plain(term: Expr) -> Expr:
+    """Whether the term is a string without a language."""
+    return tail(term).eq(sql.text(""))
+
+
+def has_language(term: Expr) -> Expr:
+    return sql.call("startswith", tail(term), sql.text("@"))
+
+
+def is_string(term: Expr) -> Expr:
     """Whether the term is a string, with or without a language."""
-    return f"({tail(term)} = '' OR startswith({tail(term)}, '@'))"
+    return is_plain(term) | has_language(term)
 
 
-def has_type(term: str, *datatypes: str) -> str:
+def has_type(term: Expr, *datatypes: str) -> Expr:
     """Whether the term is a literal of one of these types of XML Schema."""
-    return f"{tail(term)} IN ({sql.texts(tail_of(d) for d in datatypes)})"
+    return tail(term).among(sql.texts(tail_of(d) for d in datatypes))
 
 
-def literal(lexical_form: str, tail_text: str) -> str:
+def literal(lexical_form: Expr, tail_text: Expr) -> Expr:
     """A literal from the SQL expressions of its lexical form and its tail."""
-    return f"concat('\"', {lexical_form}, '\"', {tail_text})"
+    return sql.call("concat", _QUOTE, lexical_form, _QUOTE, tail_text)
 
 
-def typed(lexical_form: str, datatype: str) -> str:
-    return f"concat('\"', {lexical_form}, {sql.text(chr(34) + tail_of(datatype))})"
+def typed(lexical_form: Expr, datatype: str) -> Expr:
+    return sql.call("concat", _QUOTE, lexical_form, sql.text(chr(34) + tail_of(datatype)))
 
 
-def plain(lexical_form: str) -> str:
-    return f"concat('\"', {lexical_form}, '\"')"
+def plain(lexical_form: Expr) -> Expr:
+    return sql.call("concat", _QUOTE, lexical_form, _QUOTE)
 
 
-def iri(value: str) -> str:
-    return f"concat('<', {value}, '>')"
+def iri(value: Expr) -> Expr:
+    return sql.call("concat", sql.text("<"), value, sql.text(">"))
+
+
+_QUOTE = sql.text(chr(34))

@@ -9,45 +9,43 @@ from __future__ import annotations
 
 from penstock.compile import sql
 from penstock.compile.expressions import term_columns
+from penstock.compile.expressions.functions.arithmetic import any_not_null
 from penstock.compile.expressions.functions.moments import moment
 from penstock.compile.expressions.values import EXACT, Node, Number, Value, boolean, number, term
+from penstock.compile.sql import Expr
 
 
-def sort_key(value: Value) -> str:
+def sort_key(value: Value) -> Expr:
     """A struct that Spark compares field by field; NULL fields come first. Integers alone need none."""
-    if isinstance(value, Number) and value.counted:
-        return str(value.exact)
+    if isinstance(value, Number) and value.counted and value.exact is not None:
+        return value.exact
     encoded = term(value)
     n, m = number(Node(encoded)), moment(encoded)
     fields = (
         _class(encoded),
         _family(encoded),
         n.as_real(),
-        f"CAST({n.exact} AS {EXACT})",
-        f"coalesce({m.micros}, CAST({boolean(encoded)} AS BIGINT))",
-        f"CASE WHEN {term_columns.is_literal(encoded)} THEN {term_columns.lexical(encoded)} END",
+        (n.exact or sql.null(EXACT)).cast(EXACT),
+        sql.coalesce(m.micros, boolean(encoded).cast("BIGINT")),
+        sql.when(term_columns.is_literal(encoded), term_columns.lexical(encoded)),
         encoded,
     )
     return sql.call("struct", *fields)
 
 
-def _class(encoded: str) -> str:
+def _class(encoded: Expr) -> Expr:
     return sql.case(
-        (f"{encoded} IS NULL", "0"),
-        (term_columns.is_blank(encoded), "1"),
-        (term_columns.is_iri(encoded), "2"),
-        otherwise="3",
+        (encoded.is_null(), 0), (term_columns.is_blank(encoded), 1), (term_columns.is_iri(encoded), 2), otherwise=3
     )
 
 
-def _family(encoded: str) -> str:
-    tail = term_columns.tail(encoded)
+def _family(encoded: Expr) -> Expr:
     n, m = number(Node(encoded)), moment(encoded)
     return sql.case(
-        (f"{n.exact} IS NOT NULL OR {n.real} IS NOT NULL", "0"),
-        (f"{tail} = ''", "1"),
-        (f"startswith({tail}, '@')", "2"),
-        (f"{boolean(encoded)} IS NOT NULL", "3"),
-        (f"{m.micros} IS NOT NULL", "4"),
-        otherwise="5",
+        (any_not_null(n.exact, n.real), 0),
+        (term_columns.is_plain(encoded), 1),
+        (term_columns.has_language(encoded), 2),
+        (boolean(encoded).not_null(), 3),
+        (m.micros.not_null(), 4),
+        otherwise=5,
     )

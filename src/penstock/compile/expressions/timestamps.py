@@ -11,10 +11,11 @@ from collections.abc import Iterator, Mapping
 from penstock.algebra import ops
 from penstock.algebra.expressions import Call, Var, walk
 from penstock.algebra.scope import exists_in, expressions_of
+from penstock.compile import sql
 from penstock.compile.relation import STAMP
 from penstock.optimise.walk import nodes
 
-NONE = "CAST(NULL AS BIGINT)"
+NONE = sql.null("BIGINT")
 
 
 def column(variable: str, stream: str | None = None) -> str:
@@ -26,7 +27,7 @@ def variable(stamp: str) -> str:
     return stamp.removeprefix(STAMP).partition(":")[0]
 
 
-def by_stream(variable: str, columns: Mapping[str, str]) -> list[tuple[str, str]]:
+def by_stream(variable: str, columns: Mapping[str, sql.Expr]) -> list[tuple[str, sql.Expr]]:
     """The streams that a variable has stamps of, each with how its column is read."""
     prefix = column(variable, "")
     return [(name.removeprefix(prefix), read) for name, read in columns.items() if name.startswith(prefix)]

@@ -1,4 +1,4 @@
-"""What an expression compiles to: SQL text plus what is known of its type before any row is seen.
+"""What an expression compiles to: SQL plus what is known of its type before any row is seen.
 
 SPARQL types values at run time. Emitting that for every operator would grow a forest of CASEs, so a value says what it
 is where that is known (`Truth`, `Text`, `Number`), and only a `Node` (any term) is inspected at run time. NULL is
@@ -16,7 +16,7 @@ from pyoxigraph import Literal
 from penstock.algebra.expressions import Term
 from penstock.compile import sql
 from penstock.compile.expressions import term_columns
-from penstock.compile.sql.common_subexpressions import let
+from penstock.compile.sql import Expr, let
 from penstock.model import term_encoding
 
 INTEGER, DECIMAL, FLOAT, DOUBLE = 1, 2, 3, 4
@@ -42,21 +42,21 @@ _DOUBLE_FORM = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?
 class Node:
     """Any term, encoded."""
 
-    sql: str
+    sql: Expr
 
 
 @dataclass(frozen=True, slots=True)
 class Truth:
     """An xsd:boolean, as a SQL boolean."""
 
-    sql: str
+    sql: Expr
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
     """An xsd:string, as its lexical form."""
 
-    sql: str
+    sql: Expr
     constant: str | None = None  # the string itself where the query says it
 
 
@@ -67,51 +67,53 @@ class Number:
     `kind` (INTEGER to DOUBLE, by promotion order) is an int where it is known, else SQL. A side that cannot be is None.
     """
 
-    kind: int | str
-    exact: str | None
-    real: str | None
-    term: str | None = None  # the encoded term, where that is known without writing the number
+    kind: int | Expr
+    exact: Expr | None
+    real: Expr | None
+    term: Expr | None = None  # the encoded term, where that is known without writing the number
 
     @property
     def constant(self) -> bool:
         """Whether it is a number that the query gives; a constant that is none is read like any term."""
         known = (self.exact is None) != (self.real is None)
-        return known and self.term is not None and self.term.startswith("'")
+        return known and isinstance(self.term, sql.Literal)
 
     @property
     def counted(self) -> bool:
         """Whether equal numbers are equal terms: integers of every row, as they are written here."""
         return self.kind == INTEGER and self.real is None and not self.constant
 
-    def as_real(self) -> str:
+    def as_real(self) -> Expr:
         """The value as a double, promoted if it has to be."""
-        promoted = f"CAST({self.exact} AS DOUBLE)"
+        promoted = _NO_REAL if self.exact is None else self.exact.cast("DOUBLE")
         if self.real is None:
             return promoted
         return self.real if self.exact is None else let(sql.coalesce(self.real, promoted))
 
-    def is_kind(self, *kinds: int) -> str:
-        return f"{self.kind} IN ({', '.join(map(str, kinds))})"
+    def is_kind(self, *kinds: int) -> Expr:
+        return sql.lifted(self.kind).among(kinds)
 
 
 @dataclass(frozen=True, slots=True)
 class Instant:
     """An xsd:dateTime in UTC, as microseconds since 1970."""
 
-    micros: str
+    micros: Expr
 
 
 @dataclass(frozen=True, slots=True)
 class Length:
     """An xsd:duration in microseconds; `low` and `high` differ where it has months, which have no one length."""
 
-    low: str
-    high: str
-    term: str | None = None  # the encoded term, where that is known without writing it
+    low: Expr
+    high: Expr
+    term: Expr | None = None  # the encoded term, where that is known without writing it
 
 
 Value = Node | Truth | Text | Number | Instant | Length
 NOTHING = Node(sql.NULL)
+_NO_REAL = sql.null("DOUBLE")
+_EMPTY = sql.text("")
 
 
 def of_term(term: Term) -> Value:
@@ -123,7 +125,7 @@ def of_term(term: Term) -> Value:
     if datatype == term_encoding.STRING:
         return Text(sql.text(term.value), term.value)
     if datatype == term_encoding.XSD + "boolean" and term.value in ("true", "false"):
-        return Truth(term.value)
+        return Truth(sql.TRUE if term.value == "true" else sql.FALSE)
     local = datatype.removeprefix(term_encoding.XSD)
     if local.lower().endswith("duration"):
         from penstock.compile.expressions.functions.durations import constant  # which is made of values itself
@@ -149,15 +151,14 @@ _EXACT_TERM = f'^"({_INTEGER_FORM}(?={_tail_form(INTEGER)})|{_DECIMAL_FORM}(?={_
 _KIND_OF = {**dict.fromkeys(term_encoding.INTEGER_TYPES, INTEGER), "decimal": DECIMAL, "float": FLOAT, "double": DOUBLE}
 
 
-def _constant_number(lexical: str, datatype: str, encoded: str) -> Value:
+def _constant_number(lexical: str, datatype: str, encoded: Expr) -> Value:
     """What denotes no number, or one that is too large, is like any other term."""
     kind, literal = _KIND_OF[datatype], sql.text(lexical)
     if not re.fullmatch(_FORM_OF[kind], lexical) or (kind <= DECIMAL and not _fits(Decimal(lexical), datatype)):
         return Node(encoded)
     if kind <= DECIMAL:
-        return Number(kind, f"CAST({literal} AS {EXACT})", None, encoded)
-    spark_type = "DOUBLE" if kind == DOUBLE else "FLOAT"
-    return Number(kind, None, f"CAST(CAST({literal} AS {spark_type}) AS DOUBLE)", encoded)
+        return Number(kind, literal.cast(EXACT), None, encoded)
+    return Number(kind, None, literal.cast("DOUBLE" if kind == DOUBLE else "FLOAT").cast("DOUBLE"), encoded)
 
 
 def _fits(exact: Decimal, datatype: str) -> bool:
@@ -172,105 +173,115 @@ def number(value: Value) -> Number:
             return value
         case Node(term):
             return _read_number(term)
-    return Number(INTEGER, f"CAST(NULL AS {EXACT})", None)
+    return Number(INTEGER, sql.null(EXACT), None)
 
 
-def _read_number(term: str) -> Number:
+def _read_number(term: Expr) -> Number:
     """One regular expression checks the datatype and the form and finds the digits; what does not match is none.
 
     The ends of the strings are compared first, which spares most rows all expressions but one.
     """
-    double, float_ = (f"endswith({term}, {sql.text(_TYPE_ENDS[k])})" for k in (DOUBLE, FLOAT))
-    exact = sql.when(f"NOT {double}", f"CAST({_found(term, _EXACT_TERM)} AS {EXACT})")
+    double, float_ = (sql.call("endswith", term, sql.text(_TYPE_ENDS[k])) for k in (DOUBLE, FLOAT))
+    exact = sql.when(~double, _found(term, _EXACT_TERM).cast(EXACT))
     real = sql.case(
-        (double, f"CAST({_found(term, _term_form(DOUBLE))} AS DOUBLE)"),
+        (double, _found(term, _term_form(DOUBLE)).cast("DOUBLE")),
         (float_, single(_found(term, _term_form(FLOAT)))),
     )
     return Number(let(_kind(term)), let(exact), let(real), term)
 
 
-def count(term: str) -> Number:
+def count(term: Expr) -> Number:
     """What COUNT has written, which need not be looked at to know how it is read."""
-    digits = f"substring({term}, 2, length({term}) - {len(_TYPE_ENDS[INTEGER]) + 2})"
-    return Number(INTEGER, let(f"CAST({digits} AS {EXACT})"), None, term)
+    digits = sql.call("substring", term, 2, sql.call("length", term) - (len(_TYPE_ENDS[INTEGER]) + 2))
+    return Number(INTEGER, let(digits.cast(EXACT)), None, term)
 
 
-def single(real: str) -> str:
+def single(real: Expr) -> Expr:
     """A double, cut to what a float holds."""
-    return f"CAST(CAST({real} AS FLOAT) AS DOUBLE)"
+    return real.cast("FLOAT").cast("DOUBLE")
 
 
-def _found(term: str, form: str) -> str:
-    return f"regexp_extract({term}, {sql.text(form)}, 1)"
+def _found(term: Expr, form: str) -> Expr:
+    return sql.call("regexp_extract", term, sql.text(form), 1)
 
 
-def _kind(term: str) -> str:
+def _kind(term: Expr) -> Expr:
     """The common types by one comparison each, the rarer integers by one expression."""
-    common = ((f"endswith({term}, {sql.text(end)})", str(k)) for k, end in _TYPE_ENDS.items())
-    return sql.case(*common, (f"{term} RLIKE {sql.text(_tail_form(INTEGER))}", str(INTEGER)))
+    common = ((sql.call("endswith", term, sql.text(end)), k) for k, end in _TYPE_ENDS.items())
+    return sql.case(*common, (term.rlike(sql.text(_tail_form(INTEGER))), INTEGER))
 
 
 _TYPE_ENDS = {kind: term_encoding.tail_of(name) for kind, name in KIND_NAMES.items()}
 
 
-def term(value: Value) -> str:
+def term(value: Value) -> Expr:
     """The encoded term of a value."""
     match value:
         case Node(encoded):
             return encoded
         case Truth(condition):
-            return let(term_columns.typed(f"CAST({condition} AS STRING)", "boolean"))
+            return let(term_columns.typed(condition.cast("STRING"), "boolean"))
         case Text(lexical):
             return let(term_columns.plain(lexical))
-        case Number(_, _, _, str() as encoded):
+        case Number(_, _, _, Expr() as encoded):
             return encoded
         case Number():
             return let(_write_number(value))
         case Instant(micros):
             return let(_write_instant(micros))
-        case Length(_, _, str() as encoded):
+        case Length(_, _, Expr() as encoded):
             return encoded
         case Length(micros):
             return let(_write_length(micros))
 
 
-def _write_instant(micros: str) -> str:
+def _write_instant(micros: Expr) -> Expr:
     """The canonical form of a dateTime: no fraction where there is none, and none of its trailing zeros."""
-    moment = f"timestamp_micros({micros})"
-    seconds = f"date_format({moment}, \"yyyy-MM-dd'T'HH:mm:ss\")"
-    fraction = f"rtrim('0', date_format({moment}, '.SSSSSS'))"
-    whole = f"pmod({micros}, 1000000) = 0"
+    moment = sql.call("timestamp_micros", micros)
+    seconds = sql.call("date_format", moment, sql.text("yyyy-MM-dd'T'HH:mm:ss"))
+    fraction = _without_last("0", sql.call("date_format", moment, sql.text(".SSSSSS")))
+    whole, zone = sql.call("pmod", micros, 1_000_000).eq(0), sql.text("Z")
     return sql.case(
-        (whole, term_columns.typed(f"concat({seconds}, 'Z')", "dateTime")),
-        (f"{micros} IS NOT NULL", term_columns.typed(f"concat({seconds}, {fraction}, 'Z')", "dateTime")),
+        (whole, term_columns.typed(sql.call("concat", seconds, zone), "dateTime")),
+        (micros.not_null(), term_columns.typed(sql.call("concat", seconds, fraction, zone), "dateTime")),
     )
 
 
-def _write_length(micros: str) -> str:
+def _without_last(character: str, string: Expr) -> Expr:
+    """A string without these characters at its end."""
+    return sql.call("rtrim", string, sql.text(character))
+
+
+def _write_length(micros: Expr) -> Expr:
     """The canonical form of a duration, which is not negative: parts that are zero are left out."""
-    parts = (("86400000000", "D"), ("3600000000 % 24", "H"), ("60000000 % 60", "M"))
-    days, hours, minutes = (_counted(f"{micros} DIV {size}", unit) for size, unit in parts)
-    exact = f"CAST(CAST({micros} % 60000000 AS DECIMAL(20,6)) / 1000000 AS DECIMAL(10,6))"
-    seconds = _counted(f"rtrim('.', rtrim('0', CAST({exact} AS STRING)))", "S")
-    clock = let(f"concat({hours}, {minutes}, {seconds})")
-    written = f"concat('P', {days}, CASE WHEN {clock} = '' THEN '' ELSE concat('T', {clock}) END)"
+    parts = (
+        (micros.div(86_400_000_000), "D"),
+        (micros.div(3_600_000_000) % 24, "H"),
+        (micros.div(60_000_000) % 60, "M"),
+    )
+    days, hours, minutes = (_counted(amount, unit) for amount, unit in parts)
+    exact = ((micros % 60_000_000).cast("DECIMAL(20,6)") / 1_000_000).cast("DECIMAL(10,6)")
+    seconds = _counted(_without_last(".", _without_last("0", exact.cast("STRING"))), "S")
+    clock = let(sql.call("concat", hours, minutes, seconds))
+    of_day = sql.case((clock.eq(_EMPTY), _EMPTY), otherwise=sql.call("concat", sql.text("T"), clock))
     return sql.case(
-        (f"{micros} = 0", term_columns.typed("'PT0S'", "duration")),
-        (f"{micros} IS NOT NULL", term_columns.typed(written, "duration")),
+        (micros.eq(0), term_columns.typed(sql.text("PT0S"), "duration")),
+        (micros.not_null(), term_columns.typed(sql.call("concat", sql.text("P"), days, of_day), "duration")),
     )
 
 
-def _counted(amount: str, unit: str) -> str:
-    return f"CASE WHEN CAST({amount} AS STRING) = '0' THEN '' ELSE concat({amount}, '{unit}') END"
+def _counted(amount: Expr, unit: str) -> Expr:
+    number = sql.call("concat", amount, sql.text(unit))
+    return sql.case((amount.cast("STRING").eq(sql.text("0")), _EMPTY), otherwise=number)
 
 
-def _write_number(value: Number) -> str:
+def _write_number(value: Number) -> Expr:
     forms = {
         kind: term_columns.typed(_lexical_number(value, kind), KIND_NAMES[kind]) for kind in _possible_kinds(value)
     }
     if len(forms) == 1:
         return next(iter(forms.values()))
-    return sql.case(*((f"{value.kind} = {kind}", form) for kind, form in forms.items()))
+    return sql.case(*((sql.lifted(value.kind).eq(kind), form) for kind, form in forms.items()))
 
 
 def _possible_kinds(value: Number) -> tuple[int, ...]:
@@ -280,65 +291,68 @@ def _possible_kinds(value: Number) -> tuple[int, ...]:
     return exact + (() if value.real is None else (FLOAT, DOUBLE))
 
 
-def _lexical_number(value: Number, kind: int) -> str:
+def _lexical_number(value: Number, kind: int) -> Expr:
+    exact, real = value.exact or sql.null(EXACT), value.real or _NO_REAL
     if kind == INTEGER:
-        return f"CAST(CAST({value.exact} AS DECIMAL(38,0)) AS STRING)"
+        return exact.cast("DECIMAL(38,0)").cast("STRING")
     if kind == DECIMAL:
-        return f"trim(TRAILING '.' FROM trim(TRAILING '0' FROM {_plain_decimal(str(value.exact))}))"
-    return _lexical_real(f"CAST({value.real} AS FLOAT)" if kind == FLOAT else str(value.real))
+        return _without_last(".", _without_last("0", _plain_decimal(exact)))
+    return _lexical_real(real.cast("FLOAT") if kind == FLOAT else real)
 
 
-def _plain_decimal(exact: str) -> str:
+def _plain_decimal(exact: Expr) -> Expr:
     """All 18 digits after the point. Spark writes the smallest numbers with an exponent, but not with one added."""
-    tiny = f"concat(CASE WHEN {exact} < 0 THEN '-0' ELSE '0' END, substring(CAST(abs({exact}) + 1 AS STRING), 2))"
-    return f"CASE WHEN abs({exact}) >= 0.000001BD THEN CAST({exact} AS STRING) ELSE {tiny} END"
+    sign = sql.case((exact < 0, sql.text("-0")), otherwise=sql.text("0"))
+    digits = sql.call("substring", (sql.call("abs", exact) + 1).cast("STRING"), 2)
+    large = sql.call("abs", exact) >= sql.Literal("0.000001", "DECIMAL")
+    return sql.case((large, exact.cast("STRING")), otherwise=sql.call("concat", sign, digits))
 
 
-def _lexical_real(real: str) -> str:
+def _lexical_real(real: Expr) -> Expr:
     """As XPath writes doubles: no fraction where there is none, INF for infinity."""
-    written = let(f"CAST({real} AS STRING)")
+    written = let(real.cast("STRING"))
     return sql.case(
-        (f"{written} = 'Infinity'", "'INF'"),
-        (f"{written} = '-Infinity'", "'-INF'"),
-        otherwise=f"regexp_replace({written}, '[.]0$', '')",
+        (written.eq(sql.text("Infinity")), sql.text("INF")),
+        (written.eq(sql.text("-Infinity")), sql.text("-INF")),
+        otherwise=sql.call("regexp_replace", written, sql.text("[.]0$"), _EMPTY),
     )
 
 
-def truth(value: Value) -> str:
+def truth(value: Value) -> Expr:
     """The effective boolean value (https://www.w3.org/TR/sparql11-query/#ebv)."""
     match value:
         case Truth(condition):
             return condition
         case Text(lexical):
-            return f"length({lexical}) > 0"
+            return sql.call("length", lexical) > 0
         case Number():
             return nonzero(value)
         case Instant() | Length():
-            return "CAST(NULL AS BOOLEAN)"
+            return sql.null("BOOLEAN")
         case Node(encoded):
             return sql.case(
-                (f"{term_columns.tail(encoded)} = ''", f"{encoded} <> '\"\"'"),
+                (term_columns.is_plain(encoded), encoded.ne(sql.text('""'))),
                 (term_columns.has_type(encoded, "boolean"), boolean(encoded)),
                 otherwise=nonzero(_read_number(encoded)),
             )
 
 
-def nonzero(value: Number) -> str:
-    exact = [] if value.exact is None else [f"{value.exact} <> 0"]
-    real = [] if value.real is None else [f"{value.real} <> 0 AND NOT isnan({value.real})"]
+def nonzero(value: Number) -> Expr:
+    exact = [] if value.exact is None else [value.exact.ne(0)]
+    real = [] if value.real is None else [value.real.ne(0) & ~sql.call("isnan", value.real)]
     return sql.coalesce(*exact, *real)
 
 
-def as_boolean(value: Value) -> str:
+def as_boolean(value: Value) -> Expr:
     """The value of an xsd:boolean; NULL for anything else."""
     return value.sql if isinstance(value, Truth) else boolean(term(value))
 
 
-def boolean(encoded: str) -> str:
+def boolean(encoded: Expr) -> Expr:
     """The value of an encoded xsd:boolean; NULL for anything else."""
     return sql.case(
-        (f"{encoded} IN ({sql.texts(_boolean_terms('true', '1'))})", "true"),
-        (f"{encoded} IN ({sql.texts(_boolean_terms('false', '0'))})", "false"),
+        (encoded.among(sql.texts(_boolean_terms("true", "1"))), sql.TRUE),
+        (encoded.among(sql.texts(_boolean_terms("false", "0"))), sql.FALSE),
     )
 
 
@@ -346,11 +360,11 @@ def _boolean_terms(*lexical: str) -> tuple[str, ...]:
     return tuple(f'"{form}"{term_encoding.tail_of("boolean")}' for form in lexical)
 
 
-def text(value: Value) -> str:
+def text(value: Value) -> Expr:
     """The lexical form of a plain string (xsd:string); NULL for anything else."""
     match value:
         case Text(lexical):
             return lexical
         case Node(encoded):
-            return let(sql.when(f"{term_columns.tail(encoded)} = ''", term_columns.lexical(encoded)))
+            return let(sql.when(term_columns.is_plain(encoded), term_columns.lexical(encoded)))
     return sql.NULL

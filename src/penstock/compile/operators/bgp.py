@@ -20,16 +20,20 @@ from penstock.compile.expressions import term_columns, timestamps
 from penstock.compile.operators import joins, query_family
 from penstock.compile.operators.physical.semijoin_reduction import (
     Candidates,
+    SelectiveTerms,
     can_match,
     matching_windows,
     selective_terms,
 )
 from penstock.compile.operators.physical.time_buckets import Size
-from penstock.compile.relation import ENDS, STARTS, Relation, items_or_one, unit
+from penstock.compile.relation import ENDS, STARTS, Relation, unit
+from penstock.compile.sql import Derived, Expr, From, Join, Select
 from penstock.compile.windows.stream_to_relation import WindowRelation
 from penstock.model import term_encoding
 from penstock.optimise.cost import Estimate, of_pattern
 from penstock.optimise.statics import connected
+
+_TS = sql.column("t", "ts")
 
 
 def compile_bgp(op: ops.Bgp, context: Context, known: Candidates) -> Relation:
@@ -59,14 +63,16 @@ def _static(patterns: Sequence[ops.TriplePattern], context: Context) -> Relation
     if family is not None:  # their constants come first, and what they are the constants of
         patterns = sorted(patterns, key=lambda pattern: not query_family.parameters_in((pattern,)))
     matches = [_match(pattern, f"t{i}", key, columns) for i, pattern in enumerate(patterns)]
-    scans = [f"{source} t{i}" for i in range(len(patterns))]
+    scans = [source.called(f"t{i}") for i in range(len(patterns))]
     if family is not None:
-        matches, scans = ["true", *matches], [f"({family.sql}) u", *scans]
-    joined = "".join(f" JOIN {scan} ON {match}" for scan, match in list(zip(scans, matches, strict=True))[1:])
+        matches, scans = [sql.TRUE, *matches], [Derived(family.sql, "u"), *scans]
+    joined = scans[0]
+    for scan, match in zip(scans[1:], matches[1:], strict=True):
+        joined = Join(joined, scan, match)
     columns = _kept(columns, family)
-    items = items_or_one(sql.alias(column, var) for var, column in columns.items())
-    text = f"SELECT {_hint(family)}{items} FROM {scans[0]}{joined} WHERE {matches[0]}"
-    return Relation(text, tuple(columns), frozenset(columns))
+    items = [sql.alias(column, var) for var, column in columns.items()]
+    query = Select(items, joined, matches[0], hints=_hints(family))
+    return Relation(query, tuple(columns), frozenset(columns))
 
 
 def _count(patterns: Sequence[ops.TriplePattern], context: Context) -> None:
@@ -76,32 +82,32 @@ def _count(patterns: Sequence[ops.TriplePattern], context: Context) -> None:
         context.plan.read += sum(of_pattern(pattern, streaming.statistics).rows for pattern in patterns)
 
 
-def _told(family: Universe | None) -> dict[str, str]:
+def _told(family: Universe | None) -> dict[str, Expr]:
     """Where the constants of a family's members are read."""
     return {} if family is None else {c: sql.column("u", c) for c in (*family.keys, *family.tells)}
 
 
-def _kept(columns: dict[str, str], family: Universe | None) -> dict[str, str]:
+def _kept(columns: dict[str, Expr], family: Universe | None) -> dict[str, Expr]:
     """Without the constants that the keys tell."""
     return columns if family is None else {v: c for v, c in columns.items() if v not in family.tells}
 
 
-def _hint(family: Universe | None) -> str:
-    return "" if family is None else family.hint
+def _hints(family: Universe | None) -> list[sql.Hint]:
+    return [] if family is None else family.hints
 
 
-def _match(pattern: ops.TriplePattern, table: str, key: str | None, columns: dict[str, str]) -> str:
+def _match(pattern: ops.TriplePattern, table: str, key: str | None, columns: dict[str, Expr]) -> Expr:
     """The conditions on one scan; variables that are new get their column noted."""
     places = list(zip("spo", pattern.terms, strict=True))
     if key is not None:
         places.insert(0, ("g", Var(key)))
     conditions = []
     for place, wanted in places:
-        column = f"{table}.{place}"
+        column = sql.column(table, place)
         if not isinstance(wanted, Var):
-            conditions.append(f"{column} = {term_columns.constant(wanted)}")
+            conditions.append(column.eq(term_columns.constant(wanted)))
         elif columns.setdefault(wanted.name, column) != column:
-            conditions.append(f"{column} = {columns[wanted.name]}")
+            conditions.append(column.eq(columns[wanted.name]))
     return sql.all_of(conditions)
 
 
@@ -120,25 +126,31 @@ def _in_window(pattern: ops.TriplePattern, content: WindowRelation, context: Con
     _, key = context.source()
     match = sql.all_of([_match(pattern, "t", key, columns), *_narrowed(pattern, content, context, known)])
     columns = _kept(columns, family)
-    times = {c: f"t.{sql.name(c)}" for c in content.when} | _occurred(context) | _stamps(pattern, content, context)
-    items = items_or_one(sql.alias(column, name) for name, column in {**columns, **times}.items())
-    elements = context.elements(content, pattern.predicate, pattern.object)
-    others = "" if family is None else f" JOIN ({family.sql}) u"
-    text = f"SELECT {_hint(family)}{items} FROM ({elements}) t{others} WHERE {match}"
+    visible: dict[str, Expr] = {c: sql.column("t", c) for c in content.when}
+    times = visible | _occurred(context) | _stamps(pattern, content, context)
+    items = [sql.alias(column, name) for name, column in {**columns, **times}.items()]
+    source: From = Derived(context.elements(content, pattern.predicate, pattern.object))
+    if family is not None:
+        source = Join(source, Derived(family.sql, "u"), None)
+    query = Select(items, source, match, hints=_hints(family))
     sized = context.many and not context.equated and family is None
     size = Size(partial(_counted, pattern, content), content.lasts) if sized else None
     certain = frozenset((*columns, *content.when, *_occurred(context)))
-    return Relation(text, (*columns, *times), certain, size=size, most=_most(pattern, content, context))
+    return Relation(query, (*columns, *times), certain, size=size, most=_most(pattern, content, context))
 
 
-def _narrowed(pattern: ops.TriplePattern, content: WindowRelation, context: Context, known: Candidates) -> list[str]:
+def _narrowed(pattern: ops.TriplePattern, content: WindowRelation, context: Context, known: Candidates) -> list[Expr]:
     """Conditions that leave out most of the elements, none of which would find a partner."""
     found = selective_terms(pattern, content, known) if context.plan.members is None else []
     for each in found:
         notes.note(f"only {len(each.terms):,} terms of ?{each.var.name}, which is {each.share:.1%} of them")
     share = min((each.share for each in found), default=1.0)
     context.plan.left[pattern] = max(share, context.plan.left.get(pattern, 0.0))
-    return [f"t.{each.column} IN ({sql.texts(sorted(each.terms))})" if each.terms else "false" for each in found]
+    return [_among(each) for each in found]
+
+
+def _among(few: SelectiveTerms) -> Expr:
+    return sql.column("t", few.column).among(sql.texts(sorted(few.terms))) if few.terms else sql.FALSE
 
 
 def _most(pattern: ops.TriplePattern, content: WindowRelation, context: Context) -> int | None:
@@ -153,19 +165,20 @@ def _counted(pattern: ops.TriplePattern, content: WindowRelation) -> Estimate:
     return of_pattern(pattern, content.counts())
 
 
-def _occurred(context: Context) -> dict[str, str]:
+def _occurred(context: Context) -> dict[str, Expr]:
     """When the element occurred, if the query asks for that."""
     streaming = context.plan.streaming
     asked = streaming is not None and streaming.occurring
-    return {STARTS: "coalesce(t.start, t.ts)", ENDS: "t.ts"} if asked else {}
+    start = sql.coalesce(sql.column("t", "start"), _TS)
+    return {STARTS: start, ENDS: _TS} if asked else {}
 
 
-def _stamps(pattern: ops.TriplePattern, content: WindowRelation, context: Context) -> dict[str, str]:
+def _stamps(pattern: ops.TriplePattern, content: WindowRelation, context: Context) -> dict[str, Expr]:
     """The element's timestamp, under the name of each variable that it binds and the query asks about."""
     asked = context.plan.streaming.stamped if context.plan.streaming is not None else {}
     bound = [v.name for v in ops.variables_of(*pattern.terms) if v.name in asked]
     names = [timestamps.column(v) for v in bound] + [timestamps.column(v, content.graph) for v in bound if asked[v]]
-    return dict.fromkeys(names, "t.ts")
+    return dict.fromkeys(names, _TS)
 
 
 def _joined(parts: list[Relation], still: list[Relation], context: Context) -> Relation:
@@ -175,6 +188,6 @@ def _joined(parts: list[Relation], still: list[Relation], context: Context) -> R
         following = next((part for part in rest if set(part.solution) & set(result.solution)), rest[0])
         rest.remove(following)
         plain = result in still or following in still
-        way = "" if plain else joins.way(result, following, context.many)
+        way = None if plain else joins.way(result, following, context.many)
         result = joins.join(result, following, way, context.span)
     return result

@@ -19,8 +19,9 @@ from penstock.compile.expressions.expressions import condition
 from penstock.compile.operators import joins
 from penstock.compile.operators.events import complex_events
 from penstock.compile.relation import ENDS, KEY, Relation, is_parameter, select
+from penstock.compile.sql import Select
 
-Marks = dict[Exists, str]
+Marks = dict[Exists, sql.Expr]
 
 
 def found_in(expr: Expr) -> bool:
@@ -79,15 +80,14 @@ def _mark(relation: Relation, pattern: ops.Op, mark: str, before: tuple[str, ...
         relation = context.expand(relation, frozenset(k for u in context.universes for k in u.keys))
         relation = context.plan.once(relation)
     names = tuple(v for v in relation.vars if v in _read_by(pattern) or v in relation.keys or v == ENDS)
-    source = f"SELECT DISTINCT {', '.join(map(sql.name, names)) or '1 AS `.unit`'} FROM ({relation.sql})"
+    source = Select(map(sql.name, names), relation.sql, distinct=True)
     domain = Relation(source, names, relation.certain & set(names))
     holds = _semi(domain, pattern, context, anti=False)
-    flagged = select([*map(sql.name, names), sql.alias("true", mark)], holds.sql)
+    flagged = select([*map(sql.name, names), sql.alias(sql.TRUE, mark)], holds.sql)
     kept = (sql.column("l", c) for c in (*relation.columns, *before))
-    items = [*kept, sql.alias(f"r.{sql.name(mark)} IS NOT NULL", mark)]
-    on = joins.same(relation, names)
-    text = f"SELECT {', '.join(items)} FROM ({relation.sql}) l LEFT JOIN ({flagged}) r ON {on}"
-    return replace(relation, sql=f"SELECT * FROM ({text})")
+    items = [*kept, sql.alias(sql.column("r", mark).not_null(), mark)]
+    joined = joins.sides(relation, replace(holds, sql=flagged), joins.same(relation, names), "LEFT JOIN")
+    return replace(relation, sql=Select(items, joined))
 
 
 def _semi(relation: Relation, pattern: ops.Op, context: Context, anti: bool) -> Relation:
@@ -108,21 +108,21 @@ def _split(relation: Relation, var: str, pattern: ops.Op, context: Context, anti
     """Nothing is substituted for an unbound variable: solutions with and without it go separate ways."""
     name = sql.name(var)
     relation = relation.plain()
-    bound = replace(relation.where(f"{name} IS NOT NULL"), certain=relation.certain | {var})
+    bound = replace(relation.where(name.not_null()), certain=relation.certain | {var})
     others = tuple(v for v in relation.vars if v != var)
-    unbound = Relation(select(map(sql.name, others), relation.sql, f"WHERE {name} IS NULL"), others, relation.certain)
+    unbound = Relation(select(map(sql.name, others), relation.sql, name.is_null()), others, relation.certain)
     return joins.union(*(_semi(part, pattern, context, anti) for part in (bound, unbound)))
 
 
 def _substituted(relation: Relation, pattern: ops.Op, context: Context, anti: bool) -> Relation:
     outer = [v for v in relation.vars if v in _read_by(pattern)]
     keys = {v: context.plan.fresh(KEY) for v in outer}
-    items = ", ".join(sql.alias(sql.name(v), key) for v, key in keys.items())
-    inner = context.with_universe(Universe(tuple(keys.values()), f"SELECT DISTINCT {items} FROM ({relation.sql})"))
+    values = Select([sql.alias(sql.name(v), key) for v, key in keys.items()], relation.sql, distinct=True)
+    inner = context.with_universe(Universe(tuple(keys.values()), values))
     right = _compile(rename(pattern, {Var(v): Var(key) for v, key in keys.items()}), inner)
     complex_events.settled(relation, right, context)
     relation = context.expand(relation, right.keys - set(keys.values()))
-    agree = [f"{sql.column('l', v)} = {sql.column('r', key)}" for v, key in keys.items() if key in right.vars]
+    agree = [sql.column("l", v).eq(sql.column("r", key)) for v, key in keys.items() if key in right.vars]
     around = [joins.compatible(relation, right)] if joins.shared(relation, right) else []
     return joins.semi(relation, right, sql.all_of([*agree, *around, *joins.so_far(relation, right)]), anti)
 

@@ -7,22 +7,21 @@ they make together occurred from the first start to the last end.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from penstock.compile import notes, sql
 from penstock.compile.operators.physical import time_buckets
-from penstock.compile.relation import ENDS, FROM, INSTANT, STARTS, TO, Relation, is_time, items_or_one, nothing
-from penstock.compile.sql.common_subexpressions import inline, tokens_in
+from penstock.compile.relation import ENDS, FROM, INSTANT, STARTS, TO, Relation, is_time, nothing
+from penstock.compile.sql import Column, Derived, Expr, Hint, Join, Select, lets_in, rewritten
 from penstock.model.span import Span
 
-HASHED = "/*+ SHUFFLE_HASH(r) */ "
+HASHED: Hint = ("SHUFFLE_HASH", ("r",))
 SURELY_FEW = 10_000  # elements that are sent to all others
 FEW = 100_000  # rows of a part that was answered before and that Spark broadcasts by itself
 
 
-def way(left: Relation, right: Relation, many: bool) -> str:
+def way(left: Relation, right: Relation, many: bool) -> Hint | None:
     """How Spark is to join: the hint, where more is known of the sides than it can see.
 
     Of many elements it would guess from the size of compressed files, and broadcast what is many times as large: a hash
@@ -31,13 +30,17 @@ def way(left: Relation, right: Relation, many: bool) -> str:
     that are known to be few are always: no other side then goes from core to core.
     """
     if shared(left, right) and (fewer := _fewer(left, right)) is not None:
-        return f"/*+ BROADCAST({fewer}) */ "
+        return _broadcast(fewer)
     kept = [(side.kept or 0) > FEW for side in (left, right)]
     if not shared(left, right) or all(kept) or (any((left.kept, right.kept)) and not any(kept)):
-        return ""
+        return None
     if not many:
-        return f"/*+ BROADCAST({'r' if kept[0] else 'l'}) */ " if any(kept) else ""
-    return "/*+ SHUFFLE_HASH(l) */ " if any(kept) and _rows(left) < _rows(right) else HASHED
+        return _broadcast("r" if kept[0] else "l") if any(kept) else None
+    return ("SHUFFLE_HASH", ("l",)) if any(kept) and _rows(left) < _rows(right) else HASHED
+
+
+def _broadcast(side: str) -> Hint:
+    return "BROADCAST", (side,)
 
 
 def _fewer(left: Relation, right: Relation) -> str | None:
@@ -55,30 +58,31 @@ def shared(left: Relation, right: Relation) -> tuple[str, ...]:
     return tuple(v for v in left.vars if v in right.vars and not is_time(v))
 
 
-def compatible(left: Relation, right: Relation) -> str:
+def compatible(left: Relation, right: Relation) -> Expr:
     """The condition of the join, with the sides named l and r."""
     return sql.all_of([*(_agree(v, left, right) for v in shared(left, right)), *_together(left, right)])
 
 
-def _together(left: Relation, right: Relation) -> list[str]:
+def _together(left: Relation, right: Relation) -> list[Expr]:
     """When both hold: intervals overlap, or the instant of one lies in the interval of the other."""
+    column = sql.column
     if left.timed and right.timed:
-        return [f"l.`{FROM}` < r.`{TO}`", f"r.`{FROM}` < l.`{TO}`"]
+        return [column("l", FROM) < column("r", TO), column("r", FROM) < column("l", TO)]
     for one, other, a, b in ((left, right, "l", "r"), (right, left, "r", "l")):
         if one.timed and INSTANT in other.keys:
-            return [f"{a}.`{FROM}` <= {b}.`{INSTANT}`", f"{b}.`{INSTANT}` < {a}.`{TO}`"]
+            return [column(a, FROM) <= column(b, INSTANT), column(b, INSTANT) < column(a, TO)]
     return []
 
 
-def _agree(var: str, left: Relation, right: Relation) -> str:
+def _agree(var: str, left: Relation, right: Relation) -> Expr:
     here, there = sql.column("l", var), sql.column("r", var)
-    unbound = [f"{side} IS NULL" for side, relation in ((here, left), (there, right)) if var not in relation.certain]
-    return sql.any_of([f"{here} = {there}", *unbound]) if unbound else f"{here} = {there}"
+    unbound = [side.is_null() for side, relation in ((here, left), (there, right)) if var not in relation.certain]
+    return sql.any_of([here.eq(there), *unbound])
 
 
-def merged(left: Relation, right: Relation) -> dict[str, str]:
+def merged(left: Relation, right: Relation) -> dict[str, Expr]:
     """How each variable of the joined solution is read."""
-    columns = {v: sql.column("l", v) for v in left.vars}
+    columns: dict[str, Expr] = {v: sql.column("l", v) for v in left.vars}
     for var in right.vars:
         r = sql.column("r", var)
         if var not in columns:
@@ -92,15 +96,19 @@ def merged(left: Relation, right: Relation) -> dict[str, str]:
     return columns
 
 
-def _joined(kind: str, left: Relation, right: Relation, on: str, certain: frozenset[str], hint: str = "") -> Relation:
-    columns = merged(left, right)
-    items = items_or_one(sql.alias(expression, var) for var, expression in columns.items())
-    text = f"SELECT {hint}{items} FROM ({left.sql}) l {kind} ({right.sql}) r ON {on}"
-    return Relation(text, tuple(columns), certain & set(columns))
+def sides(left: Relation, right: Relation, on: Expr, kind: str = "JOIN") -> Join:
+    """Two relations joined, with the names l and r."""
+    return Join(Derived(left.sql, "l"), Derived(right.sql, "r"), on, kind)
+
+
+def _joined(joined: Join, columns: dict[str, Expr], certain: frozenset[str], hint: Hint | None = None) -> Relation:
+    items = [sql.alias(expression, var) for var, expression in columns.items()]
+    query = Select(items, joined, hints=() if hint is None else (hint,))
+    return Relation(query, tuple(columns), certain & set(columns))
 
 
 def join(
-    left: Relation, right: Relation, hint: str = "", span: Span | None = None, order: Sequence[str] = ()
+    left: Relation, right: Relation, hint: Hint | None = None, span: Span | None = None, order: Sequence[Expr] = ()
 ) -> Relation:
     """`hint` names Spark's way to do it, where more is known of the sides than Spark can see. With the span in which
     rows are wanted, those that hold during intervals may be joined in buckets of time. `order` are conditions on when
@@ -111,8 +119,8 @@ def join(
     if chosen is not None:
         notes.note(f"{_by(left, right)}in buckets of {notes.about(chosen.width)}")
         left, right, hint = chosen.spread(left), chosen.spread(right), HASHED
-        on = f"{chosen.meeting()} AND {on}"
-    return replace(_joined("JOIN", left, right, on, certain, hint), size=size)
+        on = chosen.meeting() & on
+    return replace(_joined(sides(left, right, on), merged(left, right), certain, hint), size=size)
 
 
 def _by(left: Relation, right: Relation) -> str:
@@ -121,20 +129,20 @@ def _by(left: Relation, right: Relation) -> str:
     return f"on {' '.join(names)}: " if names else ""
 
 
-def left_join(left: Relation, right: Relation, on: str) -> Relation:
-    return _joined("LEFT JOIN", left, right, on, left.certain)
+def left_join(left: Relation, right: Relation, on: Expr) -> Relation:
+    return _joined(sides(left, right, on, "LEFT JOIN"), merged(left, right), left.certain)
 
 
-def so_far(left: Relation, right: Relation) -> list[str]:
+def so_far(left: Relation, right: Relation) -> list[Expr]:
     """What comes later than a row neither completes it nor takes it away: a partner has ended when the row does."""
     if ENDS not in left.vars or ENDS not in right.vars:
         return []
-    return [f"coalesce(r.`{ENDS}` <= l.`{ENDS}`, true)"]
+    return [sql.coalesce(sql.column("r", ENDS) <= sql.column("l", ENDS), sql.TRUE)]
 
 
 def on_condition(
-    left: Relation, right: Relation, condition: str | None, order: Sequence[str]
-) -> tuple[Relation, Relation, str]:
+    left: Relation, right: Relation, condition: Expr | None, order: Sequence[Expr]
+) -> tuple[Relation, Relation, Expr]:
     """The sides, and when they join: if they are compatible, in order, and the condition holds, which reads both."""
     on = sql.all_of([*order, compatible(left, right)]) if order else compatible(left, right)
     if condition is None:
@@ -142,76 +150,66 @@ def on_condition(
     for side in "lr":
         condition, names = _of_side(side, condition)
         left, right = (_computing(left, names), right) if side == "l" else (left, _computing(right, names))
-    return left, right, f"{on} AND ({inline(condition)})"
+    return left, right, on & condition
 
 
-def _of_side(side: str, condition: str) -> tuple[str, dict[str, str]]:
+def _of_side(side: str, condition: Expr) -> tuple[Expr, dict[str, Expr]]:
     """The condition reading columns of that side in place of expressions on it alone, and those columns."""
-    names: dict[str, str] = {}
-    pending = list(tokens_in(condition))
-    while pending:
-        token = pending.pop()
-        if _sides_in(inline(token)) == {side}:
-            names[f".on{side}{len(names)}"] = token
-            condition = condition.replace(token, f"{side}.`.on{side}{len(names) - 1}`")
-    return condition, names
+    own = [let for let in dict.fromkeys(lets_in(condition)) if let.sides == {side}]
+    names = {let: f".on{side}{number}" for number, let in enumerate(own)}
+    changed = rewritten(
+        condition, lambda e: sql.column(side, names[e]) if isinstance(e, sql.Let) and e in names else None
+    )
+    return changed, {name: let.expr for let, name in names.items()}
 
 
-def _computing(relation: Relation, names: dict[str, str]) -> Relation:
+def _computing(relation: Relation, names: dict[str, Expr]) -> Relation:
     """The relation with further columns, which nobody above the join reads."""
     if not names:
         return relation
-    own = (f"{_without_sides(inline(token))} AS {sql.name(n)}" for n, token in names.items())
-    return replace(relation, sql=f"SELECT *, {', '.join(own)} FROM ({relation.sql})")
+    own = [sql.alias(rewritten(expr, _without_side), name) for name, expr in names.items()]
+    return replace(relation, sql=Select([sql.STAR, *own], relation.sql))
 
 
-def _sides_in(text: str) -> set[str]:
-    return {match[1] for match in _SIDE_OR_STRING.finditer(text) if match[1]}
+def _without_side(expr: Expr) -> Expr | None:
+    return sql.name(expr.name) if isinstance(expr, Column) else None
 
 
-def _without_sides(text: str) -> str:
-    return _SIDE_OR_STRING.sub(lambda match: "`" if match[1] else match[0], text)
-
-
-_SIDE_OR_STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\b([lr])\.`", re.DOTALL)
-
-
-def semi(left: Relation, right: Relation, on: str, anti: bool = False) -> Relation:
+def semi(left: Relation, right: Relation, on: Expr, anti: bool = False) -> Relation:
     """The rows of `left` that have a partner, or with `anti` that have none."""
-    items = items_or_one(sql.column("l", c) for c in left.columns)
-    kind = "LEFT ANTI JOIN" if anti else "LEFT SEMI JOIN"
-    text = f"SELECT {items} FROM ({left.sql}) l {kind} ({right.sql}) r ON {on}"
-    return Relation(text, left.vars, left.certain, left.order, left.row)
+    items = [sql.column("l", c) for c in left.columns]
+    query = Select(items, sides(left, right, on, "LEFT ANTI JOIN" if anti else "LEFT SEMI JOIN"))
+    return Relation(query, left.vars, left.certain, left.order, left.row)
 
 
-def partners(left: Relation, right: Relation) -> str:
+def partners(left: Relation, right: Relation) -> Expr:
     """When a row of `right` counts for one of `left` that it is not joined with."""
     return sql.all_of([*so_far(left, right), compatible(left, right)])
 
 
-def excluding(left: Relation, right: Relation, common: list[str]) -> str:
+def excluding(left: Relation, right: Relation, common: list[str]) -> Expr:
     """When MINUS takes a row away: it agrees with one of the others in a variable that both bind. `common` are those
     that both patterns name: a key that only says for what a row holds is none."""
     on = partners(left, right)
     if any(v in left.certain and v in right.certain for v in common):
         return on
-    both = (f"{sql.column('l', v)} IS NOT NULL AND {sql.column('r', v)} IS NOT NULL" for v in common)
-    return f"{on} AND ({sql.any_of(both)})"
+    return on & sql.any_of(sql.column("l", v).not_null() & sql.column("r", v).not_null() for v in common)
 
 
-def same(left: Relation, vars: tuple[str, ...]) -> str:
+def same(left: Relation, vars: tuple[str, ...]) -> Expr:
     """Equality of l and r in these variables, where unbound equals unbound."""
-    return sql.all_of(f"{sql.column('l', v)} {'=' if v in left.certain else '<=>'} {sql.column('r', v)}" for v in vars)
+    pairs = ((sql.column("l", v), sql.column("r", v), v in left.certain) for v in vars)
+    return sql.all_of(one.eq(other) if certain else one.same(other) for one, other, certain in pairs)
 
 
 def union(left: Relation, right: Relation) -> Relation:
     """As bags. A side that holds always is padded with bounds that say so."""
     vars = left.vars + tuple(v for v in right.vars if v not in left.vars)
     bounds = {FROM, TO} & set(vars)
-    sides = (f"SELECT {items_or_one(_padded(side, vars))} FROM ({side.sql})" for side in (left, right))
+    both = sql.union_all(Select(_padded(side, vars), side.sql) for side in (left, right))
     size = time_buckets.either(left.size, right.size)
-    return Relation(" UNION ALL ".join(sides), vars, left.certain & right.certain | bounds, size=size)
+    return Relation(both, vars, left.certain & right.certain | bounds, size=size)
 
 
-def _padded(relation: Relation, vars: tuple[str, ...]) -> list[str]:
+def _padded(relation: Relation, vars: tuple[str, ...]) -> list[Expr]:
     return [sql.name(v) if v in relation.vars else sql.alias(nothing(v), v) for v in vars]

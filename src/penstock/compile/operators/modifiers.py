@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from penstock.compile import sql
-from penstock.compile.relation import Ordering, Relation, is_stamp, items_or_one, select
+from penstock.compile.relation import Ordering, Relation, is_stamp, select
+from penstock.compile.sql import Expr, Select
 
 _MOST = 2**31 - 1  # as many rows as Spark can count in LIMIT and OFFSET together
 
@@ -17,45 +18,45 @@ def distinct(relation: Relation) -> Relation:
         return _stamped(relation)
     names = [sql.name(v) for v in relation.vars]
     if not relation.order or not names:
-        source = f"SELECT DISTINCT {items_or_one(names)} FROM ({relation.sql})"
-        return Relation(source if names else f"{source} LIMIT 1", relation.vars, relation.certain)
+        source = Select(names, relation.sql, distinct=True, limit=None if names else 1)
+        return Relation(source, relation.vars, relation.certain)
     if len(relation.order) > 1:
-        return _ranked(relation, relation.vars, "`.rank` = 1")
+        return _ranked(relation, relation.vars, _RANK.eq(1))
     firsts = [_first(o) for o in relation.order]
-    source = select([*names, *firsts], relation.sql, f"GROUP BY {', '.join(names)}")
-    return replace(relation, sql=source, row=None)
+    return replace(relation, sql=select([*names, *firsts], relation.sql, group=names), row=None)
 
 
 def _stamped(relation: Relation) -> Relation:
     names = [sql.name(v) for v in relation.vars if not is_stamp(v)]
     if len(relation.order) > 1:  # then the stamp is that of the copy which stands first
-        return _ranked(relation, [v for v in relation.vars if not is_stamp(v)], "`.rank` = 1")
+        return _ranked(relation, [v for v in relation.vars if not is_stamp(v)], _RANK.eq(1))
     firsts = [_first(o) for o in relation.order]
-    by = f"GROUP BY {', '.join(names)}" if names else "HAVING count(1) > 0"
+    some = None if names else sql.call("count", 1) > 0
     items = [sql.name(v) if not is_stamp(v) else sql.alias(sql.call("max", sql.name(v)), v) for v in relation.vars]
-    return replace(relation, sql=select([*items, *firsts], relation.sql, by), row=None)
+    return replace(relation, sql=select([*items, *firsts], relation.sql, group=names, having=some), row=None)
 
 
-def _first(o: Ordering) -> str:
+def _first(o: Ordering) -> Expr:
     return sql.alias(sql.call("max" if o.descending else "min", sql.name(o.column)), o.column)
 
 
 def part(relation: Relation, offset: int, limit: int | None) -> Relation:
     """So many of the solutions, in their order; of a relation with keys, so many for every value of the keys."""
     if relation.keys:
-        upper = "" if limit is None else f" AND `.rank` <= {offset + limit}"
-        return _ranked(relation, sorted(relation.keys), f"`.rank` > {offset}{upper}")
+        upper = [] if limit is None else [offset + limit >= _RANK]
+        return _ranked(relation, sorted(relation.keys), sql.all_of([offset < _RANK, *upper]))
     skipped = min(offset, _MOST)
-    at_most = "" if limit is None else f" LIMIT {min(limit, _MOST - skipped)}"
-    skip = f" OFFSET {skipped}" if skipped else ""
-    return replace(
-        relation, sql=select(map(sql.name, relation.columns), relation.sql, f"{relation.reorder()}{at_most}{skip}")
-    )
+    most = None if limit is None else min(limit, _MOST - skipped)
+    columns = map(sql.name, relation.columns)
+    return replace(relation, sql=select(columns, relation.sql, order=relation.reorder(), limit=most, offset=skipped))
 
 
-def _ranked(relation: Relation, by: Iterable[str], test: str) -> Relation:
+def _ranked(relation: Relation, by: Iterable[str], test: Expr) -> Relation:
     """The rows whose place among those that agree in some columns, `.rank`, passes the test."""
-    names = ", ".join(map(sql.name, by))
-    rank = f"row_number() OVER (PARTITION BY {names} {relation.reorder() or f'ORDER BY {names}'})"
-    ranked = select([*map(sql.name, relation.columns), sql.alias(rank, ".rank")], relation.sql)
-    return replace(relation, sql=select(map(sql.name, relation.columns), ranked, f"WHERE {test}"))
+    names, columns = [sql.name(v) for v in by], [sql.name(c) for c in relation.columns]
+    rank = sql.Over(sql.call("row_number"), names, relation.reorder() or names)
+    ranked = select([*columns, sql.alias(rank, ".rank")], relation.sql)
+    return replace(relation, sql=select(columns, ranked, test))
+
+
+_RANK = sql.name(".rank")

@@ -12,9 +12,10 @@ from penstock.algebra.expressions import Call, Const, Expr, Var, walk
 from penstock.algebra.known_types import counts
 from penstock.algebra.scope import conjuncts, references, visible
 from penstock.compile import notes, sql
-from penstock.compile.context import Context, Universe
+from penstock.compile.context import Context, EachGraph, NamedGraph, Universe
 from penstock.compile.expressions import term_order, timestamps
 from penstock.compile.expressions.expressions import Scope, asks_now, condition, needs_row, value
+from penstock.compile.expressions.functions.terms import UUID
 from penstock.compile.expressions.values import term
 from penstock.compile.operators import aggregation, bgp, exists, interval_operators, joins, modifiers, paths
 from penstock.compile.operators.events import complex_events
@@ -39,7 +40,7 @@ from penstock.compile.relation import (
     select,
     table,
 )
-from penstock.compile.sql.common_subexpressions import inline
+from penstock.compile.sql import Query, Select
 from penstock.model import term_encoding
 
 
@@ -54,12 +55,12 @@ def compile_op(op: ops.Op, context: Context, known: Candidates = any_term) -> Re
     return replace(relation, counts=counted, found=relation.found if narrowed else {})
 
 
-def scope(relation: Relation, context: Context, marks: dict[Any, str] | None = None) -> Scope:
-    columns = {v: sql.name(v) for v in relation.vars}
+def scope(relation: Relation, context: Context, marks: dict[Any, sql.Expr] | None = None) -> Scope:
+    columns: dict[str, sql.Expr] = {v: sql.name(v) for v in relation.vars}
     return Scope(columns, context.plan.base, context.plan.now, _row(relation), marks or {}, relation.counts)
 
 
-def _row(relation: Relation) -> str | None:
+def _row(relation: Relation) -> sql.Expr | None:
     return None if relation.row is None else sql.name(relation.row)
 
 
@@ -100,7 +101,7 @@ def together(left: Relation, right: Relation, context: Context) -> tuple[Relatio
     return left, right
 
 
-Order = Callable[[Relation, Relation], list[str]]
+Order = Callable[[Relation, Relation], list[sql.Expr]]
 
 
 def _left_join(op: ops.LeftJoin, context: Context) -> Relation:
@@ -116,7 +117,7 @@ def optional(left_op: ops.Op, right_op: ops.Op, test: Expr | None, order: Order,
     if exists.found_in(test) or needs_row(test):
         return _optional_by_parts(left, right, test, order, context)
     on = condition(test, Scope(joins.merged(left, right), context.plan.base, context.plan.now))
-    if "penstock_" in inline(on):  # an Arrow function, which Spark does not run in the condition of a join
+    if on.calls_arrow:  # which Spark does not do in the condition of a join
         return _optional_by_parts(left, right, test, order, context)
     return _optional(left, right, on, order)
 
@@ -131,7 +132,7 @@ def apart(left: Relation, right: Relation, context: Context) -> tuple[Relation, 
     return context.expand(left, right.keys), right
 
 
-def _optional(left: Relation, right: Relation, condition: str | None, order: Order) -> Relation:
+def _optional(left: Relation, right: Relation, condition: sql.Expr | None, order: Order) -> Relation:
     left, right, on = joins.on_condition(left, right, condition, order(left, right))
     return (
         interval_operators.optional(left, right, on)
@@ -153,7 +154,7 @@ def _optional_by_parts(left: Relation, right: Relation, test: Expr, order: Order
     partners = _filtered(joins.join(copied, right, order=order(left, right)), test, context)
     left = context.expand(left, partners.keys)
     alike = ((v, had.get(v, v)) for v in left.vars if v in partners.vars)
-    same = sql.all_of(f"{sql.column('l', v)} <=> {sql.column('r', copy)}" for v, copy in alike)
+    same = sql.all_of(sql.column("l", v).same(sql.column("r", copy)) for v, copy in alike)
     both = joins.union(partners, joins.semi(left, partners, same, anti=True))
     vars = tuple(v for v in both.vars if v not in had.values())
     return replace(both, sql=select(map(sql.name, vars), both.sql), vars=vars)
@@ -172,7 +173,7 @@ def _minus(op: ops.Minus, context: Context) -> Relation:
     return partnered(left, right, joins.excluding(left, right, common), anti=True) if common else left
 
 
-def partnered(left: Relation, right: Relation, on: str, anti: bool) -> Relation:
+def partnered(left: Relation, right: Relation, on: sql.Expr, anti: bool) -> Relation:
     """The rows of `left` that have a partner, or with `anti` none; on intervals: for as long as that is so."""
     if not interval_operators.can(left, right):
         return joins.semi(left, right, on, anti)
@@ -206,7 +207,7 @@ def _extend(op: ops.Extend, context: Context) -> Relation:
 
 def _agreeing(relation: Relation, again: str, var: str) -> Relation:
     """The rows in which a variable that is bound twice (a key, which the outer solution binds) has one value."""
-    kept = relation.where(f"{sql.name(again)} IS NULL OR {sql.name(again)} = {sql.name(var)}")
+    kept = relation.where(sql.name(again).is_null() | sql.name(again).eq(sql.name(var)))
     vars = tuple(v for v in relation.vars if v != again)
     return replace(kept, sql=select(map(sql.name, vars + relation.hidden), kept.sql), vars=vars)
 
@@ -225,27 +226,28 @@ def identified(relation: Relation, context: Context) -> Relation:
     if relation.row is not None:
         return relation
     row = context.plan.fresh(".row")
-    items = [*map(sql.name, relation.columns), sql.alias("uuid()", row)]
+    items = [*map(sql.name, relation.columns), sql.alias(UUID, row)]
     return replace(relation, sql=select(items, relation.sql), row=row)
 
 
 def _graph(op: ops.Graph, context: Context) -> Relation:
     if not isinstance(op.name, Var):
         graph = term_encoding.encode(op.name)
-        relation = compile_op(op.pattern, context.in_graph(graph))
-        return relation if context.window or graph in context.plan.tables.graphs else relation.where("false")
+        relation = compile_op(op.pattern, context.in_graph(NamedGraph(graph)))
+        return relation if context.window or graph in context.plan.tables.graphs else relation.where(sql.FALSE)
     key = context.plan.fresh(KEY)
     names = Universe((key,), _graph_names(key, context), steady=context.window is None)
-    inner = context.with_universe(names).in_graph(key)
+    inner = context.with_universe(names).in_graph(EachGraph(key))
     relation = inner.expand(compile_op(op.pattern, inner), frozenset((key,)))
     return _name_graph(relation, key, op.name.name)
 
 
-def _graph_names(key: str, context: Context) -> str:
+def _graph_names(key: str, context: Context) -> Query:
     if context.window is None:
         return table((key,), [(g,) for g in sorted(context.plan.tables.graphs)]).sql
-    parts = (f"SELECT g AS {sql.name(key)} FROM ({c.sql}) WHERE g IS NOT NULL" for c in context.contents())
-    return f"SELECT DISTINCT * FROM ({' UNION ALL '.join(parts)})"
+    g = sql.name("g")
+    parts = sql.union_all(Select([sql.alias(g, key)], c.sql, g.not_null()) for c in context.contents())
+    return Select([sql.STAR], parts, distinct=True)
 
 
 def _in_window(op: ops.InWindow, context: Context, known: Candidates) -> Relation:
@@ -272,8 +274,9 @@ def _name_graph(relation: Relation, key: str, var: str) -> Relation:
     """The key becomes the variable; where the pattern binds that too, both have to agree."""
     vars = tuple(v for v in relation.vars if v not in (key, var))
     items = [*map(sql.name, vars), sql.alias(sql.name(key), var), *map(sql.name, relation.hidden)]
-    agree = f"WHERE {sql.name(var)} IS NULL OR {sql.name(var)} = {sql.name(key)}" if var in relation.vars else ""
-    source = select(items, select(map(sql.name, relation.columns), relation.sql, agree) if agree else relation.sql)
+    if var in relation.vars:
+        relation = relation.where(sql.name(var).is_null() | sql.name(var).eq(sql.name(key)))
+    source = select(items, relation.sql)
     return replace(relation, sql=source, vars=(*vars, var), certain=relation.certain - {key} | {var})
 
 
@@ -282,7 +285,7 @@ def _project(op: ops.Project, context: Context, known: Candidates) -> Relation:
     inside = compile_op(op.pattern, context, projected(op.vars, known))
     relation = context.expand(inside, frozenset(filter(is_key, vars)))
     vars += tuple(sorted(relation.keys - set(vars))) + tuple(filter(_kept_time(op, context), relation.vars))
-    items = [sql.name(v) if v in relation.vars else sql.alias(sql.NULL, v) for v in vars]
+    items: list[sql.Expr] = [sql.name(v) if v in relation.vars else sql.alias(sql.NULL, v) for v in vars]
     source = select([*items, *map(sql.name, relation.hidden)], relation.sql)
     found = {name: terms for name, terms in relation.found.items() if name in vars}
     return replace(relation, sql=source, vars=vars, certain=relation.certain & set(vars), found=found)

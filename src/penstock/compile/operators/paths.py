@@ -22,7 +22,8 @@ from penstock.compile.expressions import term_columns
 from penstock.compile.operators import joins
 from penstock.compile.operators.physical.semijoin_reduction import can_match
 from penstock.compile.operators.transitive_closure import closed
-from penstock.compile.relation import INSTANT, Relation, items_or_one, select, table
+from penstock.compile.relation import INSTANT, Relation, select, table
+from penstock.compile.sql import Derived, Expr, Join, Query, Select, Table
 from penstock.model import term_encoding
 
 FEW_EDGES = 20_000  # up to here it takes less time to fetch them than to plan the jobs
@@ -37,13 +38,14 @@ Ends = tuple[str | None, str | None]  # the encoded terms that a pair has to sta
 def compile_path(op: ops.Path, context: Context) -> Relation:
     ends = (_constant(op.subject), _constant(op.object))
     found = pairs(op.path, context, ends)
-    conditions = [f"{sql.name(column)} = {sql.text(end)}" for column, end in zip(PAIR, ends, strict=True) if end]
+    conditions = [sql.name(column).eq(sql.text(end)) for column, end in zip(PAIR, ends, strict=True) if end]
     if op.subject == op.object and isinstance(op.subject, Var):
-        conditions.append("`.s` = `.o`")
+        conditions.append(sql.name(S).eq(sql.name(O)))
     columns = {v.name: c for c, v in ((S, op.subject), (O, op.object)) if isinstance(v, Var)}
-    items = [sql.alias(sql.name(c), v) for v, c in columns.items()] + [sql.name(k) for k in sorted(found.keys)]
+    items = [*(sql.alias(sql.name(c), v) for v, c in columns.items()), *map(sql.name, sorted(found.keys))]
     vars = tuple(columns) + tuple(sorted(found.keys))
-    return Relation(select(items, found.sql, f"WHERE {sql.all_of(conditions)}"), vars, frozenset(vars))
+    where = sql.all_of(conditions) if conditions else None
+    return Relation(select(items, found.sql, where), vars, frozenset(vars))
 
 
 def _constant(term: PatternTerm) -> str | None:
@@ -55,18 +57,19 @@ def pairs(path: ops.PathExpr, context: Context, ends: Ends = (None, None)) -> Re
     return _PATHS[type(path)](path, context, ends)
 
 
-def _scan(context: Context, condition: str, s: str = "s", o: str = "o", link: NamedNode | None = None) -> Relation:
+def _scan(context: Context, condition: Expr, s: str = "s", o: str = "o", link: NamedNode | None = None) -> Relation:
     """Edges of the background and of the windows, these with the instants at which they are there. Events that are in
     no window are no edges: a path has no time at which it would be complete."""
     source, key = context.source()
-    items = [sql.alias(s, S), sql.alias(o, O)] + ([] if key is None else [sql.alias("g", key)])
+    pairs = ((s, S), (o, O), *(() if key is None else (("g", key),)))
+    items = [sql.alias(sql.name(column), name) for column, name in pairs]
     vars = PAIR + (() if key is None else (key,))
-    found = [Relation(f"SELECT {', '.join(items)} FROM {source} t WHERE {condition}", vars, frozenset(vars))]
+    found = [Relation(Select(items, source.called("t"), condition), vars, frozenset(vars))]
     for content in context.contents():
         if content.when and (link is None or can_match(link, content.predicates)):
             columns = [*items, *map(sql.name, content.when)]
-            text = f"SELECT {', '.join(columns)} FROM ({context.elements(content, link)}) t WHERE {condition}"
-            found.append(context.pointwise(Relation(text, vars + content.when, frozenset(vars + content.when))))
+            query = Select(columns, context.elements(content, link), condition)
+            found.append(context.pointwise(Relation(query, vars + content.when, frozenset(vars + content.when))))
     return reduce(lambda one, other: _union(one, other, context), found)
 
 
@@ -77,14 +80,15 @@ def _union(left: Relation, right: Relation, context: Context) -> Relation:
 
 
 def _link(path: ops.Link, context: Context, ends: Ends) -> Relation:
-    return _scan(context, f"p = {term_columns.constant(path.iri)}", link=path.iri)
+    return _scan(context, sql.name("p").eq(term_columns.constant(path.iri)), link=path.iri)
 
 
 def _negated(path: ops.NegatedSet, context: Context, ends: Ends) -> Relation:
     sides = []
     for iris, columns in ((path.forward, ("s", "o")), (path.backward, ("o", "s"))):
         if iris is not None:
-            condition = f"p NOT IN ({sql.texts(map(term_encoding.encode, iris))})" if iris else "true"
+            others = sql.texts(map(term_encoding.encode, iris))
+            condition = sql.name("p").not_among(others) if others else sql.TRUE
             sides.append(_scan(context, condition, *columns))
     return sides[0] if len(sides) == 1 else _union(sides[0], sides[1], context)
 
@@ -129,11 +133,11 @@ def _identity(context: Context, ends: Ends) -> Relation:
     given = ends[0] or ends[1]
     if given is not None:
         return table(PAIR, [(given, given)])
-    return _distinct(_union(_scan(context, "true", "s", "s"), _scan(context, "true", "o", "o"), context))
+    return _distinct(_union(_scan(context, sql.TRUE, "s", "s"), _scan(context, sql.TRUE, "o", "o"), context))
 
 
 def _distinct(relation: Relation) -> Relation:
-    return replace(relation, sql=f"SELECT DISTINCT {items_or_one(map(sql.name, relation.vars))} FROM ({relation.sql})")
+    return replace(relation, sql=Select(map(sql.name, relation.vars), relation.sql, distinct=True))
 
 
 def _closure(edges: Relation, context: Context, ends: Ends) -> Relation:
@@ -147,7 +151,8 @@ def _closure(edges: Relation, context: Context, ends: Ends) -> Relation:
 
 
 def _instant_as(relation: Relation, type: str) -> Relation:
-    items = (sql.alias(f"CAST({sql.name(v)} AS {type})", v) if v == INSTANT else sql.name(v) for v in relation.vars)
+    columns = ((sql.name(v), v) for v in relation.vars)
+    items = (sql.alias(column.cast(type), v) if v == INSTANT else column for column, v in columns)
     return replace(relation, sql=select(items, relation.sql))
 
 
@@ -155,30 +160,37 @@ def _closure_of(edges: Relation, context: Context, ends: Ends) -> Relation:
     few = context.plan.fetch(edges.sql, FEW_EDGES)
     found = None if few is None else closed(few, ends[0], FEW_PAIRS)
     if found is not None:
-        return replace(edges, sql=f"SELECT * FROM {context.plan.publish(edges.vars, found)}")
-    edges = replace(edges, sql=f"SELECT * FROM {context.plan.keep(edges.sql)[0]}")
-    return _doubled(edges, context) if ends[0] is None else _reachable(edges, context, ends[0])
+        return replace(edges, sql=sql.view(context.plan.publish(edges.vars, found)))
+    kept = context.plan.keep(edges.sql)[0]
+    return _closure_in_jobs(edges, kept, context, ends)
+
+
+def _closure_in_jobs(edges: Relation, kept: str, context: Context, ends: Ends) -> Relation:
+    edges = replace(edges, sql=sql.view(kept))
+    return _doubled(edges, context) if ends[0] is None else _reachable(edges, kept, context, ends[0])
 
 
 def _turned(relation: Relation) -> Relation:
     return _renamed(relation, {S: O, O: S})
 
 
-def _step(left: str, right: str, relation: Relation) -> str:
+def _step(left: Query, right: Query, relation: Relation) -> Query:
     """left ∘ right, within the same keys."""
     keys = sorted(relation.keys)
-    on = sql.all_of(["l.`.o` = r.`.s`", *(f"l.{sql.name(k)} = r.{sql.name(k)}" for k in keys)])
-    items = ", ".join(["l.`.s`", "r.`.o`", *(f"l.{sql.name(k)}" for k in keys)])
-    return f"SELECT {items} FROM ({left}) l JOIN ({right}) r ON {on}"
+    pairs = [(O, S), *((key, key) for key in keys)]
+    on = sql.all_of(sql.column("l", one).eq(sql.column("r", other)) for one, other in pairs)
+    items = [sql.column("l", S), sql.column("r", O), *(sql.column("l", k) for k in keys)]
+    return Select(items, Join(Derived(left, "l"), Derived(right, "r"), on))
 
 
-def _reachable(edges: Relation, context: Context, start: str) -> Relation:
+def _reachable(edges: Relation, kept: str, context: Context, start: str) -> Relation:
     """Breadth first: each job goes one edge on from the nodes that the last one found."""
-    name, new = context.plan.keep(f"{edges.sql} WHERE `.s` = {sql.text(start)}")
+    first = Select([sql.STAR], Table(kept), sql.name(S).eq(sql.text(start)))
+    name, new = context.plan.keep(first)
     found = [name]
     while new:
-        step = _step(f"SELECT * FROM {found[-1]}", edges.sql, edges)
-        reached = replace(edges, sql=f"SELECT DISTINCT * FROM ({step})")
+        step = _step(sql.view(found[-1]), edges.sql, edges)
+        reached = replace(edges, sql=Select([sql.STAR], step, distinct=True))
         seen = replace(edges, sql=_together(found))
         name, new = context.plan.keep(joins.semi(reached, seen, joins.same(edges, edges.vars), anti=True).sql)
         found.append(name)
@@ -187,8 +199,8 @@ def _reachable(edges: Relation, context: Context, start: str) -> Relation:
     return replace(edges, sql=_together(found))
 
 
-def _together(views: list[str]) -> str:
-    return " UNION ALL ".join(f"SELECT * FROM {view}" for view in views)
+def _together(views: list[str]) -> Query:
+    return sql.union_all(map(sql.view, views))
 
 
 def _with_columns(relation: Relation) -> Relation:
@@ -200,11 +212,11 @@ def _doubled(edges: Relation, context: Context) -> Relation:
     """R ← R ∪ R∘R until it stops growing: paths of length n after log₂ n jobs."""
     name, size = context.plan.keep(edges.sql)
     while True:
-        known = f"SELECT * FROM {name}"
-        grown = replace(edges, sql=f"SELECT DISTINCT * FROM ({known} UNION ALL {_step(known, known, edges)})")
-        name, now = context.plan.keep(grown.sql)
+        known = sql.view(name)
+        grown = Select([sql.STAR], sql.union_all([known, _step(known, known, edges)]), distinct=True)
+        name, now = context.plan.keep(grown)
         if now == size:
-            return replace(edges, sql=f"SELECT * FROM {name}")
+            return replace(edges, sql=sql.view(name))
         size = now
 
 

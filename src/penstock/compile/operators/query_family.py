@@ -21,6 +21,7 @@ from penstock.algebra.template import Constants, parameter
 from penstock.compile import sql
 from penstock.compile.context import Context, Universe
 from penstock.compile.relation import MEMBER, Relation, is_parameter
+from penstock.compile.sql import Derived, Join, Select
 from penstock.model.term_encoding import encode
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ class ParameterTable:
         if self.view is None:
             self.view = f"penstock_members_{next(_numbers)}"
             session.createDataFrame(self.table).createOrReplaceTempView(self.view)
-        return Universe((MEMBER,), f"SELECT * FROM {self.view}", self.parameters)
+        return Universe((MEMBER,), sql.view(self.view), self.parameters)
 
     def drop(self, session: SparkSession) -> None:
         """Let go of the view."""
@@ -90,8 +91,9 @@ def attached(relation: Relation, context: Context) -> Relation:
     if universe is None:
         return relation
     vars = (*universe.keys, *(v for v in relation.vars if v not in names))
-    items = ", ".join(sql.column("u" if v in universe.keys else "l", v) for v in vars)
-    on = sql.all_of(f"{sql.column('l', v)} = {sql.column('u', v)}" for v in sorted(names))
-    text = f"SELECT {universe.hint}{items} FROM ({relation.sql}) l JOIN ({universe.sql}) u ON {on}"
+    items = [sql.column("u" if v in universe.keys else "l", v) for v in vars]
+    on = sql.all_of(sql.column("l", v).eq(sql.column("u", v)) for v in sorted(names))
+    joined = Join(Derived(relation.sql, "l"), Derived(universe.sql, "u"), on)
     certain = relation.certain - names | set(universe.keys)
-    return replace(relation, sql=text, vars=vars, certain=certain, size=None, most=None)
+    query = Select(items, joined, hints=universe.hints)
+    return replace(relation, sql=query, vars=vars, certain=certain, size=None, most=None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from penstock.algebra import ops
 from penstock.algebra.expressions import PatternTerm, Var
 from penstock.compile import sql
@@ -9,31 +11,32 @@ from penstock.compile.context import Context
 from penstock.compile.expressions import term_columns
 from penstock.compile.operators.operators import compile_op, identified
 from penstock.compile.relation import Relation, select
+from penstock.compile.sql import Derived, Expr, InQuery, Join, Query, Select, Table
 
 TRIPLE = ("s", "p", "o")
-IS_TRIPLE = f"NOT {term_columns.is_literal('s')} AND {term_columns.is_iri('p')} AND o IS NOT NULL"
+_S, _P, _O = SPO = [sql.name(c) for c in TRIPLE]
+IS_TRIPLE = sql.all_of([~term_columns.is_literal(_S), term_columns.is_iri(_P), _O.not_null()])
 
 
-def select_rows(query: ops.Query, context: Context) -> str:
+def select_rows(query: ops.Query, context: Context) -> Query:
     """The solutions, a column for each projected variable, in order."""
     relation = compile_op(query.pattern, context)
     items = (sql.name(v.name) if v.name in relation.vars else sql.alias(sql.NULL, v.name) for v in query.variables)
-    return select(items, relation.sql, relation.reorder())
+    return select(items, relation.sql, order=relation.reorder())
 
 
-def any_row(query: ops.Query, context: Context) -> str:
-    return f"SELECT 1 FROM ({compile_op(query.pattern, context).sql}) LIMIT 1"
+def any_row(query: ops.Query, context: Context) -> Query:
+    return Select((), compile_op(query.pattern, context).sql, limit=1)
 
 
-def template(form: ops.Construct, query: ops.Query, context: Context) -> str:
+def template(form: ops.Construct, query: ops.Query, context: Context) -> Query:
     """The triples of the template, each once; what is no RDF (a literal as subject, an unbound part) is left out."""
     relation = compile_op(query.pattern, context)
     if makes_nodes(form, relation):
         relation = identified(relation, context)
     if not form.template:
-        return f"SELECT {', '.join(sql.alias(sql.NULL, c) for c in TRIPLE)} WHERE false"
-    made = f"SELECT {filled(form, relation)} FROM ({relation.sql})"
-    return f"SELECT DISTINCT s, p, o FROM ({made}) WHERE {IS_TRIPLE}"
+        return Select([sql.alias(sql.NULL, c) for c in TRIPLE], None, sql.FALSE)
+    return Select(SPO, Select([filled(form, relation)], relation.sql), IS_TRIPLE, distinct=True)
 
 
 def makes_nodes(form: ops.Construct, relation: Relation) -> bool:
@@ -41,9 +44,9 @@ def makes_nodes(form: ops.Construct, relation: Relation) -> bool:
     return any(_is_new(term, relation) for triple in form.template for term in _parts(triple))
 
 
-def filled(form: ops.Construct, relation: Relation) -> str:
+def filled(form: ops.Construct, relation: Relation) -> Expr:
     """The generator of a solution's triples, as columns s, p, o."""
-    return f"inline(array({', '.join(_struct(triple, relation) for triple in form.template)}))"
+    return sql.call("inline", sql.array(*(_struct(triple, relation) for triple in form.template)))
 
 
 def _parts(triple: ops.TriplePattern) -> tuple[PatternTerm, ...]:
@@ -54,38 +57,49 @@ def _is_new(term: PatternTerm, relation: Relation) -> bool:
     return isinstance(term, Var) and term.internal and term.name not in relation.vars
 
 
-def _struct(triple: ops.TriplePattern, relation: Relation) -> str:
-    pairs = zip(TRIPLE, _parts(triple), strict=True)
-    return f"named_struct({', '.join(f'{sql.text(n)}, {read(term, relation)}' for n, term in pairs)})"
+def _struct(triple: ops.TriplePattern, relation: Relation) -> Expr:
+    return sql.Struct(TRIPLE, tuple(read(term, relation) for term in _parts(triple)))
 
 
-def read(term: PatternTerm, relation: Relation) -> str:
+def read(term: PatternTerm, relation: Relation) -> Expr:
     """The column or constant that a term of the template stands for in a solution."""
     if not isinstance(term, Var):
         return term_columns.constant(term)
     if _is_new(term, relation):
-        return f"concat('_:', md5(concat({sql.name(str(relation.row))}, {sql.text(term.name)})))"
+        label = sql.call("md5", sql.call("concat", sql.name(str(relation.row)), sql.text(term.name)))
+        return sql.call("concat", sql.text("_:"), label)
     return sql.name(term.name) if term.name in relation.vars else sql.NULL
 
 
-def description(form: ops.Describe, query: ops.Query, context: Context) -> str:
+def description(form: ops.Describe, query: ops.Query, context: Context) -> Query:
     """The triples of each resource as subject, and of every blank node that they lead to."""
     source, _ = context.source()
-    found = f"SELECT s, p, o FROM {source} WHERE s IN ({_resources(form, query, context)})"
-    done: list[str] = []
+
+    def about(resources: Query) -> Query:
+        return Select(SPO, source, InQuery(_S, resources))
+
+    return described(_resources(form, query, context), about, (), context)
+
+
+def described(resources: Query, about: Callable[[Query], Query], keys: Sequence[str], context: Context) -> Query:
+    """The triples about resources (a column s, and with `keys` for which of their values), and about every blank node
+    that these lead to."""
+    own, done = [sql.name(key) for key in keys], list[str]()
+    found = about(resources)
     while True:
-        name, new = context.plan.keep(f"SELECT DISTINCT * FROM ({found})")
+        name, new = context.plan.keep(Select([sql.STAR], found, distinct=True))
         done.append(name)
-        known = " UNION ALL ".join(f"SELECT * FROM {name}" for name in done)
+        known = sql.union_all(map(sql.view, done))
         if not new:
-            return f"SELECT DISTINCT s, p, o FROM ({known})"
-        blank = f"SELECT o FROM {done[-1]} WHERE {term_columns.is_blank('o')} AND o NOT IN (SELECT s FROM ({known}))"
-        found = f"SELECT s, p, o FROM {source} WHERE s IN ({blank})"
+            return Select([*SPO, *own], known, distinct=True)
+        blank = Select([sql.alias(_O, "s"), *own], Table(name), term_columns.is_blank(_O))
+        same = sql.all_of(sql.column("b", c).eq(sql.column("k", c)) for c in ("s", *keys))
+        found = about(Select([sql.Star("b")], Join(Derived(blank, "b"), Derived(known, "k"), same, "LEFT ANTI JOIN")))
 
 
-def _resources(form: ops.Describe, query: ops.Query, context: Context) -> str:
+def _resources(form: ops.Describe, query: ops.Query, context: Context) -> Query:
     relation = compile_op(query.pattern, context)
     vars = [term for term in form.terms if isinstance(term, Var)]
-    parts = [f"SELECT {read(var, relation)} AS r FROM ({relation.sql})" for var in vars]
-    parts += [f"SELECT {term_columns.constant(term)} AS r" for term in form.terms if not isinstance(term, Var)]
-    return f"SELECT r FROM ({' UNION '.join(parts)}) WHERE r IS NOT NULL" if parts else "SELECT NULL"
+    parts = [Select([sql.alias(read(var, relation), "s")], relation.sql) for var in vars]
+    parts += [Select([sql.alias(term_columns.constant(term), "s")]) for term in form.terms if not isinstance(term, Var)]
+    return Select([_S], sql.Union(parts, all=False), _S.not_null()) if parts else Select([sql.alias(sql.NULL, "s")])

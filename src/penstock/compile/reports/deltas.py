@@ -10,32 +10,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from penstock.algebra import ops
-from penstock.algebra.ops import Op, Query
+from penstock.algebra.ops import Op
 from penstock.algebra.scope import exists_in, expressions_of
 from penstock.algebra.windows import CountWindow, TimeWindow, Window
 from penstock.compile import sql
 from penstock.compile.expressions.expressions import asks_now
 from penstock.compile.relation import FROM, TO, Relation, nothing
+from penstock.compile.sql import Query, Select
 from penstock.compile.windows.evaluation_instants import PeriodicInstants, within
 from penstock.model.span import Span
 from penstock.optimise.walk import nodes
 
 __all__ = ["applies", "delta_times", "deltas", "of_one_element"]
 
-_SIGNS = {"istream": "", "dstream": "-"}
+_EMITTED = ("istream", "dstream")
 _ROW_BY_ROW = (
     ops.Bgp, ops.Extend, ops.Filter, ops.Graph, ops.InWindow, ops.Join, ops.StaticView, ops.WindowOverride,
     ops.Path, ops.Project, ops.Reduced, ops.Table, ops.Union,
 )  # fmt: skip
 
 
-def applies(query: Query, emit: str) -> bool:
+def applies(query: ops.Query, emit: str) -> bool:
     """Whether every solution has a row of a window in it, which says from when until when it holds.
 
     Windows of one kind, that is: those that move by themselves have instants wherever something comes or leaves, the
     others at their steps.
     """
-    if emit not in _SIGNS or not isinstance(query.form, ops.Select) or not query.streams:
+    if emit not in _EMITTED or not isinstance(query.form, ops.Select) or not query.streams:
         return False
     return _is_row_by_row(query.pattern) and _has_window(query.pattern) and _of_one_kind(query)
 
@@ -53,7 +54,7 @@ def _has_window(op: Op) -> bool:
     return all(found) and bool(op.children) if isinstance(op, ops.Union) else any(found)
 
 
-def _of_one_kind(query: Query) -> bool:
+def _of_one_kind(query: ops.Query) -> bool:
     windows = [stream.window for stream in query.streams]
     stepping = [window for window in windows if isinstance(window, TimeWindow)]
     if not stepping:
@@ -63,7 +64,7 @@ def _of_one_kind(query: Query) -> bool:
     return len(stepping) == len(windows) and overlapping and not every
 
 
-def of_one_element(query: Query) -> bool:
+def of_one_element(query: ops.Query) -> bool:
     """Whether each solution has one element of a stream in it, so that only those count that come or go themselves."""
     inside = [op.pattern for op in nodes(query.pattern) if isinstance(op, ops.InWindow)]
     single = len(inside) == 1 and isinstance(inside[0], ops.Bgp) and len(inside[0].patterns) == 1
@@ -79,18 +80,20 @@ def delta_times(window: Window, span: Span) -> tuple[Span, ...] | None:
     return tuple(Span(span.after - step - back, span.through + step - back) for back in late)
 
 
-def deltas(emit: str, relation: Relation, columns: Sequence[str], lattice: PeriodicInstants) -> str:
+def deltas(emit: str, relation: Relation, columns: Sequence[str], lattice: PeriodicInstants) -> Query:
     """The solutions that become true, or cease to be, with the instants at which they do, in the column `time`."""
     names = [sql.name(column) for column in columns]
     if not relation.timed:  # no window has anything
-        return f"SELECT {', '.join(['0L AS time', *(sql.alias(nothing(c), c) for c in columns)])} WHERE false"
+        return Select([sql.alias(sql.long(0), "time"), *(sql.alias(nothing(c), c) for c in columns)], None, sql.FALSE)
     begins, ends = (lattice.rounded(sql.name(bound)) for bound in (FROM, TO))
-    held = f"SELECT {', '.join([*names, f'{begins} AS `.b`', f'{ends} AS `.e`'])} FROM ({relation.sql})"
-    either = f"`.b` < `.e` AND ({within('`.b`', lattice.span)} OR {within('`.e`', lattice.span)})"
-    both = "inline(array(struct(`.b` AS `.t`, 1L AS `.d`), struct(`.e` AS `.t`, -1L AS `.d`)))"
-    events = f"SELECT {', '.join([*names, both])} FROM ({held}) t WHERE {either}"
-    by = ", ".join(["`.t`", *names])
-    number = f"{_SIGNS[emit]}sum(`.d`) AS `.n`"
-    summed = f"SELECT {by}, {number} FROM ({events}) t WHERE {within('`.t`', lattice.span)} GROUP BY {by}"
-    copies = f"SELECT *, explode(sequence(1L, `.n`)) AS `.c` FROM ({summed}) t WHERE `.n` > 0"
-    return f"SELECT {', '.join(['`.t` AS time', *names])} FROM ({copies})"
+    held = Select([*names, sql.alias(begins, ".b"), sql.alias(ends, ".e")], relation.sql)
+    b, e, t, n = (sql.name(c) for c in (".b", ".e", ".t", ".n"))
+    either = (b < e) & (within(b, lattice.span) | within(e, lattice.span))
+    both = (sql.struct(**{".t": at, ".d": sql.long(by)}) for at, by in ((b, 1), (e, -1)))
+    events = Select([*names, sql.call("inline", sql.array(*both))], held, either)
+    by = [t, *names]
+    total = sql.call("sum", sql.name(".d"))
+    number = sql.alias(-total if emit == "dstream" else total, ".n")
+    summed = Select([*by, number], events, within(t, lattice.span), group=by)
+    copy = sql.alias(sql.call("explode", sql.call("sequence", sql.long(1), n)), ".c")
+    return Select([sql.alias(t, "time"), *names], Select([sql.STAR, copy], summed, n > 0))

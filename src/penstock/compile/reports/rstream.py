@@ -16,13 +16,13 @@ from penstock.algebra.scope import visible
 from penstock.algebra.template import parameters_of
 from penstock.compile import sql
 from penstock.compile.context import Context
-from penstock.compile.expressions import term_columns
 from penstock.compile.operators import joins, query_forms
 from penstock.compile.operators.operators import compile_op, identified
 from penstock.compile.relation import ENDS, FROM, INSTANT, MEMBER, STARTS, TO, Relation, empty, nothing, select
 from penstock.compile.reports import deltas
-from penstock.compile.reports.validity import SINCE, spells_of
-from penstock.compile.windows.evaluation_instants import PeriodicInstants
+from penstock.compile.reports.validity import SINCE, occupied, spells_of
+from penstock.compile.sql import Expr, Over, Query, Select
+from penstock.compile.windows.evaluation_instants import PeriodicInstants, within
 from penstock.optimise import walk
 
 ORDER, TIME = ".order", "time"
@@ -37,21 +37,21 @@ def _whose(context: Context) -> list[str]:
     return [key for key in _answering(context) if key == MEMBER]
 
 
-def answers(query: ops.Query, context: Context) -> str:
+def answers(query: ops.Query, context: Context) -> Query:
     match query.form:
         case ops.Select():
-            columns, text = _select(query, context)
+            columns, rows = _select(query, context)
         case ops.Ask():
-            keys = ", ".join(map(sql.name, _answering(context)))
-            columns, text = [], f"SELECT DISTINCT {keys} FROM ({_pattern(query, context).sql})"
+            keys = map(sql.name, _answering(context))
+            columns, rows = [], Select(keys, _pattern(query, context).sql, distinct=True)
         case ops.Construct() as form:
-            columns, text = list(query_forms.TRIPLE), _construct(form, query, context)
+            columns, rows = list(query_forms.TRIPLE), _construct(form, query, context)
         case ops.Describe() as form:
-            columns, text = list(query_forms.TRIPLE), _describe(form, query, context)
-    return _reported([*_whose(context), *columns], text, context)
+            columns, rows = list(query_forms.TRIPLE), _describe(form, query, context)
+    return _reported([*_whose(context), *columns], rows, context)
 
 
-def changes(query: ops.Query, emit: str, context: Context) -> str:
+def changes(query: ops.Query, emit: str, context: Context) -> Query:
     """What comes, or goes, in the span: see `net.py`."""
     streaming = context.plan.streaming
     assert streaming is not None
@@ -69,7 +69,7 @@ def _selected(query: ops.Query, context: Context) -> tuple[Relation, list[str]]:
     return replace(relation.plain(), sql=select(padded, relation.sql), vars=(*relation.vars, *missing)), columns
 
 
-def spells(query: ops.Query, before: str | None, context: Context) -> tuple[list[str], str]:
+def spells(query: ops.Query, before: str | None, context: Context) -> tuple[list[str], Query]:
     """The columns of the form, and the spells of its rows; `before` are those that were open when the span began."""
     match query.form:
         case ops.Select():
@@ -79,8 +79,8 @@ def spells(query: ops.Query, before: str | None, context: Context) -> tuple[list
         case ops.Construct() as form:
             relation, columns = _made(form, query, context), list(query_forms.TRIPLE)
         case ops.Describe() as form:
-            columns, text = list(query_forms.TRIPLE), _describe(form, query, context)
-            relation = Relation(text, (*columns, INSTANT), frozenset((*columns, INSTANT)))
+            columns, rows = list(query_forms.TRIPLE), _describe(form, query, context)
+            relation = Relation(rows, (*columns, INSTANT), frozenset((*columns, INSTANT)))
     columns = [*_whose(context), *columns]
     relation = context.expand(relation, frozenset(_whose(context)))
     once = not isinstance(query.form, ops.Select)
@@ -93,7 +93,7 @@ def _leaves_out(query: ops.Query) -> bool:
     return any(not var.parameter and var not in query.variables for var in found)
 
 
-def events(query: ops.Query, context: Context) -> str:
+def events(query: ops.Query, context: Context) -> Query:
     """The answers that the elements of the span complete: each when its last element ends, with when it began."""
     streaming = context.plan.streaming
     assert streaming is not None
@@ -110,18 +110,21 @@ def events(query: ops.Query, context: Context) -> str:
         sql.alias(read[c], name) for c, name in ((ENDS, TIME), *zip(columns, columns, strict=True), (STARTS, SINCE))
     ]
     if relation.order:
-        by = ", ".join([*map(sql.name, whose), read[STARTS], read[ENDS]])
-        items.append(f"row_number() OVER (PARTITION BY {by} {relation.reorder()}) AS `{ORDER}`")
-    once = "" if isinstance(query.form, ops.Select) else "DISTINCT "
-    due = sql.all_of([f"{read[ENDS]} > {span.after}L", f"{read[ENDS]} <= {span.through}L", *_at_end(relation)])
-    return f"SELECT {once}{', '.join(items)} FROM ({relation.sql}) t WHERE {due}"
+        items.append(_place([*map(sql.name, whose), read[STARTS], read[ENDS]], relation))
+    due = sql.all_of([within(read[ENDS], span), *_at_end(relation)])
+    return Select(items, relation.sql, due, distinct=not isinstance(query.form, ops.Select))
 
 
-def _at_end(relation: Relation) -> list[str]:
+def _place(by: Sequence[Expr], relation: Relation) -> Expr:
+    """A row's place among those of the same answer."""
+    return sql.alias(Over(sql.call("row_number"), by, relation.reorder()), ORDER)
+
+
+def _at_end(relation: Relation) -> list[Expr]:
     """Where rows hold at some instants only: of these, when the row ends is one."""
     if INSTANT in relation.vars:
-        return [f"`{INSTANT}` = `{ENDS}`"]
-    return [f"`{FROM}` <= `{ENDS}`", f"`{ENDS}` < `{TO}`"] if relation.timed else []
+        return [sql.name(INSTANT).eq(sql.name(ENDS))]
+    return [sql.name(FROM) <= sql.name(ENDS), sql.name(ENDS) < sql.name(TO)] if relation.timed else []
 
 
 def _made(form: ops.Construct, query: ops.Query, context: Context) -> Relation:
@@ -131,8 +134,8 @@ def _made(form: ops.Construct, query: ops.Query, context: Context) -> Relation:
         return empty(query_forms.TRIPLE)
     when = tuple(v for v in relation.vars if v in (FROM, TO, STARTS, ENDS, INSTANT, MEMBER))
     items = [*map(sql.name, when), query_forms.filled(form, relation)]
-    text = f"SELECT * FROM (SELECT {', '.join(items)} FROM ({relation.sql})) t WHERE {query_forms.IS_TRIPLE}"
-    return Relation(text, (*query_forms.TRIPLE, *when), frozenset((*query_forms.TRIPLE, *when)))
+    made = Select([sql.STAR], Select(items, relation.sql), query_forms.IS_TRIPLE)
+    return Relation(made, (*query_forms.TRIPLE, *when), frozenset((*query_forms.TRIPLE, *when)))
 
 
 def _filling(form: ops.Construct, relation: Relation, context: Context) -> Relation:
@@ -142,70 +145,57 @@ def _filling(form: ops.Construct, relation: Relation, context: Context) -> Relat
     return identified(relation, context) if query_forms.makes_nodes(form, relation) else relation
 
 
-def _reported(columns: Sequence[str], text: str, context: Context) -> str:
-    """The rows. Those that hold always, from the background alone, were copied to all instants; only the ones at which
-    some window holds something have answers."""
-    if nothing(FROM) in text:
-        occupied = context.universes[0].sql
-        text = f"SELECT l.* FROM ({text}) l LEFT SEMI JOIN ({occupied}) r ON l.`{INSTANT}` = r.`{INSTANT}`"
-    return f"SELECT {', '.join([f'`{INSTANT}` AS {TIME}', *map(sql.name, columns)])} FROM ({text})"
+def _reported(columns: Sequence[str], rows: Query, context: Context) -> Query:
+    """The rows, at the instants that have answers."""
+    found = occupied(rows, context) if rows.holds_always else rows
+    return Select([sql.alias(sql.name(INSTANT), TIME), *map(sql.name, columns)], found)
 
 
 def _pattern(query: ops.Query, context: Context) -> Relation:
     return context.expand(compile_op(query.pattern, context), frozenset(_answering(context)))
 
 
-def _select(query: ops.Query, context: Context) -> tuple[list[str], str]:
+def _select(query: ops.Query, context: Context) -> tuple[list[str], Query]:
     relation = _pattern(query, context)
     names = [v.name for v in query.variables]
     items = [sql.name(n) if n in relation.vars else sql.alias(sql.NULL, n) for n in names]
     keys = [*map(sql.name, _answering(context))]
     if not relation.order:
-        return names, f"SELECT {', '.join([*keys, *items])} FROM ({relation.sql})"
-    place = f"row_number() OVER (PARTITION BY {', '.join(keys)} {relation.reorder()}) AS `{ORDER}`"
-    return [*names, ORDER], f"SELECT {', '.join([*keys, *items, place])} FROM ({relation.sql})"
+        return names, Select([*keys, *items], relation.sql)
+    return [*names, ORDER], Select([*keys, *items, _place(keys, relation)], relation.sql)
 
 
-def _construct(form: ops.Construct, query: ops.Query, context: Context) -> str:
+def _construct(form: ops.Construct, query: ops.Query, context: Context) -> Query:
     """As without time, instant by instant: what is no RDF is left out, and each triple is there once."""
     keys = _answering(context)
     if not form.template:
         return empty((*query_forms.TRIPLE, *keys)).sql
     relation = _filling(form, _pattern(query, context), context)
-    names = ", ".join(map(sql.name, keys))
-    made = f"SELECT {names}, {query_forms.filled(form, relation)} FROM ({relation.sql})"
-    return f"SELECT DISTINCT s, p, o, {names} FROM ({made}) WHERE {query_forms.IS_TRIPLE}"
+    names = [sql.name(key) for key in keys]
+    made = Select([*names, query_forms.filled(form, relation)], relation.sql)
+    return Select([*query_forms.SPO, *names], made, query_forms.IS_TRIPLE, distinct=True)
 
 
-def _describe(form: ops.Describe, query: ops.Query, context: Context) -> str:
+def _describe(form: ops.Describe, query: ops.Query, context: Context) -> Query:
     """What the snapshot says of each resource, and of every blank node that this leads to."""
-    found = _about(_resources(form, query, context), context)
-    done: list[str] = []
-    while True:
-        name, new = context.plan.keep(f"SELECT DISTINCT * FROM ({found})")
-        done.append(name)
-        known = " UNION ALL ".join(f"SELECT * FROM {name}" for name in done)
-        if not new:
-            return f"SELECT DISTINCT s, p, o, `{INSTANT}` FROM ({known})"
-        blank = f"SELECT o AS s, `{INSTANT}` FROM {done[-1]} WHERE {term_columns.is_blank('o')}"
-        unseen = (
-            f"SELECT b.* FROM ({blank}) b LEFT ANTI JOIN ({known}) k ON b.s = k.s AND b.`{INSTANT}` = k.`{INSTANT}`"
-        )
-        found = _about(unseen, context)
+    resources = _resources(form, query, context)
+    return query_forms.described(resources, lambda some: _about(some, context), (INSTANT,), context)
 
 
-def _about(resources: str, context: Context) -> str:
+def _about(resources: Query, context: Context) -> Query:
     """The triples of the default graph whose subject is one of these, at the same instants."""
     all_triples = compile_op(ops.Bgp((ops.TriplePattern(Var("s"), Var("p"), Var("o")),)), context)
-    wanted = Relation(f"SELECT DISTINCT s, `{INSTANT}` FROM ({resources})", ("s", INSTANT), frozenset(("s", INSTANT)))
-    return f"SELECT s, p, o, `{INSTANT}` FROM ({joins.join(wanted, all_triples).sql})"
+    at = ("s", INSTANT)
+    wanted = Relation(Select(map(sql.name, at), resources, distinct=True), at, frozenset(at))
+    return Select([*query_forms.SPO, sql.name(INSTANT)], joins.join(wanted, all_triples).sql)
 
 
-def _resources(form: ops.Describe, query: ops.Query, context: Context) -> str:
+def _resources(form: ops.Describe, query: ops.Query, context: Context) -> Query:
     relation = _pattern(query, context)
     sources = {True: relation.sql, False: context.universes[0].sql}  # a constant is described at every instant
+    instant, s = sql.name(INSTANT), sql.name("s")
     parts = (
-        f"SELECT {query_forms.read(term, relation)} AS s, `{INSTANT}` FROM ({sources[isinstance(term, Var)]})"
+        Select([sql.alias(query_forms.read(term, relation), "s"), instant], sources[isinstance(term, Var)])
         for term in form.terms
     )
-    return f"SELECT s, `{INSTANT}` FROM ({' UNION ALL '.join(parts)}) WHERE s IS NOT NULL"
+    return Select([s, instant], sql.union_all(parts), s.not_null())

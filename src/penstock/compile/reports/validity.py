@@ -11,8 +11,9 @@ from collections.abc import Sequence
 
 from penstock.compile import sql
 from penstock.compile.context import Context
-from penstock.compile.relation import ALWAYS, FROM, INSTANT, TO, Relation, nothing
-from penstock.compile.windows.evaluation_instants import EvaluationInstants, PeriodicInstants
+from penstock.compile.relation import ALWAYS, FROM, INSTANT, TO, Relation
+from penstock.compile.sql import Derived, Expr, Join, Over, Query, Scalar, Select, Table
+from penstock.compile.windows.evaluation_instants import EvaluationInstants, PeriodicInstants, within
 from penstock.model.span import Span
 
 SINCE, UNTIL = ".since", ".until"  # columns of spells, before those of the solution
@@ -20,123 +21,145 @@ AT, TOLD = ".at", ".told"  # of those that an evaluation gives: its instant, and
 _HASH = ".hash"
 
 
-def emitted(emit: str, spells: str, columns: Sequence[str], span: Span, final: bool) -> str:
+def emitted(emit: str, spells: Query, columns: Sequence[str], span: Span, final: bool) -> Query:
     """The spells that a span tells of, and those that are open at its end, each with its instant: where it
     begins, or ends, which for one without an end is `ALWAYS`.
 
     `final`: time ends with the span, so intervals that are still open are told too.
     """
-    at = f"`{SINCE}`" if emit == "istream" else f"coalesce(`{UNTIL}`, {ALWAYS}L)"
-    told = f"{at} > {span.after}L AND {at} <= {span.through}L"
+    since, until = sql.name(SINCE), sql.name(UNTIL)
+    at = since if emit == "istream" else sql.coalesce(until, sql.long(ALWAYS))
+    told = within(at, span)
     if emit == "intervals" and final:
-        told += f" OR `{UNTIL}` IS NULL"
-    items = [f"{at} AS `{AT}`", *map(sql.name, columns), f"`{SINCE}`", f"`{UNTIL}`", f"{told} AS `{TOLD}`"]
-    return f"SELECT {', '.join(items)} FROM ({spells}) WHERE {told} OR `{UNTIL}` IS NULL"
+        told = told | until.is_null()
+    items = [sql.alias(at, AT), *map(sql.name, columns), since, until, sql.alias(told, TOLD)]
+    return Select(items, spells, told | until.is_null())
 
 
 def spells_of(
     relation: Relation, columns: Sequence[str], before: str | None, once: bool, alike: bool, context: Context
-) -> str:
-    """The spells of a relation in the span, from those that were open before (an item of FROM) and its own rows.
+) -> Query:
+    """The spells of a relation in the span, from those that were open before (a view) and its own rows.
 
     One that is open at the end has no end yet (NULL). `once`: of a solution's copies only the first counts. `alike`:
     there may well be many copies, which are counted before they are sorted.
     """
     streaming = context.plan.streaming
     assert streaming is not None
-    timeline, names = streaming.timeline, list(map(sql.name, columns))
+    timeline, names = streaming.timeline, [sql.name(c) for c in columns]
     held = [_held(relation, names, timeline, context)]
     if before is not None:
-        bounds = [f"`{SINCE}` AS `{FROM}`", f"{_first(timeline)} AS `{TO}`"]
-        held.append(f"SELECT {', '.join([*names, *bounds])} FROM {before}")
-    counted = _counted(names, " UNION ALL ".join(held), timeline.span.through, once, alike)
+        bounds = [sql.alias(sql.name(SINCE), FROM), sql.alias(_first(timeline), TO)]
+        held.append(Select([*names, *bounds], Table(before)))
+    counted = _counted(names, sql.union_all(held), timeline.span.through, once, alike)
     levels = _levels(names, _changes(names, _lone(names, counted)))
-    return _paired(names, f"SELECT * FROM ({levels}) WHERE `.level` = 1" if once else levels)
+    return _paired(names, Select([sql.STAR], levels, sql.name(".level").eq(1)) if once else levels)
 
 
-def _first(timeline: EvaluationInstants) -> str:
+def _first(timeline: EvaluationInstants) -> Expr:
     """The first instant of the span: until then everything is as it was at the end of the span before."""
     if isinstance(timeline, PeriodicInstants):
-        return f"{timeline.first}L"
-    return f"(SELECT min(t) FROM {timeline.view} WHERE t > {timeline.span.after})"
+        return sql.long(timeline.first)
+    t = sql.name("t")
+    return Scalar(Select([sql.alias(sql.call("min", t), "t")], Table(timeline.view), t > timeline.span.after))
 
 
-def _held(relation: Relation, names: list[str], timeline: EvaluationInstants, context: Context) -> str:
+Names = Sequence[Expr]
+
+
+def _held(relation: Relation, names: Names, timeline: EvaluationInstants, context: Context) -> Query:
     """When each solution holds, in bounds that are instants."""
-    if not relation.timed or nothing(FROM) in relation.sql:
-        text = context.expand(relation, frozenset((INSTANT,))).sql
-        if nothing(FROM) in text:
-            occupied = context.universes[0].sql
-            text = f"SELECT l.* FROM ({text}) l LEFT SEMI JOIN ({occupied}) r ON l.`{INSTANT}` = r.`{INSTANT}`"
-        return _until_next(names, text, timeline)
-    start, end = (timeline.rounded(sql.name(bound)) for bound in (FROM, TO))
-    bounds = [f"greatest({start}, {_first(timeline)}) AS `{FROM}`", f"{end} AS `{TO}`"]
-    return f"SELECT * FROM (SELECT {', '.join([*names, *bounds])} FROM ({relation.sql})) t WHERE `{FROM}` < `{TO}`"
+    if not relation.timed or relation.sql.holds_always:
+        found = context.expand(relation, frozenset((INSTANT,))).sql
+        return _until_next(names, occupied(found, context) if found.holds_always else found, timeline)
+    start, end = (timeline.rounded(bound) for bound in (_FROM, _TO))
+    bounds = [sql.alias(sql.call("greatest", start, _first(timeline)), FROM), sql.alias(end, TO)]
+    return Select([sql.STAR], Select([*names, *bounds], relation.sql), _FROM < _TO)
 
 
-def _until_next(names: list[str], rows: str, timeline: EvaluationInstants) -> str:
+def occupied(rows: Query, context: Context) -> Query:
+    """The rows at instants at which some window holds something. Rows that hold always, from the background alone, were
+    copied to all instants; only those have answers."""
+    same = sql.column("l", INSTANT).eq(sql.column("r", INSTANT))
+    joined = Join(Derived(rows, "l"), Derived(context.universes[0].sql, "r"), same, "LEFT SEMI JOIN")
+    return Select([sql.Star("l")], joined)
+
+
+def _until_next(names: Names, rows: Query, timeline: EvaluationInstants) -> Query:
     """What holds at an instant holds until the next."""
+    instant = sql.name(INSTANT)
     if isinstance(timeline, PeriodicInstants):
-        bounds = [f"`{INSTANT}` AS `{FROM}`", f"{timeline.rounded(f'(`{INSTANT}` + 1)')} AS `{TO}`"]
-        return f"SELECT {', '.join([*names, *bounds])} FROM ({rows})"
-    following = f"SELECT t, lead(t) OVER (ORDER BY t) AS n FROM {timeline.view}"
-    items = [*(f"l.{name}" for name in names), f"l.`{INSTANT}` AS `{FROM}`", f"i.n AS `{TO}`"]
-    return f"SELECT {', '.join(items)} FROM ({rows}) l JOIN ({following}) i ON l.`{INSTANT}` = i.t"
+        bounds = [sql.alias(instant, FROM), sql.alias(timeline.rounded(instant + 1), TO)]
+        return Select([*names, *bounds], rows)
+    t = sql.name("t")
+    following = Select([t, sql.alias(Over(sql.call("lead", t), (), [t]), ".n")], Table(timeline.view))
+    at = sql.column("l", INSTANT)
+    found = Join(Derived(rows, "l"), Derived(following, "i"), at.eq(sql.column("i", "t")))
+    own = [sql.column("l", name.data[0]) for name in names]
+    return Select([*own, sql.alias(at, FROM), sql.alias(sql.column("i", ".n"), TO)], found)
 
 
-def _counted(names: list[str], held: str, through: int, once: bool, alike: bool) -> str:
+def _counted(names: Names, held: Query, through: int, once: bool, alike: bool) -> Query:
     """Intervals, and of how many copies. What does not end within the span ends at `ALWAYS`.
 
     A hash of the solution leads wherever rows are sorted: terms have long beginnings in common.
     """
-    key = f"xxhash64({', '.join(names)})" if names else "0L"
-    end = f"CASE WHEN `{TO}` > {through}L THEN {ALWAYS}L ELSE `{TO}` END"
-    items = [f"{key} AS `{_HASH}`", *names, f"`{FROM}`", f"{end} AS `{TO}`"]
-    rows = f"SELECT {', '.join(items)} FROM ({held}) WHERE `{FROM}` <= {through}L"
+    key = sql.call("xxhash64", *names) if names else sql.long(0)
+    end = sql.case((sql.long(through) < _TO, sql.long(ALWAYS)), otherwise=_TO)
+    items = [sql.alias(key, _HASH), *names, _FROM, sql.alias(end, TO)]
+    rows = Select(items, held, sql.long(through) >= _FROM)
     if not alike:
-        return f"SELECT *, 1L AS `.c` FROM ({rows})"
-    by = ", ".join([f"`{_HASH}`", *names, f"`{FROM}`", f"`{TO}`"])
-    return f"SELECT {by}, {'1L' if once else 'count(1)'} AS `.c` FROM ({rows}) GROUP BY {by}"
+        return Select([sql.STAR, sql.alias(sql.long(1), ".c")], rows)
+    by = [sql.name(_HASH), *names, _FROM, _TO]
+    return Select([*by, sql.alias(sql.long(1) if once else sql.call("count", 1), ".c")], rows, group=by)
 
 
-def _lone(names: list[str], counted: str) -> str:
+def _lone(names: Names, counted: Query) -> Query:
     """Whether an interval neither overlaps nor touches another of its solution, so that it is a spell already."""
-    over = f"{_by(names)}ORDER BY `{FROM}`"
-    reach = f"max(`{TO}`) OVER ({over} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)"
-    following = f"lead(`{FROM}`) OVER ({over})"
-    lone = f"coalesce({reach} < `{FROM}`, true) AND coalesce({following} > `{TO}`, true)"
-    return f"SELECT *, {lone} AS `.lone` FROM ({counted})"
+    reach = Over(sql.call("max", _TO), _by(names), [_FROM], sql.BEFORE)
+    following = Over(sql.call("lead", _FROM), _by(names), [_FROM])
+    lone = sql.coalesce(reach < _FROM, sql.TRUE) & sql.coalesce(following > _TO, sql.TRUE)
+    return Select([sql.STAR, sql.alias(lone, ".lone")], counted)
 
 
-def _changes(names: list[str], counted: str) -> str:
+def _change(at: Expr, by: Expr, until: Expr) -> Expr:
+    return sql.struct(**{".t": at, ".d": by, ".u": until})
+
+
+def _changes(names: Names, counted: Query) -> Query:
     """By how much a solution's number grows or shrinks, where it does; a lone interval is one change with its end."""
-    alone = f"struct(`{FROM}` AS `.t`, `.c` AS `.d`, `{TO}` AS `.u`)"
-    begins, ends = (
-        f"struct(`{b}` AS `.t`, {d} AS `.d`, CAST(NULL AS BIGINT) AS `.u`)" for b, d in ((FROM, "`.c`"), (TO, "-`.c`"))
-    )
-    events = f"inline(CASE WHEN `.lone` THEN array({alone}) ELSE array({begins}, {ends}) END)"
-    by = ", ".join([f"`{_HASH}`", *names, "`.t`"])
-    text = f"SELECT {', '.join([f'`{_HASH}`', *names, events])} FROM ({counted})"
-    return f"SELECT {by}, sum(`.d`) AS `.d`, max(`.u`) AS `.u` FROM ({text}) GROUP BY {by} HAVING sum(`.d`) <> 0"
+    copies, none = sql.name(".c"), sql.null("BIGINT")
+    alone = sql.array(_change(_FROM, copies, _TO))
+    both = sql.array(_change(_FROM, copies, none), _change(_TO, -copies, none))
+    events = sql.call("inline", sql.case((sql.name(".lone"), alone), otherwise=both))
+    by = [sql.name(_HASH), *names, sql.name(".t")]
+    found = Select([sql.name(_HASH), *names, events], counted)
+    sums = sql.call("sum", _D), sql.call("max", _U)
+    return Select([*by, sql.alias(sums[0], ".d"), sql.alias(sums[1], ".u")], found, group=by, having=sums[0].ne(0))
 
 
-def _levels(names: list[str], changes: str) -> str:
+def _levels(names: Names, changes: Query) -> Query:
     """Each change, once for every copy of the solution that comes or goes with it; `.level` is the copy's number."""
-    total = f"sum(CASE WHEN `.u` IS NULL THEN `.d` ELSE 0L END) OVER ({_by(names)}ORDER BY `.t`)"
-    own = [f"`{_HASH}`", *names, "`.t`", "`.d`", "`.u`"]
-    number = f"{total} + CASE WHEN `.u` IS NULL THEN 0L ELSE `.d` END AS `.n`"
-    summed = f"SELECT {', '.join([*own, number])} FROM ({changes})"
-    level = "explode(sequence(least(`.n`, `.n` - `.d`) + 1, greatest(`.n`, `.n` - `.d`))) AS `.level`"
-    return f"SELECT {', '.join([*own, level])} FROM ({summed})"
+    total = Over(sql.call("sum", sql.case((_U.is_null(), _D), otherwise=sql.long(0))), _by(names), [_T])
+    own = [sql.name(_HASH), *names, _T, _D, _U]
+    number = total + sql.case((_U.is_null(), sql.long(0)), otherwise=_D)
+    summed = Select([*own, sql.alias(number, ".n")], changes)
+    n = sql.name(".n")
+    ends = sql.call("least", n, n - _D) + 1, sql.call("greatest", n, n - _D)
+    return Select([*own, sql.alias(sql.call("explode", sql.call("sequence", *ends)), ".level")], summed)
 
 
-def _paired(names: list[str], levels: str) -> str:
+def _paired(names: Names, levels: Query) -> Query:
     """A copy comes, and the next thing that happens to it is that it goes."""
-    until = f"lead(`.t`) OVER ({_by(names)[:-1]}, `.level` ORDER BY `.t`)"
-    items = [f"`.t` AS `{SINCE}`", f"nullif(coalesce(`.u`, {until}), {ALWAYS}L) AS `{UNTIL}`", *names, "`.d`"]
-    paired = f"SELECT {', '.join(items)} FROM ({levels})"
-    return f"SELECT {', '.join([f'`{SINCE}`', f'`{UNTIL}`', *names])} FROM ({paired}) t WHERE `.d` > 0"
+    until = sql.coalesce(_U, Over(sql.call("lead", _T), [*_by(names), sql.name(".level")], [_T]))
+    bounds = [sql.alias(_T, SINCE), sql.alias(sql.call("nullif", until, sql.long(ALWAYS)), UNTIL)]
+    paired = Select([*bounds, *names, _D], levels)
+    return Select([sql.name(SINCE), sql.name(UNTIL), *names], paired, _D > 0)
 
 
-def _by(names: list[str]) -> str:
-    return f"PARTITION BY {', '.join([f'`{_HASH}`', *names])} "
+def _by(names: Names) -> list[Expr]:
+    return [sql.name(_HASH), *names]
+
+
+_FROM, _TO = sql.name(FROM), sql.name(TO)
+_T, _D, _U = sql.name(".t"), sql.name(".d"), sql.name(".u")

@@ -1,68 +1,212 @@
-"""Spark SQL text: the only place that quotes. Everything else composes what these functions return."""
+"""SQL as a tree of nodes, and the small constructors that the compiler builds it with."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-NULL = "CAST(NULL AS STRING)"
+from penstock.compile.sql.common_subexpressions import lets_in, lower
+from penstock.compile.sql.dialect import SPARK, Dialect
+from penstock.compile.sql.tree import (
+    ALWAYS,
+    Alias,
+    Call,
+    Case,
+    Cast,
+    Column,
+    Derived,
+    Expr,
+    Field,
+    From,
+    Hint,
+    InQuery,
+    Join,
+    Lambda,
+    Let,
+    Literal,
+    Numbers,
+    Operand,
+    Operator,
+    Order,
+    Over,
+    Parameter,
+    Prefix,
+    Query,
+    Scalar,
+    Select,
+    Star,
+    Struct,
+    Table,
+    Union,
+    Values,
+    let,
+    lifted,
+    rewritten,
+)
+from penstock.compile.sql.writer import write, write_expression
 
-RESERVED = ("\ue000", "\ue001")  # private-use characters that `lets` puts around its tokens
+__all__ = [
+    "ALWAYS",
+    "BEFORE",
+    "FALSE",
+    "NULL",
+    "SPARK",
+    "STAR",
+    "TRUE",
+    "Alias",
+    "Call",
+    "Case",
+    "Cast",
+    "Column",
+    "Derived",
+    "Dialect",
+    "Expr",
+    "Field",
+    "From",
+    "Hint",
+    "InQuery",
+    "Join",
+    "Lambda",
+    "Let",
+    "Literal",
+    "Numbers",
+    "Operand",
+    "Operator",
+    "Order",
+    "Over",
+    "Parameter",
+    "Prefix",
+    "Query",
+    "Scalar",
+    "Select",
+    "Star",
+    "Struct",
+    "Table",
+    "Union",
+    "Values",
+    "alias",
+    "all_of",
+    "any_of",
+    "array",
+    "arrow_call",
+    "call",
+    "case",
+    "coalesce",
+    "column",
+    "double",
+    "let",
+    "lets_in",
+    "lifted",
+    "long",
+    "lower",
+    "name",
+    "null",
+    "rewritten",
+    "struct",
+    "text",
+    "texts",
+    "union_all",
+    "view",
+    "when",
+    "write",
+    "write_expression",
+]
 
-_ESCAPES = str.maketrans(
-    {
-        "\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\0": "\\0", "\x1a": "\\Z",
-        RESERVED[0]: "\\uE000", RESERVED[1]: "\\uE001",
-    }
-)  # fmt: skip
+TRUE, FALSE = Literal(True, "BOOLEAN"), Literal(False, "BOOLEAN")
+STAR = Star()
+BEFORE = "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING"  # the frame of a window function without the row itself
 
 
-def text(value: str) -> str:
-    """A string literal."""
-    return f"'{value.translate(_ESCAPES)}'"
+def null(type: str) -> Expr:
+    return Cast(Literal(None, "NULL"), type)
 
 
-def texts(values: Iterable[str]) -> str:
-    """String literals, for IN (…)."""
-    return ", ".join(text(value) for value in values)
+NULL = null("STRING")
 
 
-def name(identifier: str) -> str:
-    """A quoted column or table name."""
-    return "`" + identifier.replace("`", "``") + "`"
+def text(value: str) -> Literal:
+    return Literal(value, "STRING")
 
 
-def column(table: str, identifier: str) -> str:
-    return f"{table}.{name(identifier)}"
+def texts(values: Iterable[str]) -> list[Expr]:
+    return [text(value) for value in values]
 
 
-def call(function: str, *arguments: str) -> str:
-    return f"{function}({', '.join(arguments)})"
+def long(value: int) -> Literal:
+    return Literal(value, "BIGINT")
 
 
-def alias(expression: str, identifier: str) -> str:
-    return f"{expression} AS {name(identifier)}"
+def double(value: str) -> Literal:
+    return Literal(value, "DOUBLE")
 
 
-def all_of(conditions: Iterable[str]) -> str:
+def name(identifier: str) -> Column:
+    """A column of whatever FROM has."""
+    return Column(identifier)
+
+
+def column(table: str, identifier: str) -> Column:
+    return Column(identifier, table)
+
+
+def call(function: str, *arguments: Operand) -> Expr:
+    return Call(function, tuple(map(lifted, arguments)))
+
+
+def arrow_call(function: str, *arguments: Expr) -> Expr:
+    """A call of a function that runs in Python, on batches of rows."""
+    return Call(function, arguments, arrow=True)
+
+
+def array(*members: Expr) -> Expr:
+    return Call("array", members)
+
+
+def struct(**fields: Expr) -> Expr:
+    return Struct(tuple(fields), tuple(fields.values()))
+
+
+def alias(expression: Operand, identifier: str) -> Expr:
+    return Alias(lifted(expression), identifier)
+
+
+def all_of(conditions: Iterable[Expr]) -> Expr:
     """Conjunction; of nothing it is true."""
-    return " AND ".join(f"({c})" for c in conditions) or "true"
+    return _joined("AND", conditions, TRUE)
 
 
-def any_of(conditions: Iterable[str]) -> str:
+def any_of(conditions: Iterable[Expr]) -> Expr:
     """Disjunction; of nothing it is false."""
-    return " OR ".join(f"({c})" for c in conditions) or "false"
+    return _joined("OR", conditions, FALSE)
 
 
-def case(*branches: tuple[str, str], otherwise: str | None = None) -> str:
+def _joined(symbol: str, conditions: Iterable[Expr], neutral: Expr) -> Expr:
+    found = tuple(conditions)
+    if len(found) < 2:
+        return found[0] if found else neutral
+    return Operator(symbol, found)
+
+
+def case(*branches: tuple[Expr, Operand], otherwise: Operand | None = None) -> Expr:
     """CASE WHEN … THEN …; without `otherwise` what matches no branch is NULL."""
-    whens = " ".join(f"WHEN {condition} THEN {value}" for condition, value in branches)
-    return f"CASE {whens}{'' if otherwise is None else f' ELSE {otherwise}'} END"
+    args = [lifted(part) for branch in branches for part in branch]
+    return Case(tuple(args if otherwise is None else [*args, lifted(otherwise)]))
 
 
-def coalesce(*values: str) -> str:
-    return values[0] if len(values) == 1 else call("coalesce", *values)
+def coalesce(*values: Operand) -> Expr:
+    return lifted(values[0]) if len(values) == 1 else call("coalesce", *values)
 
 
-def when(condition: str, value: str) -> str:
+def when(condition: Expr, value: Operand) -> Expr:
     """The value where the condition is true, else NULL (which is SPARQL's error)."""
     return case((condition, value))
+
+
+def view(name: str) -> Select:
+    """All rows of a view."""
+    return Select([STAR], Table(name))
+
+
+def union_all(parts: Iterable[Query]) -> Query:
+    """All rows of all parts."""
+    found = list(parts)
+    return found[0] if len(found) == 1 else Union(found)

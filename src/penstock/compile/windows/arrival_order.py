@@ -9,11 +9,12 @@ from penstock.compile import sql
 
 __all__ = ["place"]
 
-_FILE = "_metadata.file_path"
-_WITHOUT_SCHEME = f"ltrim('/', substr({_FILE}, instr({_FILE}, ':') + 1))"  # Spark has file:/a here and file:///a there
+_FILE = sql.column("_metadata", "file_path")
+_AFTER_SCHEME = sql.call("substr", _FILE, sql.call("instr", _FILE, sql.text(":")) + 1)
+_WITHOUT_SCHEME = sql.call("ltrim", _AFTER_SCHEME, sql.text("/"))  # Spark has file:/a here and file:///a there
 
 
-def place(files: Iterable[str], paths: Sequence[str]) -> str:
+def place(files: Iterable[str], paths: Sequence[str]) -> sql.Expr:
     """An expression that puts rows of these files, as Spark names them, into the order of the paths they lie under.
 
     `spool-10` came after `spool-9`, though not by name. Where names say the same, they are the cheapest place.
@@ -23,7 +24,7 @@ def place(files: Iterable[str], paths: Sequence[str]) -> str:
     ordered = sorted(names, key=lambda name: (_number(unquote(name), numbers), name))
     if ordered == sorted(names):
         return _FILE
-    return f"array_position(array({', '.join(map(sql.text, ordered))}), {_WITHOUT_SCHEME})"
+    return sql.call("array_position", sql.array(*map(sql.text, ordered)), _WITHOUT_SCHEME)
 
 
 def _number(file: str, numbers: dict[str, int]) -> int:

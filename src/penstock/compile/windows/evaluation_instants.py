@@ -17,12 +17,13 @@ import pyarrow as pa
 from penstock.algebra.windows import ceiling, floor
 from penstock.compile import sql
 from penstock.compile.relation import FROM, INSTANT, TO, Relation
+from penstock.compile.sql import Derived, Expr, Join, Query, Select, Table
 from penstock.model.span import Span
 
 
-def within(time: str, span: Span) -> str:
+def within(time: Expr, span: Span) -> Expr:
     """Whether a time lies in the span, as SQL."""
-    return f"({time} > {span.after}L AND {time} <= {span.through}L)"
+    return (time > sql.long(span.after)) & (time <= sql.long(span.through))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,45 +53,50 @@ class PeriodicInstants:
     def at_instants(self, relation: Relation) -> Relation:
         kept = [v for v in relation.vars if v not in (FROM, TO)]
         items = [*map(sql.name, [*kept, *relation.hidden]), sql.alias(self._exploded(), INSTANT)]
-        text = f"SELECT {', '.join(items)} FROM ({relation.sql}) t"
         certain = relation.certain - {FROM, TO} | {INSTANT}
+        text = Select(items, relation.sql)
         return replace(relation, sql=text, vars=(*kept, INSTANT), certain=certain, most=None)
 
-    def _exploded(self) -> str:
-        return f"explode({self.instants(FROM, TO)})"
+    def _exploded(self) -> Expr:
+        return sql.call("explode", self.instants(FROM, TO))
 
-    def instants(self, start: str, stop: str) -> str:
+    def instants(self, start: str, stop: str) -> Expr:
         """An array of the instants from one column's value up to, but not including, another's; NULL for none."""
         step = self.step
-        low = f"greatest({up(sql.name(start), step)}, {self.first}L)"
-        high = f"least({down(f'{sql.name(stop)} - 1', step)}, {self.last}L)"
-        array = f"sequence({low}, {high}, {step}L)"
+        low = sql.call("greatest", up(sql.name(start), step), sql.long(self.first))
+        high = sql.call("least", down(sql.name(stop) - 1, step), sql.long(self.last))
+        array = sql.call("sequence", low, high, sql.long(step))
         if step not in self.steps:
-            array = f"filter({array}, t -> {sql.any_of(f'pmod(t, {s}L) = 0' for s in self.steps)})"
-        return sql.when(f"{low} <= {high}", array)
+            t = sql.Parameter("t")
+            due = sql.any_of(sql.call("pmod", t, sql.long(s)).eq(0) for s in self.steps)
+            array = sql.call("filter", array, sql.Lambda(("t",), due))
+        return sql.when(low <= high, array)
 
-    def rounded(self, time: str) -> str:
+    def rounded(self, time: Expr) -> Expr:
         """The first instant that is not before a time."""
         found = [up(time, step) for step in self.steps]
         return found[0] if len(found) == 1 else sql.call("least", *found)
 
-    def non_empty(self, contents: Iterable[str], since: Iterable[str]) -> str:
+    def non_empty(self, contents: Iterable[Query], since: Iterable[Query]) -> Query:
         """The instants at which there is something: SELECTs of (from, to), and of the start of what never ends."""
-        parts = [f"SELECT DISTINCT `{FROM}`, `{TO}` FROM ({content})" for content in contents]
-        end = f"{self.span.through + 1}L"
-        begins = f"SELECT min(`{FROM}`) AS `{FROM}`, {end} AS `{TO}`"
-        parts += [f"{begins} FROM ({content}) HAVING count(1) > 0" for content in since]
-        return f"SELECT DISTINCT {self._exploded()} AS `{INSTANT}` FROM ({' UNION ALL '.join(parts)})"
+        parts: list[Query] = [Select([_FROM, _TO], content, distinct=True) for content in contents]
+        begins = [sql.alias(sql.call("min", _FROM), FROM), sql.alias(sql.long(self.span.through + 1), TO)]
+        some = sql.call("count", 1) > 0
+        parts += [Select(begins, content, having=some) for content in since]
+        return Select([sql.alias(self._exploded(), INSTANT)], sql.union_all(parts), distinct=True)
 
 
-def up(value: str, step: int) -> str:
+_FROM, _TO = sql.name(FROM), sql.name(TO)
+
+
+def up(value: Expr, step: int) -> Expr:
     """The SQL of `windows.ceiling`."""
-    return f"({value} + pmod(-({value}), {step}L))"
+    return value + sql.call("pmod", -value, sql.long(step))
 
 
-def down(value: str, step: int) -> str:
+def down(value: Expr, step: int) -> Expr:
     """The SQL of `windows.floor`."""
-    return f"({value} - pmod({value}, {step}L))"
+    return value - sql.call("pmod", value, sql.long(step))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,46 +108,58 @@ class ChangeInstants:
 
     def at_instants(self, relation: Relation) -> Relation:
         kept = [v for v in relation.vars if v not in (FROM, TO)]
-        columns = [*map(sql.name, [*kept, *relation.hidden])]
-        clamped = f"SELECT *, {self._clamped(FROM)} AS `.f`, {self._clamped(TO)} AS `.t` FROM ({relation.sql})"
-        found = f"({clamped}) r JOIN {self.view} a ON r.`.f` = a.t JOIN {self.view} b ON r.`.t` = b.t"
-        number = "explode(CASE WHEN a.k < b.k THEN sequence(a.k, b.k - 1) END) AS `.n`"
-        numbered = f"SELECT {', '.join([*(f'r.{c}' for c in columns), number])} FROM {found}"
-        items = [*(f"n.{c}" for c in columns), f"i.t AS `{INSTANT}`"]
-        text = f"SELECT {', '.join(items)} FROM ({numbered}) n JOIN {self.view} i ON n.`.n` = i.k AND i.due"
+        columns, column = [*kept, *relation.hidden], sql.column
+        bounds = [sql.alias(self._clamped(FROM), ".f"), sql.alias(self._clamped(TO), ".t")]
+        found: sql.From = Derived(Select([sql.STAR, *bounds], relation.sql), "r")
+        for bound, at in ((".f", "a"), (".t", "b")):
+            found = Join(found, Table(self.view, at), column("r", bound).eq(column(at, "t")))
+        first, beyond = column("a", "k"), column("b", "k")
+        number = sql.call("explode", sql.when(first < beyond, sql.call("sequence", first, beyond - 1)))
+        numbered = Select([*(column("r", c) for c in columns), sql.alias(number, ".n")], found)
+        items = [*(column("n", c) for c in columns), sql.alias(column("i", "t"), INSTANT)]
+        due = column("n", ".n").eq(column("i", "k")) & column("i", "due")
+        text = Select(items, Join(Derived(numbered, "n"), Table(self.view, "i"), due))
         certain = relation.certain - {FROM, TO} | {INSTANT}
         return replace(relation, sql=text, vars=(*kept, INSTANT), certain=certain, most=None)
 
-    def rounded(self, time: str) -> str:
+    def rounded(self, time: Expr) -> Expr:
         """The first instant that is not before a time: here a row's bounds are instants themselves."""
         return time
 
-    def _clamped(self, bound: str) -> str:
-        return f"least(greatest(`{bound}`, {self.span.after}L), {self.span.through + 1}L)"
+    def _clamped(self, bound: str) -> Expr:
+        after = sql.call("greatest", sql.name(bound), sql.long(self.span.after))
+        return sql.call("least", after, sql.long(self.span.through + 1))
 
-    def non_empty(self, contents: Iterable[str], since: Iterable[str]) -> str:
-        return f"SELECT t AS `{INSTANT}` FROM {self.view} WHERE due AND held > 0"
+    def non_empty(self, contents: Iterable[Query], since: Iterable[Query]) -> Query:
+        some = sql.name("due") & (sql.name("held") > 0)
+        return Select([sql.alias(sql.name("t"), INSTANT)], Table(self.view), some)
 
     @staticmethod
-    def numbered(moving: Iterable[str], still: Iterable[str], instants: Iterable[str], span: Span) -> str:
+    def numbered(moving: Iterable[Query], still: Iterable[Query], instants: Iterable[Query], span: Span) -> Query:
         """The view, from SELECTs of (from, to). Where something of `moving` comes or leaves is an instant, as are those
         that `instants` select; rows of `still` only begin and cease to hold there. `held` says how much is visible.
 
         With the ends of the span every bound that is clamped to it can be found.
         """
-        low, high = f"{span.after}L", f"{span.through + 1}L"
-        bounds = f"struct(greatest(`{FROM}`, {low}) AS t, 1 AS held), struct(least(`{TO}`, {high}) AS t, -1 AS held)"
-        parts = [
-            f"SELECT inline(array({bounds})), {due} AS due FROM ({text}) WHERE `{TO}` >= {low} AND `{FROM}` <= {high}"
-            for texts, due in ((moving, "true"), (still, "false"))
-            for text in texts
+        low, high = sql.long(span.after), sql.long(span.through + 1)
+        t, due, held = sql.name("t"), sql.name("due"), sql.name("held")
+        begins = sql.struct(t=sql.call("greatest", _FROM, low), held=sql.lifted(1))
+        ends = sql.struct(t=sql.call("least", _TO, high), held=sql.lifted(-1))
+        bounds = sql.call("inline", sql.array(begins, ends))
+        parts: list[Query] = [
+            Select([bounds, sql.alias(is_due, "due")], query, (low <= _TO) & (high >= _FROM))
+            for queries, is_due in ((moving, sql.TRUE), (still, sql.FALSE))
+            for query in queries
         ]
-        parts += [f"SELECT `{INSTANT}` AS t, 0 AS held, true AS due FROM ({text})" for text in instants]
-        parts.append(f"SELECT explode(array({low}, {high})) AS t, 0 AS held, false AS due")
-        summed = f"SELECT t, max(due) AS due, sum(held) AS held FROM ({' UNION ALL '.join(parts)}) GROUP BY t"
-        within = f"due AND t > {span.after} AND t <= {span.through}"
-        order = "OVER (ORDER BY t)"
-        return f"SELECT row_number() {order} AS k, t, {within} AS due, sum(held) {order} AS held FROM ({summed})"
+        other = [sql.alias(0, "held"), sql.alias(sql.TRUE, "due")]
+        parts += [Select([sql.alias(sql.name(INSTANT), "t"), *other], query) for query in instants]
+        both = sql.call("explode", sql.array(low, high))
+        parts.append(Select([sql.alias(both, "t"), sql.alias(0, "held"), sql.alias(sql.FALSE, "due")]))
+        sums = [sql.alias(sql.call("max", due), "due"), sql.alias(sql.call("sum", held), "held")]
+        summed = Select([t, *sums], sql.union_all(parts), group=[t])
+        number, total = (sql.Over(call, (), [t]) for call in (sql.call("row_number"), sql.call("sum", held)))
+        inside = due & within(t, span)
+        return Select([sql.alias(number, "k"), t, sql.alias(inside, "due"), sql.alias(total, "held")], summed)
 
     @staticmethod
     def counted(bounds: Sequence[tuple[np.ndarray, np.ndarray]], span: Span) -> pa.Table:

@@ -11,11 +11,19 @@ import pyarrow as pa
 from penstock.algebra.windows import CountWindow, SlideWindow, TimeWindow, Window, ceiling, floor
 from penstock.compile import sql
 from penstock.compile.relation import ALWAYS, FROM, INSTANT, TO, Relation
+from penstock.compile.sql import Derived, Expr, From, Join, Over, Query, Select, Table
 from penstock.compile.windows.evaluation_instants import EvaluationInstants, PeriodicInstants, down, up, within
 from penstock.model.span import Span
 from penstock.optimise import Statistics, Uniform
 
-ELEMENT = "s, p, o, g, ts, start"  # the columns of an element; g is the graph that it came in, start when it began
+ELEMENT = (
+    "s",
+    "p",
+    "o",
+    "g",
+    "ts",
+    "start",
+)  # the columns of an element; g is the graph that it came in, start when it began
 _BUCKET = 10_000_000  # microseconds of a stream that are numbered together, by one task
 
 
@@ -28,7 +36,7 @@ class WindowRelation:
 
     graph: str
     named: bool
-    sql: str
+    sql: Query
     predicates: frozenset[str] | None
     when: tuple[str, ...] = (FROM, TO)
     ends: bool = True  # whether elements leave by themselves as time goes on
@@ -43,10 +51,10 @@ class WindowRelation:
     counts: Callable[[], Statistics] = Uniform  # of its elements
     most: Callable[[str], int | None] = lambda predicate: None  # of its elements have this one, encoded
     elements: Callable[[], pa.Table | None] = lambda: None  # all of its stream that may be in it, if they are few
-    each: str | None = None  # where equal triples are one: the same with equal triples of different graphs apart
+    each: Query | None = None  # where equal triples are one: the same with equal triples of different graphs apart
 
 
-def visible(view: str, window: Window, span: Span, dropped: int) -> str:
+def visible(view: str, window: Window, span: Span, dropped: int) -> Query:
     """The elements of a window that matter in a span, and when they are visible."""
     match window:
         case TimeWindow():
@@ -67,23 +75,27 @@ def reach(window: Window, span: Span) -> Span | None:
     return None
 
 
-def in_time(view: str, window: TimeWindow, span: Span) -> str:
+def in_time(view: str, window: TimeWindow, span: Span) -> Query:
     """Elements that are visible at some instant of the span; the bounds on ts are for Parquet's own statistics."""
     near = reach(window, span)
     assert near is not None
-    enters = up(f"ts + {window.delay}L" if window.delay else "ts", window.step)
-    leaves = up(f"ts + {window.delay + window.range}L", window.step)
-    return f"SELECT {ELEMENT}, {enters} AS `{FROM}`, {leaves} AS `{TO}` FROM {view} WHERE {within('ts', near)}"
+    enters = up(_TS + sql.long(window.delay) if window.delay else _TS, window.step)
+    leaves = up(_TS + sql.long(window.delay + window.range), window.step)
+    return _seen(enters, leaves, Table(view), within(_TS, near))
 
 
-def in_slides(view: str, window: SlideWindow, span: Span) -> str:
+def _seen(enters: Expr, leaves: Expr, source: From, where: Expr) -> Query:
+    """Elements, and from when until when they are visible."""
+    return Select([*_ELEMENT, sql.alias(enters, FROM), sql.alias(leaves, TO)], source, where)
+
+
+def in_slides(view: str, window: SlideWindow, span: Span) -> Query:
     """Elements that are visible in the span, or leave at one of its instants."""
     near = reach(window, span)
-    if near is None:
-        return f"SELECT {ELEMENT}, ts AS `{FROM}`, {ALWAYS}L AS `{TO}` FROM {view} WHERE ts <= {span.through}L"
-    leaves = f"{down('ts', window.slide) if window.slide > 1 else 'ts'} + {window.range}L"
-    recent = f"{within('ts', near)} AND {leaves} > {span.after}L"
-    return f"SELECT {ELEMENT}, ts AS `{FROM}`, {leaves} AS `{TO}` FROM {view} WHERE {recent}"
+    if near is None or window.range is None:
+        return _seen(_TS, sql.long(ALWAYS), Table(view), sql.long(span.through) >= _TS)
+    leaves = (down(_TS, window.slide) if window.slide > 1 else _TS) + sql.long(window.range)
+    return _seen(_TS, leaves, Table(view), within(_TS, near) & (leaves > sql.long(span.after)))
 
 
 def bounds(window: SlideWindow, stamps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -97,64 +109,75 @@ def is_seen_once(window: Window, lattice: PeriodicInstants) -> bool:
     return isinstance(window, TimeWindow) and ceiling(window.range, window.step) <= lattice.step
 
 
-def at_its_instant(content: str, lattice: PeriodicInstants) -> str:
+def at_its_instant(content: Query, lattice: PeriodicInstants) -> Query:
     """The content of a window in which no element is seen twice, with the instant at which it is."""
-    instant = up(f"`{FROM}`", lattice.step)
-    due = f"`{INSTANT}` < `{TO}` AND `{INSTANT}` >= {lattice.first}L AND `{INSTANT}` <= {lattice.last}L"
-    return f"SELECT {ELEMENT}, `{INSTANT}` FROM (SELECT *, {instant} AS `{INSTANT}` FROM ({content})) t WHERE {due}"
+    instant = sql.name(INSTANT)
+    at = Select([sql.STAR, sql.alias(up(_FROM, lattice.step), INSTANT)], content)
+    due = [instant < _TO, instant >= sql.long(lattice.first), instant <= sql.long(lattice.last)]
+    return Select([*_ELEMENT, instant], at, sql.all_of(due))
 
 
-def in_number(view: str, window: CountWindow, span: Span, dropped: int) -> str:
+def in_number(view: str, window: CountWindow, span: Span, dropped: int) -> Query:
     """The number of an element is its place by time, then by arrival. It enters with the element that fills a step, and
     leaves with the one that fills the step `size` elements later; elements of the same time come at once."""
-    numbered = _numbered(f"SELECT * FROM {view} WHERE ts <= {span.through}L", dropped)
-    times = f"SELECT `.n`, ts AS t FROM ({numbered})"
-    enters = up("`.n`", window.step)
-    leaves = up(f"`.n` + {window.size}L", window.step)
-    found = (
-        f"(SELECT *, {enters} AS `.in`, {leaves} AS `.out` FROM ({numbered})) e "
-        f"JOIN ({times}) a ON e.`.in` = a.`.n` LEFT JOIN ({times}) b ON e.`.out` = b.`.n`"
-    )
-    text = f"SELECT e.s, e.p, e.o, e.g, e.ts, e.start, a.t AS `{FROM}`, coalesce(b.t, {ALWAYS}L) AS `{TO}` FROM {found}"
-    return f"SELECT * FROM ({text}) t WHERE `{FROM}` < `{TO}` AND `{TO}` > {span.after}L"
+    numbered = _numbered(Select([sql.STAR], Table(view), sql.long(span.through) >= _TS), dropped)
+    number, column = sql.name(".n"), sql.column
+    times = Select([number, sql.alias(_TS, "t")], numbered)
+    steps = {".in": up(number, window.step), ".out": up(number + sql.long(window.size), window.step)}
+    elements = Select([sql.STAR, *(sql.alias(step, name) for name, step in steps.items())], numbered)
+    found: From = Derived(elements, "e")
+    for name, at, kind in ((".in", "a", "JOIN"), (".out", "b", "LEFT JOIN")):
+        found = Join(found, Derived(times, at), column("e", name).eq(column(at, ".n")), kind)
+    leaves = sql.coalesce(column("b", "t"), sql.long(ALWAYS))
+    bounds = [sql.alias(column("a", "t"), FROM), sql.alias(leaves, TO)]
+    timed = Select([*(column("e", c) for c in ELEMENT), *bounds], found)
+    return Select([sql.STAR], timed, (_FROM < _TO) & (sql.long(span.after) < _TO))
 
 
-def _numbered(elements: str, dropped: int) -> str:
+def _numbered(elements: Query, dropped: int) -> Query:
     """Numbers from 1, in slices of time side by side: those before a slice are counted first."""
-    sliced = f"SELECT *, {down('ts', _BUCKET)} AS `.slice` FROM ({elements})"
-    counted = f"SELECT `.slice`, count(1) AS `.count` FROM ({sliced}) GROUP BY `.slice`"
-    sum_before = f"sum(`.count`) OVER (ORDER BY `.slice`) - `.count` + {dropped}L"
-    before = f"SELECT `.slice`, {sum_before} AS `.before` FROM ({counted})"
-    place = "row_number() OVER (PARTITION BY e.`.slice` ORDER BY e.ts, e.file, e.row)"
-    return f"SELECT e.*, c.`.before` + {place} AS `.n` FROM ({sliced}) e JOIN ({before}) c ON e.`.slice` = c.`.slice`"
+    slice, count, column = sql.name(".slice"), sql.name(".count"), sql.column
+    sliced = Select([sql.STAR, sql.alias(down(_TS, _BUCKET), ".slice")], elements)
+    counted = Select([slice, sql.alias(sql.call("count", 1), ".count")], sliced, group=[slice])
+    sum_before = Over(sql.call("sum", count), (), [slice]) - count + sql.long(dropped)
+    before = Select([slice, sql.alias(sum_before, ".before")], counted)
+    order = [column("e", c) for c in ("ts", "file", "row")]
+    place = column("c", ".before") + Over(sql.call("row_number"), [column("e", ".slice")], order)
+    same = column("e", ".slice").eq(column("c", ".slice"))
+    return Select([sql.Star("e"), sql.alias(place, ".n")], Join(Derived(sliced, "e"), Derived(before, "c"), same))
 
 
-def merged(content: str, columns: str = "s, p, o") -> str:
+def merged(content: Query, columns: Sequence[str] = ("s", "p", "o")) -> Query:
     """Equal triples as one: each is visible until the next equal one comes, which then stands for both.
 
     Within one window what comes later leaves later, so nothing ends too early; of those that come at once, the one
     stands for all that leaves last.
     """
-    following = f"lead(`{FROM}`) OVER (PARTITION BY {columns} ORDER BY `{FROM}`, ts, `{TO}`)"
-    ending = f"SELECT {ELEMENT}, `{FROM}`, least(`{TO}`, coalesce({following}, `{TO}`)) AS `{TO}` FROM ({content})"
-    return f"SELECT * FROM ({ending}) t WHERE `{FROM}` < `{TO}`"
+    following = Over(sql.call("lead", _FROM), [sql.name(c) for c in columns], [_FROM, _TS, _TO])
+    ends = sql.call("least", _TO, sql.coalesce(following, _TO))
+    return Select([sql.STAR], Select([*_ELEMENT, _FROM, sql.alias(ends, TO)], content), _FROM < _TO)
 
 
 def as_one(found: Sequence[WindowRelation], timeline: EvaluationInstants) -> WindowRelation:
     """Several windows as one graph, instant by instant, since what one drops another may still hold."""
-    vars = (*ELEMENT.split(", "), FROM, TO)
+    vars = (*ELEMENT, FROM, TO)
     seen = (timeline.at_instants(Relation(c.sql, vars, frozenset(vars))) for c in found)
-    union = " UNION ALL ".join(f"SELECT {ELEMENT}, `{INSTANT}` FROM ({r.sql})" for r in seen)
-    by = f"s, p, o, `{INSTANT}`"
-    latest = "max(g) AS g, max(ts) AS ts, max_by(start, ts) AS start"
-    text = f"SELECT {by}, {latest} FROM ({union}) GROUP BY {by}"
+    union = sql.union_all(Select([*_ELEMENT, sql.name(INSTANT)], r.sql) for r in seen)
+    by = [sql.name(c) for c in ("s", "p", "o", INSTANT)]
+    latest = {"g": sql.call("max", sql.name("g")), "ts": sql.call("max", _TS)}
+    latest["start"] = sql.call("max_by", sql.name("start"), _TS)
+    query = Select([*by, *(sql.alias(value, name) for name, value in latest.items())], union, group=by)
     known = [c.predicates for c in found if c.predicates is not None]
     predicates = frozenset().union(*known) if len(known) == len(found) else None
     rows, tag, closed = sum(c.rows for c in found), found[0].tag, found[0].closed
-    return WindowRelation("", False, text, predicates, (INSTANT,), rows=rows, tag=tag, closed=closed)
+    return WindowRelation("", False, query, predicates, (INSTANT,), rows=rows, tag=tag, closed=closed)
 
 
-def absent_from(content: str, graph: str) -> str:
-    """What a graph does not have already; `graph` is an item of FROM."""
-    same = sql.all_of(f"e.{c} = g.{c}" for c in "spo")
-    return f"SELECT e.* FROM ({content}) e LEFT ANTI JOIN {graph} g ON {same}"
+def absent_from(content: Query, graph: From) -> Query:
+    """What a graph does not have already."""
+    same = sql.all_of(sql.column("e", c).eq(sql.column("g", c)) for c in "spo")
+    return Select([sql.Star("e")], Join(Derived(content, "e"), graph.called("g"), same, "LEFT ANTI JOIN"))
+
+
+_ELEMENT = [sql.name(c) for c in ELEMENT]
+_TS, _FROM, _TO = sql.name("ts"), sql.name(FROM), sql.name(TO)

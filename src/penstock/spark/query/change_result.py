@@ -34,7 +34,7 @@ class ChangeResult:
     @property
     def frame(self) -> DataFrame:
         """The rows to report, each with its instant in the first column; intervals also with their beginning."""
-        told = self._spells.where(f"`{TOLD}`").select(*map(sql.name, self._told))
+        told = self._spells.where(_column(TOLD)).select(*map(_column, self._told))
         return told.toDF("time", *self._told[1:])
 
     def collect(self) -> pa.Table:
@@ -48,7 +48,8 @@ class ChangeResult:
         if "_fetched" in vars(self):
             return _written(self._fetched.filter(pc.is_null(self._fetched.column(UNTIL))).select(self._open), path)
         self._spells = self._spells.localCheckpoint()
-        frame = self._spells.where(f"`{UNTIL}` IS NULL").select(*map(sql.name, self._open))
+        without_end = sql.write_expression(sql.name(UNTIL).is_null())
+        frame = self._spells.where(without_end).select(*map(_column, self._open))
         few = frame.limit(_FEW + 1).toArrow()
         if few.num_rows <= _FEW:
             return _written(few, path)
@@ -58,6 +59,10 @@ class ChangeResult:
     @cached_property
     def _fetched(self) -> pa.Table:
         return self._spells.toArrow()
+
+
+def _column(name: str) -> str:
+    return sql.write_expression(sql.name(name))
 
 
 def _written(table: pa.Table, path: str) -> int:

@@ -28,7 +28,7 @@ from penstock.compile.operators.operators import compile_op
 from penstock.compile.operators.query_family import ParameterTable
 from penstock.compile.relation import INSTANT
 from penstock.compile.reports import deltas, rstream, validity
-from penstock.compile.sql.common_subexpressions import naming
+from penstock.compile.sql import Query, Select
 from penstock.compile.windows import stream_to_relation
 from penstock.compile.windows.evaluation_instants import ChangeInstants, EvaluationInstants, PeriodicInstants
 from penstock.compile.windows.stream_to_relation import WindowRelation
@@ -110,22 +110,22 @@ class ContinuousQuery:
 
     def _evaluated(self, evaluation: Evaluation) -> SnapshotResult | ChangeResult:
         streams, span = evaluation.streams, evaluation.span
-        with naming(), self._planned(streams, span) as (query, context):
+        with self._planned(streams, span) as (query, context):
             whom = None if self._members is None else self._members.numbers
             if self.emit == "events":
-                frame = self._jobs.session.sql(rstream.events(query, context))
+                frame = self._jobs.rows(rstream.events(query, context))
                 return SnapshotResult(frame, [], lambda _: frame)
             if self._nets:
-                frame = self._jobs.session.sql(rstream.changes(query, self.emit, context))
+                frame = self._jobs.rows(rstream.changes(query, self.emit, context))
                 return SnapshotResult(frame, [], lambda _: frame)
             if self.emit != "rstream":
                 return self._emitted(query, evaluation, context)
-            frame = self._jobs.session.sql(rstream.answers(query, context))
+            frame = self._jobs.rows(rstream.answers(query, context))
             streaming = context.plan.streaming
             assert streaming is not None
             if isinstance(streaming.timeline, PeriodicInstants):
                 return SnapshotResult(frame, list(streaming.timeline), lambda some: self._occupied(streams, some), whom)
-            times = self._jobs.session.sql(context.universes[0].sql)
+            times = self._jobs.rows(context.universes[0].sql)
             return SnapshotResult(frame, None, lambda _: times, whom)
 
     def _emitted(self, query: ops.Query, evaluation: Evaluation, context: Context) -> ChangeResult:
@@ -134,13 +134,13 @@ class ContinuousQuery:
         if frame is not None:
             view = context.plan.view()
             frame.createOrReplaceTempView(view)
-        columns, text = rstream.spells(query, view, context)
-        found = self._jobs.session.sql(validity.emitted(self.emit, text, columns, evaluation.span, evaluation.final))
+        columns, rows = rstream.spells(query, view, context)
+        found = self._jobs.rows(validity.emitted(self.emit, rows, columns, evaluation.span, evaluation.final))
         return ChangeResult(found, columns, self.emit == "intervals")
 
     def _occupied(self, streams: Mapping[str, StreamFiles], span: Span) -> DataFrame:
         found = [self._content(s, streams, span) for s in self._query.streams]
-        return self._jobs.session.sql(_occupied(PeriodicInstants(self.schedule.steps, span), found))
+        return self._jobs.rows(_occupied(PeriodicInstants(self.schedule.steps, span), found))
 
     @property
     def history(self) -> tuple[Reordered, ...]:
@@ -186,7 +186,7 @@ class ContinuousQuery:
                 plan.streaming = self._streaming(query, self._seen(found, query, lattice, tables), lattice)
                 yield query, self._with_members(Context(plan))
                 return
-            timeline = self._timeline(found, span, plan)
+            timeline = self._timeline(found, streams, span, plan)
             seen = self._seen(found, query, timeline, tables)
             plan.streaming = self._streaming(query, seen, timeline)
             at = Context(plan).with_universe(Universe((INSTANT,), _occupied(timeline, found)))
@@ -271,7 +271,9 @@ class ContinuousQuery:
         """What leaves at the first instant is asked for where it counts against what comes then."""
         return Span(span.after - 1, span.through) if self._nets else span
 
-    def _timeline(self, found: list[WindowRelation], span: Span, plan: Plan) -> EvaluationInstants:
+    def _timeline(
+        self, found: list[WindowRelation], streams: Mapping[str, StreamFiles], span: Span, plan: Plan
+    ) -> EvaluationInstants:
         if not self.schedule.at_changes:
             return PeriodicInstants(self.schedule.steps, span)
         bounds = self._bounds(found)
@@ -279,8 +281,9 @@ class ContinuousQuery:
             return ChangeInstants(plan.sent(ChangeInstants.counted(bounds, span)), span)
         moving, still = ([c.sql for c in found if c.moves is moves] for moves in (True, False))
         instants = [_occupied(PeriodicInstants(self.schedule.steps, span), found)] if self.schedule.steps else []
-        text = ChangeInstants.numbered(moving, still, instants, span)
-        return ChangeInstants(self._background.sharing.view(self._changing, text, text), span)
+        numbered = ChangeInstants.numbered(moving, still, instants, span)
+        now = self._now(streams, span)
+        return ChangeInstants(self._background.sharing.view(self._changing, now, numbered), span)
 
     def _bounds(self, found: list[WindowRelation]) -> list[tuple[np.ndarray, np.ndarray]] | None:
         """When elements come and leave, where all of them are here and no window has steps."""
@@ -297,8 +300,8 @@ class ContinuousQuery:
         if not self._merge:
             return replace(content, when=when)
         content = self._closed(content)
-        columns = ", ".join([stream_to_relation.ELEMENT, *map(sql.name, when)])
-        return replace(content, sql=f"SELECT DISTINCT {columns} FROM ({content.sql})", when=when, paths=())
+        columns = map(sql.name, (*stream_to_relation.ELEMENT, *when))
+        return replace(content, sql=Select(columns, content.sql, distinct=True), when=when, paths=())
 
     def _seen(
         self, found: list[WindowRelation], query: ops.Query, timeline: EvaluationInstants, tables: Tables
@@ -325,7 +328,7 @@ class ContinuousQuery:
             return content
         content = self._closed(content)
         if content.name is not None:
-            each = stream_to_relation.merged(content.sql, "s, p, o, g")
+            each = stream_to_relation.merged(content.sql, ("s", "p", "o", "g"))
             return replace(content, sql=stream_to_relation.merged(content.sql), each=each)
         return replace(
             content, sql=stream_to_relation.absent_from(stream_to_relation.merged(content.sql), tables.default)
@@ -365,7 +368,7 @@ def _rows(streams: Mapping[str, StreamFiles]) -> int:
     return sum(stream.rows for stream in streams.values())
 
 
-def _occupied(timeline: EvaluationInstants, found: list[WindowRelation]) -> str:
+def _occupied(timeline: EvaluationInstants, found: list[WindowRelation]) -> Query:
     """The instants at which some window holds something."""
     return timeline.non_empty([c.sql for c in found if c.ends], [c.sql for c in found if not c.ends])
 

@@ -18,6 +18,8 @@ OpenIntervalFiles: TypeAlias = str | Sequence[tuple[str, int | None]] | None
 """A path, or several, each with the number of the member whose rows are wanted of it; None: those of all members. The
 file of a single query does not say whose it is, and counts for that member."""
 
+_MEMBER = sql.write_expression(sql.name(MEMBER))
+
 
 def read_open_intervals(
     session: SparkSession, before: OpenIntervalFiles, members: ParameterTable | None
@@ -30,13 +32,17 @@ def read_open_intervals(
     frame = reduce(DataFrame.unionByName, found)
     if members is None:
         return frame
-    present = session.sql(members.universe(session).sql).select(sql.name(MEMBER)).hint("broadcast")
+    present = session.sql(sql.write(members.universe(session).sql)).select(_MEMBER).hint("broadcast")
     return frame.join(present, MEMBER, "left_semi")
 
 
 def _read(session: SparkSession, path: str, number: int | None, family: bool) -> DataFrame:
     frame = session.read.parquet(path)
     if MEMBER in frame.columns:
-        frame = frame if number is None else frame.where(f"{sql.name(MEMBER)} = {number}")
-        return frame if family else frame.drop(sql.name(MEMBER))
-    return frame.selectExpr("*", f"CAST({number} AS BIGINT) AS {sql.name(MEMBER)}") if family else frame
+        own = None if number is None else sql.write_expression(sql.name(MEMBER).eq(number))
+        frame = frame if own is None else frame.where(own)
+        return frame if family else frame.drop(_MEMBER)
+    if not family:
+        return frame
+    whose = sql.null("BIGINT") if number is None else sql.long(number)
+    return frame.selectExpr("*", sql.write_expression(sql.alias(whose, MEMBER)))

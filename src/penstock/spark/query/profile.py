@@ -18,6 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 from penstock.algebra.occurrence import inner_plans
 from penstock.algebra.ops import Op, Query, Select, StreamWindow
 from penstock.algebra.windows import TimeWindow
+from penstock.compile import sql
 from penstock.compile.notes import Recorder, recording
 from penstock.compile.relation import FROM, INSTANT, TO, Relation
 from penstock.compile.windows.evaluation_instants import down, up
@@ -92,6 +93,9 @@ def examined_once(query: Query, background: BackgroundTables, rules: Collection[
     return probe.result(recorder, frame, _iris(background.predicates()), {}, run)
 
 
+_ROWS = sql.call("count", 1)
+
+
 class _Probe:
     """Makes a query that counts for every relation, while what the relation reads is there."""
 
@@ -109,19 +113,24 @@ class _Probe:
     def seen(self, op: Op, relation: Relation) -> None:
         self._counts.append((op, self._count(relation.sql, relation.vars)))
 
-    def _count(self, text: str, vars: tuple[str, ...]) -> DataFrame:
-        return self._session.sql(f"SELECT count(1) AS n, {self._at_once(vars)} AS at_once FROM ({text})")
+    def _count(self, rows: sql.Query, vars: tuple[str, ...]) -> DataFrame:
+        counts = [sql.alias(_ROWS, "n"), sql.alias(self._at_once(vars), "at_once")]
+        return self._session.sql(sql.write(sql.Select(counts, rows)))
 
-    def _at_once(self, vars: tuple[str, ...]) -> str:
+    def _at_once(self, vars: tuple[str, ...]) -> sql.Expr:
         """Rows at an instant: of those that a lattice has, else at any moment."""
         after, through, step = self._span.after, self._span.through, self._step or 1
-        first, last = f"greatest(`{FROM}`, {after + 1}L)", f"least(`{TO}` - 1L, {through}L)"
+        first = sql.call("greatest", sql.name(FROM), sql.long(after + 1))
+        last = sql.call("least", sql.name(TO) - sql.long(1), sql.long(through))
         instants = max(1, through // step - after // step)
         if FROM in vars:
-            touched = f"greatest(0L, ({down(last, step)} - {up(first, step)}) div {step}L + 1L)"
-            return f"coalesce(sum(CAST({touched} AS DOUBLE)), 0) / {instants}"
-        counted = f"greatest(1, count(DISTINCT `{INSTANT}`))" if self._step is None else str(instants)
-        return f"count(1) / {counted}" if INSTANT in vars else "CAST(count(1) AS DOUBLE)"
+            steps = (down(last, step) - up(first, step)).div(sql.long(step)) + sql.long(1)
+            touched = sql.call("greatest", sql.long(0), steps).cast("DOUBLE")
+            return sql.coalesce(sql.call("sum", touched), 0) / instants
+        if INSTANT not in vars:
+            return _ROWS.cast("DOUBLE")
+        different = sql.Call("count", (sql.name(INSTANT),), distinct=True)
+        return _ROWS / (sql.call("greatest", 1, different) if self._step is None else instants)
 
     def result(
         self,

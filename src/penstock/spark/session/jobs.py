@@ -11,7 +11,9 @@ from weakref import WeakKeyDictionary
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
+from penstock.compile import sql
 from penstock.compile.context import Rows
+from penstock.compile.sql import Query, Select
 from penstock.spark.session import tasks
 
 _ROWS = 250_000  # that a task can hold with ease, in a hash join and as a part of the answer
@@ -86,19 +88,23 @@ class Jobs:
         finally:
             self._set(before)
 
-    def compute(self, text: str, name: str) -> int:
+    def rows(self, query: Query) -> DataFrame:
+        """The rows of a query, which here becomes text."""
+        return self.session.sql(sql.write(query))
+
+    def compute(self, query: Query, name: str) -> int:
         """Checkpointed rows remember constraints of the plan they came from, on columns that a later UNION of them does
         not find (Spark 4.3); so no constraints."""
         self.session.conf.set(_CONSTRAINTS, "false")
         try:
-            frame = self.session.sql(text).localCheckpoint(eager=False)
+            frame = self.rows(query).localCheckpoint(eager=False)
             frame.createOrReplaceTempView(name)
             return frame.count()  # the job that fills the checkpoint
         finally:
             self.session.conf.set(_CONSTRAINTS, "true")
 
-    def fetch(self, text: str, most: int) -> Rows | None:
-        table = self.session.sql(f"SELECT * FROM ({text}) LIMIT {most + 1}").toArrow()
+    def fetch(self, query: Query, most: int) -> Rows | None:
+        table = self.rows(Select([sql.STAR], query, limit=most + 1)).toArrow()
         if table.num_rows > most:
             return None
         return list(zip(*(column.to_pylist() for column in table.columns), strict=True))

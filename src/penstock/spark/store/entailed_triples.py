@@ -11,10 +11,13 @@ from penstock.algebra.ops import Dataset
 from penstock.compile import sql
 from penstock.compile.context import Tables
 from penstock.compile.entailment import EntailmentRewriter
+from penstock.compile.sql import Derived, Query, Select, Table
 from penstock.model.term_encoding import decode, encode
 from penstock.optimise import PredicateCounts
 from penstock.reasoning import Ontology, closed_ontology
 from penstock.spark.store.triples import Triples
+
+_G, *_SPO = _GSPO = [sql.name(c) for c in "gspo"]
 
 
 class EntailedTriples:
@@ -45,12 +48,13 @@ class EntailedTriples:
         own, entailed = self._own.tables(dataset), self._current()
         if not entailed.ontology.active:
             return own
-        default = f"SELECT s, p, o FROM {own.default}"
+        stated: list[Query] = [Select(_SPO, own.default)]
         if dataset is None:
-            default += f" UNION ALL SELECT s, p, o FROM {self._axioms}"
+            stated.append(Select(_SPO, Table(self._axioms)))
+        named = Select(_GSPO, own.named)
         return Tables(
-            f"(SELECT DISTINCT s, p, o FROM ({entailed.triples(default)}))",
-            f"(SELECT DISTINCT g, s, p, o FROM ({entailed.triples(f'SELECT g, s, p, o FROM {own.named}')}))",
+            Derived(Select(_SPO, entailed.triples(sql.union_all(stated)), distinct=True)),
+            Derived(Select(_GSPO, entailed.triples(named), distinct=True)),
             own.graphs,
         )
 
@@ -68,7 +72,7 @@ class EntailedTriples:
         return self._entailed
 
     def _fetch(self, predicates: frozenset[NamedNode]) -> Iterator[Triple]:
-        among = sql.texts(map(encode, predicates))
-        text = f"SELECT s, p, o FROM {self._own.tables(None).default} WHERE p IN ({among})"
-        for row in self._session.sql(text).toArrow().to_pylist():
+        among = sql.name("p").among(sql.texts(map(encode, predicates)))
+        query = Select(_SPO, self._own.tables(None).default, among)
+        for row in self._session.sql(sql.write(query)).toArrow().to_pylist():
             yield Triple(decode(row["s"]), decode(row["p"]), decode(row["o"]))  # type: ignore[arg-type]

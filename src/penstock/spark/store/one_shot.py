@@ -15,7 +15,7 @@ from penstock.compile import notes
 from penstock.compile.context import Context, Plan
 from penstock.compile.expressions.expressions import now_term
 from penstock.compile.operators import query_forms
-from penstock.compile.sql.common_subexpressions import naming
+from penstock.compile.sql import Query
 from penstock.knowledge.store import check_dataset
 from penstock.model.term_encoding import decode
 from penstock.optimise import optimise
@@ -41,7 +41,7 @@ class OneShotQuery:
                 case ops.Select():
                     return self._solutions(planned, query_forms.select_rows(planned, context))
                 case ops.Ask():
-                    return Answer.ask(not self._session.sql(query_forms.any_row(planned, context)).isEmpty())
+                    return Answer.ask(not self._jobs.rows(query_forms.any_row(planned, context)).isEmpty())
                 case ops.Construct() as form:
                     return self._graph(query_forms.template(form, planned, context))
                 case ops.Describe() as form:
@@ -50,7 +50,7 @@ class OneShotQuery:
     def frame(self, query: ops.Query) -> DataFrame:
         """The DataFrame of a SELECT, one column of encoded terms per variable."""
         with self._running(query) as (planned, context):
-            return self._session.sql(query_forms.select_rows(planned, context))
+            return self._jobs.rows(query_forms.select_rows(planned, context))
 
     @contextmanager
     def _running(self, query: ops.Query) -> Iterator[tuple[ops.Query, Context]]:
@@ -64,21 +64,20 @@ class OneShotQuery:
         tables, now = self._triples.tables(query.dataset), now_term(datetime.now(UTC))
         plan = Plan(tables, self._jobs.compute, query.base, now, self._jobs.fetch, self._jobs.send)
         try:
-            with naming():
-                yield planned, Context(plan)
+            yield planned, Context(plan)
         finally:
             self._jobs.drop(plan.views)
 
-    def _solutions(self, query: ops.Query, text: str) -> Answer:
+    def _solutions(self, query: ops.Query, found: Query) -> Answer:
         names = tuple(v.name for v in query.variables)
-        table = self._session.sql(text).toArrow()
+        table = self._jobs.rows(found).toArrow()
         if not names:
             return Answer.solutions((), ({} for _ in range(table.num_rows)))
         columns = [[None if cell is None else decode(cell) for cell in column.to_pylist()] for column in table.columns]
         rows = (zip(names, row, strict=True) for row in zip(*columns, strict=True))
         return Answer.solutions(names, ({name: term for name, term in row if term is not None} for row in rows))
 
-    def _graph(self, text: str) -> Answer:
-        table = self._session.sql(text).toArrow()
+    def _graph(self, triples: Query) -> Answer:
+        table = self._jobs.rows(triples).toArrow()
         rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
         return Answer.graph(Triple(*map(decode, row)) for row in rows)  # type: ignore[arg-type]

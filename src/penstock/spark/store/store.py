@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from penstock.algebra import ops
 from penstock.answer import Answer
+from penstock.compile import sql
 from penstock.errors import LoadError, SetupError, StoreError
 from penstock.io.formats import Source, Target
 from penstock.model.term_encoding import decode
@@ -79,7 +80,7 @@ class SparkStore:
 
     def quads(self) -> Iterator[Quad]:
         """See `Store.quads`; streams read the tables instead."""
-        for row in self.private_session.sql(self._open().all_quads()).toLocalIterator():
+        for row in self.private_session.sql(sql.write(self._open().all_quads())).toLocalIterator():
             graph = decode(row.g) if row.g else DefaultGraph()
             yield Quad(decode(row.s), decode(row.p), decode(row.o), graph)  # type: ignore[arg-type]
 

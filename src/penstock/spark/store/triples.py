@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from penstock.algebra.ops import Dataset
 from penstock.compile import sql
 from penstock.compile.context import Tables
+from penstock.compile.sql import Derived, Query, Select, Table
 from penstock.errors import LoadError
 from penstock.io.formats import Source, graph_name, read
 from penstock.model.term_encoding import decode, encode
@@ -26,6 +27,7 @@ COLUMNS = ("g", "s", "p", "o")
 _SCHEMA = pa.schema([(c, pa.string()) for c in COLUMNS])
 _KEEP_FROM = 100_000  # rows from which Spark keeps them in its own columnar form
 MOST_PREDICATES = 10_000  # the most frequent ones are enough to order joins
+_G, *_SPO = (sql.name(c) for c in COLUMNS)
 _numbers = count()
 
 
@@ -95,13 +97,13 @@ class Triples:
         """Without a column g the file is one graph, and nothing is asked of its rows."""
         triples = ("s", "p", "o")
         if "g" in frame.columns:
-            quads = frame.selectExpr(f"coalesce(g, {sql.text(target)}) AS g", *triples)
+            quads = frame.selectExpr(_as_graph(sql.coalesce(_G, sql.text(target))), *triples)
             self._graphs |= {row.g for row in quads.select("g").distinct().collect()} - {DEFAULT}
             self._files.append(_parted(quads))
         elif target == DEFAULT:
             self._files.append(_Part(frame.select(*triples), None))
         else:
-            self._files.append(_Part(None, frame.selectExpr(f"{sql.text(target)} AS g", *triples)))
+            self._files.append(_Part(None, frame.selectExpr(_as_graph(sql.text(target)), *triples)))
             self._graphs.add(target)
 
     @property
@@ -112,11 +114,11 @@ class Triples:
         """What a query reads: the store's own graphs, or those that FROM and FROM NAMED choose."""
         self._publish()
         if dataset is None:
-            return Tables(self._default, self._named, frozenset(self._graphs))
-        merged, named = (sql.texts(map(encode, graphs)) or "NULL" for graphs in (dataset.default, dataset.named))
+            return Tables(Table(self._default), Table(self._named), frozenset(self._graphs))
+        merged, named = (_among(map(encode, graphs)) for graphs in (dataset.default, dataset.named))
         return Tables(
-            f"(SELECT DISTINCT s, p, o FROM {self._named} WHERE g IN ({merged}))",
-            f"(SELECT * FROM {self._named} WHERE g IN ({named}))",
+            Derived(Select(_SPO, Table(self._named), merged, distinct=True)),
+            Derived(Select([sql.STAR], Table(self._named), named)),
             frozenset(map(encode, dataset.named)),
         )
 
@@ -133,17 +135,19 @@ class Triples:
             self._session.catalog.dropTempView(view)
         self._forget()
 
-    def all_quads(self) -> str:
+    def all_quads(self) -> Query:
         """The SELECT of everything; g is empty in the default graph."""
         self._publish()
-        return f"SELECT '' AS g, s, p, o FROM {self._default} UNION ALL SELECT g, s, p, o FROM {self._named}"
+        default = Select([sql.alias(sql.text(DEFAULT), "g"), *_SPO], Table(self._default))
+        return sql.union_all([default, Select([_G, *_SPO], Table(self._named))])
 
     def _count_by_spark(self) -> list[tuple[str, int, int, int]]:
-        text = (
-            "SELECT p, count(1) AS n, approx_count_distinct(s) AS s, approx_count_distinct(o) AS o "
-            f"FROM ({self.all_quads()}) GROUP BY p ORDER BY n DESC LIMIT {MOST_PREDICATES}"
-        )
-        return [(row.p, row.n, row.s, row.o) for row in self._session.sql(text).collect()]
+        s, p, o = _SPO
+        counts = {"n": sql.call("count", 1)} | {c.name: sql.call("approx_count_distinct", c) for c in (s, o)}
+        items = [p, *(sql.alias(count, name) for name, count in counts.items())]
+        most = [sql.Order(sql.name("n"), descending=True)]
+        query = Select(items, self.all_quads(), group=[p], order=most, limit=MOST_PREDICATES)
+        return [(row.p, row.n, row.s, row.o) for row in self._session.sql(sql.write(query)).collect()]
 
     def _publish(self) -> None:
         """The views, made anew after each change."""
@@ -171,6 +175,14 @@ class Triples:
         if self._kept is not None:
             self._kept.unpersist()
         self._kept, self._published = None, False
+
+
+def _as_graph(graph: sql.Expr) -> str:
+    return sql.write_expression(sql.alias(graph, "g"))
+
+
+def _among(graphs: Iterable[str]) -> sql.Expr:
+    return _G.among(sql.texts(graphs) or [sql.NULL])
 
 
 def _parted(quads: DataFrame) -> _Part:

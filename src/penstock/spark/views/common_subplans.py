@@ -20,8 +20,9 @@ from penstock.algebra.occurrence import everywhere
 from penstock.algebra.ops import Bgp, Op
 from penstock.algebra.scope import expressions_of, mentioned, references, visible
 from penstock.compile import sql
-from penstock.compile.context import MANY, Context
-from penstock.compile.relation import INSTANT, Relation, items_or_one
+from penstock.compile.context import MANY, Context, Graph, NamedGraph
+from penstock.compile.relation import INSTANT, Relation
+from penstock.compile.sql import Query, Select, Table
 from penstock.model.term_encoding import encode
 from penstock.optimise.statics import VOLATILE, calls
 from penstock.spark.session.jobs import Jobs
@@ -37,7 +38,7 @@ _WORK = (
 _numbers = count()
 
 
-Place: TypeAlias = tuple[str | None, str | None, int]  # graph, window and tag, as in `Context`
+Place: TypeAlias = tuple[Graph, str | None, int]  # graph, window and tag, as in `Context`
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +92,11 @@ class SubplanCache:
             made = self._anew(part, now, compile().plain())
         return made.relation
 
-    def view(self, part: Hashable, now: Hashable, text: str) -> str:
+    def view(self, part: Hashable, now: Hashable, query: Query) -> str:
         """A view of the rows of a SELECT that has to be computed anyhow."""
         made = self._made.get(part)
         if made is None or made.now != now:
-            made = self._anew(part, now, Relation(text, (), frozenset()))
+            made = self._anew(part, now, Relation(query, (), frozenset()))
         return made.view
 
     def _anew(self, part: Hashable, now: Hashable, relation: Relation) -> _Made:
@@ -103,8 +104,8 @@ class SubplanCache:
             self._jobs.drop([self._made.pop(part).view])
         view = f"penstock_shared_{next(_numbers)}"
         self._jobs.compute(relation.sql, view)
-        items = items_or_one(map(sql.name, relation.vars))
-        self._made[part] = _Made(now, replace(relation, sql=f"SELECT {items} FROM {view}"), view)
+        rows = Select(map(sql.name, relation.vars), Table(view))
+        self._made[part] = _Made(now, replace(relation, sql=rows), view)
         return self._made[part]
 
 
@@ -142,8 +143,8 @@ def _only(relation: Relation, op: Op) -> Relation:
     """Without the variables that this query does not ask for."""
     own = {var.name for var in visible(op)}
     vars = tuple(v for v in relation.vars if v in own or v not in relation.solution)
-    text = f"SELECT {items_or_one(map(sql.name, vars))} FROM ({relation.sql})"
-    return replace(relation, sql=text, vars=vars, certain=relation.certain & set(vars))
+    rows = Select(map(sql.name, vars), relation.sql)
+    return replace(relation, sql=rows, vars=vars, certain=relation.certain & set(vars))
 
 
 @lru_cache(maxsize=1024)
@@ -181,7 +182,7 @@ def _inside(op: Op, place: Place) -> Place:
     graph, window, tag = place
     match op:
         case ops.Graph(NamedNode() as name, _):
-            return encode(name), window, tag
+            return NamedGraph(encode(name)), window, tag
         case ops.InWindow(NamedNode() as name, _):
             return None, encode(name), tag
         case ops.WindowOverride(own, _):

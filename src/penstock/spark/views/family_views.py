@@ -16,7 +16,8 @@ import pyarrow as pa
 from penstock.algebra.template import Constants
 from penstock.compile import sql
 from penstock.compile.operators.query_family import ParameterTable
-from penstock.compile.relation import MEMBER, Relation, items_or_one
+from penstock.compile.relation import MEMBER, Relation
+from penstock.compile.sql import Select, Table
 from penstock.spark.session.jobs import Jobs
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ class FamilyViewCache:
         session = self._jobs.session
         relation = compile(missing.universe(session))
         with self._jobs.apart(int(self._background.statistics.triples())):
-            found = session.sql(f"SELECT * FROM ({relation.sql}) LIMIT {_MOST + 1}").toArrow()
+            found = self._jobs.rows(Select([sql.STAR], relation.sql, limit=_MOST + 1)).toArrow()
         missing.drop(session)
         part.vars, part.certain = relation.vars, relation.certain
         part.rows = [pa.concat_tables([*part.rows, found])]
@@ -103,7 +104,6 @@ class FamilyViewCache:
 
 
 def _read(part: _Part, gone: Iterable[int]) -> Relation:
-    text = f"SELECT {items_or_one(map(sql.name, part.vars))} FROM {part.view}"
-    if others := ", ".join(f"{number}L" for number in sorted(gone)):
-        text += f" WHERE {sql.name(MEMBER)} NOT IN ({others})"
-    return Relation(text, part.vars, part.certain)
+    others = [sql.long(number) for number in sorted(gone)]
+    present = sql.name(MEMBER).not_among(others) if others else None
+    return Relation(Select(map(sql.name, part.vars), Table(part.view), present), part.vars, part.certain)

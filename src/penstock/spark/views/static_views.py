@@ -16,7 +16,8 @@ import pyarrow as pa
 
 from penstock.algebra.build import translate
 from penstock.compile import sql
-from penstock.compile.relation import Relation, items_or_one
+from penstock.compile.relation import Relation
+from penstock.compile.sql import Query, Select, Table
 from penstock.compile.views import packed_view
 from penstock.compile.views.view_types import MaterialisedView, ViewRequest
 from penstock.model.term_encoding import encode
@@ -97,10 +98,10 @@ class StaticViewCache:
         name, relation = f"penstock_settled_{next(_numbers)}", wanted.compile()
         with self._jobs.apart(int(self._background.statistics.triples())):
             rows, few = self._computed(name, wanted, relation)
-        text = f"SELECT {items_or_one(map(sql.name, relation.vars))} FROM {name}"
+        query = Select(map(sql.name, relation.vars), Table(name))
         packed = partial(self._brought, name, rows) if few is None else partial(packed_view.dictionary_encoded, few)
         return MaterialisedView(
-            Relation(text, relation.vars, relation.certain), name, rows, wanted.reads, cache(packed)
+            Relation(query, relation.vars, relation.certain), name, rows, wanted.reads, cache(packed)
         )
 
     def _computed(self, name: str, wanted: ViewRequest, relation: Relation) -> tuple[int, pa.Table | None]:
@@ -127,11 +128,11 @@ class StaticViewCache:
         self._bytes[name] = packed.table.nbytes
         return packed
 
-    def _partitioned(self, made: str, rows: int, relation: Relation, keys: tuple[str, ...]) -> str:
+    def _partitioned(self, made: str, rows: int, relation: Relation, keys: tuple[str, ...]) -> Query:
         """By the first key that all rows have: one is enough, also where others are joined by more. Into how many parts
         is known only now: what the rows were made of may have been far more, or less."""
-        by = next((f", {sql.name(key)}" for key in keys if key in relation.certain), "")
-        return f"SELECT /*+ REPARTITION({self._jobs.parts(rows)}{by}) */ * FROM {made}"
+        by = [sql.name(key) for key in keys if key in relation.certain][:1]
+        return Select([sql.STAR], Table(made), hints=[("REPARTITION", (self._jobs.parts(rows), *by))])
 
     def _fetched(self, wanted: ViewRequest, relation: Relation) -> pa.Table | None:
         """The rows, if it is likely that they are few; then a store answers at once what would take Spark a job."""
@@ -139,7 +140,7 @@ class StaticViewCache:
             return self._by_store(relation.vars, wanted.sparql)
         if wanted.rows > _FEW:
             return None
-        return self._jobs.session.sql(f"SELECT * FROM ({relation.sql}) LIMIT {_FEW + 1}").toArrow()
+        return self._jobs.rows(Select([sql.STAR], relation.sql, limit=_FEW + 1)).toArrow()
 
     def _by_store(self, names: tuple[str, ...], sparql: str) -> pa.Table:
         answer = self._background.answer(translate(sparql), sparql)

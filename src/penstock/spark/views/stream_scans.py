@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
+from penstock.compile import sql
 from penstock.compile.windows import arrival_order
 from penstock.io.columns import LOGGED, ddl, logged
 from penstock.io.splits import parquet_file
@@ -71,8 +72,9 @@ class StreamScans:
         stored = self._session.read.schema(_SCHEMA).parquet(*stream.paths)
         if not ordered:
             return stored
-        place = arrival_order.place(stored.inputFiles(), stream.paths)
-        return stored.selectExpr("*", f"{place} AS file", "_metadata.row_index AS row")
+        place = sql.alias(arrival_order.place(stored.inputFiles(), stream.paths), "file")
+        row = sql.alias(sql.column("_metadata", "row_index"), "row")
+        return stored.selectExpr("*", sql.write_expression(place), sql.write_expression(row))
 
     def _placed(self, table: pa.Table, paths: tuple[str, ...]) -> pa.Table:
         """With the number of each element's file, and its place there."""

@@ -22,6 +22,7 @@ from penstock.algebra.windows import SlideWindow
 from penstock.compile import sql
 from penstock.compile.expressions import term_columns
 from penstock.compile.reports.validity import SINCE
+from penstock.compile.windows.evaluation_instants import within
 from penstock.io.columns import LOGGED, ddl
 from penstock.model import term_encoding
 from penstock.model.span import Span
@@ -90,14 +91,15 @@ class RecursiveRulePlan:
 
     def _elements(self, streams: Mapping[str, StreamFiles], span: Span, split: Partition | None) -> DataFrame:
         session = self._background.session
-        due = f"ts > {span.after}L AND ts <= {span.through}L"
-        part = f"CAST({_part(split)} AS INT) AS part"
-        own = [part, "coalesce(start, ts) AS start", "ts", "s", "p", "o"]
+        due = sql.write_expression(within(sql.name("ts"), span))
+        part = sql.alias(_part(split).cast("INT"), "part")
+        start = sql.alias(sql.coalesce(sql.name("start"), sql.name("ts")), "start")
+        own = [*map(sql.write_expression, (part, start)), "ts", "s", "p", "o"]
         found = [
             session.read.schema(ddl(LOGGED))
             .parquet(*stream.paths)
             .where(due)
-            .selectExpr(*own, f"{sql.text(name)} AS stream")
+            .selectExpr(*own, sql.write_expression(sql.alias(sql.text(name), "stream")))
             for name, stream in streams.items()
             if stream.paths
         ]
@@ -113,8 +115,9 @@ class RecursiveRulePlan:
         """The triples of the background that agree with the constants of a pattern."""
         default = self._background.tables(self._group[0].query.dataset).default
         given = zip("spo", terms_of(pattern), strict=True)
-        match = sql.all_of(f"{c} = {term_columns.constant(t)}" for c, t in given if not isinstance(t, Var))
-        table = self._background.session.sql(f"SELECT s, p, o FROM {default} WHERE {match}").toArrow()
+        match = sql.all_of(sql.name(c).eq(term_columns.constant(t)) for c, t in given if not isinstance(t, Var))
+        query = sql.Select(map(sql.name, "spo"), default, match)
+        table = self._background.session.sql(sql.write(query)).toArrow()
         return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
@@ -132,15 +135,19 @@ def _constants(pattern: TriplePattern) -> Constants:
     return tuple(None if isinstance(term, Var) else term for term in terms_of(pattern))
 
 
-def _part(split: Partition | None) -> str:
+def _part(split: Partition | None) -> sql.Expr:
     """Which part an element belongs to: by the term that all it can meet have in common."""
     if split is None:
-        return "0"
+        return sql.lifted(0)
+    s, o = sql.name("s"), sql.name("o")
     by_object = sorted(term_encoding.encode(p) for p, place in split.places.items() if place != SUBJECT)
     if split.other not in (None, SUBJECT):
-        return f"pmod(hash(o), {_PARTS})"  # then it is the place of all
-    key = sql.case((f"p IN ({sql.texts(by_object)})", "o"), otherwise="s") if by_object else "s"
-    return f"pmod(hash({key}), {_PARTS})"
+        return _hashed(o)  # then it is the place of all
+    return _hashed(sql.case((sql.name("p").among(sql.texts(by_object)), o), otherwise=s) if by_object else s)
+
+
+def _hashed(term: sql.Expr) -> sql.Expr:
+    return sql.call("pmod", sql.call("hash", term), _PARTS)
 
 
 def _states(before: str | None, wanted: Partition | None) -> tuple[pa.Table, Partition | None]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from pyoxigraph import BlankNode, Literal, NamedNode
 
 from penstock.answer import Term
+from penstock.compile import sql
 from penstock.compile.expressions.expressions import supported
 from penstock.compile.expressions.functions import regex
 from penstock.compile.expressions.values import (
@@ -24,14 +23,7 @@ from penstock.compile.expressions.values import (
     text,
     truth,
 )
-from penstock.compile.sql.common_subexpressions import naming
 from tests.support.terms import XSD
-
-
-@pytest.fixture(autouse=True)
-def names() -> Iterator[None]:
-    with naming():
-        yield
 
 
 def typed(lexical: str, name: str) -> Literal:
@@ -83,13 +75,14 @@ def test_the_kind_of_a_number(lexical: str, name: str, kind: int) -> None:
 
 
 def test_a_string_is_no_number_and_a_number_no_string() -> None:
-    assert number(Text("'5'")) == Number(INTEGER, "CAST(NULL AS DECIMAL(38,18))", None)
-    assert text(of_term(typed("5", "integer"))) == "CAST(NULL AS STRING)"
+    assert number(Text(sql.text("5"))) == Number(INTEGER, sql.null("DECIMAL(38,18)"), None)
+    assert text(of_term(typed("5", "integer"))) == sql.NULL
 
 
 def test_known_types_are_not_inspected() -> None:
-    assert truth(Truth("a")) == "a"
-    assert truth(Text("a")) == "length(a) > 0"
+    column = sql.name("a")
+    assert truth(Truth(column)) == column
+    assert sql.write_expression(truth(Text(column))) == "length(`a`) > 0"
 
 
 OF_THE_RECOMMENDATION = [

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from penstock.compile import sql
 from penstock.compile.operators.joins import FEW, HASHED, SURELY_FEW, way
 from penstock.compile.relation import Relation
 
 
 def relation(*vars: str, most: int | None = None, kept: int | None = None) -> Relation:
-    return Relation("SELECT 1", vars, frozenset(vars), most=most, kept=kept)
+    return Relation(sql.Select(()), vars, frozenset(vars), most=most, kept=kept)
 
 
 @pytest.mark.parametrize("many", [True, False])
@@ -27,13 +28,13 @@ def test_elements_that_are_surely_few_are_sent(
     left: int | None, right: int | None, sent: str | None, many: bool
 ) -> None:
     hint = way(relation("x", "y", most=left), relation("x", "z", most=right), many)
-    assert hint == (f"/*+ BROADCAST({sent}) */ " if sent else HASHED if many else "")
+    assert hint == (("BROADCAST", (sent,)) if sent else HASHED if many else None)
 
 
 def test_a_product_is_left_to_spark() -> None:
-    assert way(relation("x", most=1), relation("y"), many=True) == ""
+    assert way(relation("x", most=1), relation("y"), many=True) is None
 
 
 @pytest.mark.parametrize(("left", "right", "sent"), [(FEW + 1, None, "r"), (None, FEW + 1, "l")])
 def test_a_large_part_stays_where_it_lies(left: int | None, right: int | None, sent: str) -> None:
-    assert way(relation("x", kept=left), relation("x", kept=right), many=False) == f"/*+ BROADCAST({sent}) */ "
+    assert way(relation("x", kept=left), relation("x", kept=right), many=False) == ("BROADCAST", (sent,))

@@ -8,12 +8,12 @@ import pytest
 
 from penstock.algebra.build import translate
 from penstock.algebra.expressions import Var
+from penstock.compile import sql
 from penstock.compile.context import Context, Plan, Streaming, Tables
 from penstock.compile.operators.operators import compile_op
 from penstock.compile.operators.physical import time_buckets
 from penstock.compile.operators.physical.time_buckets import Size, best_width
 from penstock.compile.relation import FROM, TO, Relation
-from penstock.compile.sql.common_subexpressions import naming
 from penstock.compile.windows.evaluation_instants import PeriodicInstants
 from penstock.compile.windows.stream_to_relation import WindowRelation
 from penstock.model.span import Span
@@ -114,14 +114,11 @@ def compiled(pattern: str, elements: int = 1_000_000, gates: float = 300, lasts:
     each = (elements / 2, gates, elements / 20)
     counts = PredicateCounts(elements, {"a:enters": each, "a:exits": each})
     known = frozenset(("<a:enters>", "<a:exits>"))
-    content = WindowRelation(
-        "<a:s>", False, "SELECT * FROM s", known, rows=elements, lasts=lasts, counts=lambda: counts
-    )
+    content = WindowRelation("<a:s>", False, sql.view("s"), known, rows=elements, lasts=lasts, counts=lambda: counts)
     lattice = PeriodicInstants((1,), Span(0, 2_000))
-    plan = Plan(Tables("default", "named", frozenset()), lambda text, name: 0, None, "")
+    plan = Plan(Tables(sql.Table("default"), sql.Table("named"), frozenset()), lambda query, name: 0, None, "")
     plan.streaming = Streaming(lattice, (content,), (content,), frozenset(), {}, 0, _never, _never, Uniform())
-    with naming():
-        return compile_op(translate(f"SELECT * {{ {pattern} }}").pattern, Context(plan)).sql
+    return sql.write(compile_op(translate(f"SELECT * {{ {pattern} }}").pattern, Context(plan)).sql)
 
 
 ENTERS, EXITS = "?gate <a:enters> ?car .", "?gate <a:exits> ?other ."

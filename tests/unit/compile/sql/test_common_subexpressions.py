@@ -1,80 +1,90 @@
-"""Naming sub-expressions: what is used twice is written once, in layers, and text does not grow with use."""
+"""Common sub-expressions: what is used twice is written once, in layers, and text does not grow with use."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import gc
 
 import pytest
 
 from penstock.algebra.expressions import Call, Expr, Var
+from penstock.compile import sql
 from penstock.compile.expressions.expressions import Scope, value
 from penstock.compile.expressions.values import term
 from penstock.compile.relation import select
-from penstock.compile.sql.common_subexpressions import inline, let, lower, naming, tokens_in
+from penstock.compile.sql import Select, Table, let, lets_in, lower, tree, write, write_expression
 
-LONG = "regexp_extract(`a`, 'a pattern that is long enough to be worth a column', 1)"
-
-
-@pytest.fixture(autouse=True)
-def names() -> Iterator[None]:
-    with naming():
-        yield
+A, B = sql.name("a"), sql.name("b")
+PATTERN = sql.text("a pattern that is long enough to be worth a column")
+LONG = sql.call("regexp_extract", A, PATTERN, 1)
+SOURCE = Select([sql.STAR], Table("x"))
 
 
-@pytest.mark.parametrize("text", ["`x`", "l.`x`", "'text'", "12", "true", "CAST(NULL AS STRING)"])
-def test_columns_and_constants_stand_for_themselves(text: str) -> None:
-    assert let(text) == text
+def written(*expressions: sql.Expr) -> tuple[str, list[str]]:
+    source, lowered = lower(SOURCE, expressions)
+    return write(Select([sql.STAR], source)), [write_expression(e) for e in lowered]
 
 
-def test_a_token_stands_for_its_text() -> None:
-    assert let(LONG) != LONG
-    assert inline(f"f({let(LONG)})") == f"f({LONG})"
+@pytest.mark.parametrize(
+    "node", [A, sql.column("l", "x"), sql.text("text"), sql.lifted(12), sql.TRUE, sql.NULL, A.cast("BIGINT")]
+)
+def test_columns_and_constants_stand_for_themselves(node: sql.Expr) -> None:
+    assert let(node) is node
 
 
-def test_the_same_text_has_the_same_token() -> None:
-    assert let(LONG) == let(LONG)
-    assert let(let(LONG)) == let(LONG)
-    assert tokens_in(f"{let(LONG)} + {let(LONG)}") == (let(LONG),)
+def test_a_shared_expression_is_written_like_itself() -> None:
+    assert let(LONG) is not LONG
+    assert write_expression(sql.call("f", let(LONG))) == write_expression(sql.call("f", LONG))
 
 
-def test_names_are_forgotten_after() -> None:
-    with naming():
-        inner = let(f"{LONG} || 'inner'")
-    assert let(LONG) == inner  # both are the first of their query
+def test_equal_expressions_are_shared() -> None:
+    assert let(LONG) is let(sql.call("regexp_extract", sql.name("a"), PATTERN, 1))
+    assert let(let(LONG)) is let(LONG)
+    assert set(lets_in(let(LONG) + let(LONG))) == {let(LONG)}
+
+
+def test_shared_expressions_are_forgotten_with_their_query() -> None:
+    before = len(tree._lets)
+    kept = let(sql.call("f", sql.text("once only")))
+    assert len(tree._lets) == before + 1
+    del kept
+    gc.collect()
+    assert len(tree._lets) <= before
 
 
 def test_what_is_used_once_is_written_in_place() -> None:
-    assert lower("SELECT 1", [f"f({let(LONG)})"]) == ("SELECT 1", [f"f({LONG})"])
+    assert lower(SOURCE, [sql.call("f", LONG)])[0] is SOURCE
+    assert written(sql.call("f", let(LONG))) == (write(Select([sql.STAR], SOURCE)), [f"f({write_expression(LONG)})"])
 
 
 def test_what_is_short_is_written_in_place() -> None:
-    short = let("length(`a`)")
-    assert lower("SELECT 1", [f"{short} + {short}"]) == ("SELECT 1", ["length(`a`) + length(`a`)"])
+    short = let(sql.call("length", A))
+    assert written(short + short)[1] == ["length(`a`) + length(`a`)"]
 
 
 def test_what_is_used_twice_is_a_column() -> None:
-    source, (expression,) = lower("SELECT 1", [f"f({let(LONG)}, {let(LONG)})"])
-    assert source == f"SELECT *, {LONG} AS `.x0` FROM (SELECT 1)"
+    source, (expression,) = written(sql.call("f", let(LONG), let(LONG)))
+    assert f"SELECT *, {write_expression(LONG)} AS `.x0` FROM (SELECT * FROM x) t" in source
     assert expression == "f(`.x0`, `.x0`)"
 
 
 def test_columns_are_shared_between_expressions() -> None:
-    source, expressions = lower("SELECT 1", [let(LONG), f"g({let(LONG)})"])
-    assert source.count(LONG) == 1
+    source, expressions = written(let(LONG), sql.call("g", let(LONG)))
+    assert source.count("regexp_extract") == 1
     assert expressions == ["`.x0`", "g(`.x0`)"]
 
 
 def test_a_column_that_reads_another_is_in_a_layer_above() -> None:
-    outer = let(f"concat({let(LONG)}, 'and something that makes this one long as well', {let(LONG)})")
-    source, _ = lower("SELECT 1", [f"f({outer}, {outer})"])
-    inner = f"SELECT *, {LONG} AS `.x0` FROM (SELECT 1)"
-    assert source == f"SELECT *, {inline(outer).replace(LONG, '`.x0`')} AS `.x1` FROM ({inner})"
+    other = sql.text("and something that makes this one long as well")
+    outer = let(sql.call("concat", let(LONG), other, let(LONG)))
+    source, _ = written(sql.call("f", outer, outer))
+    inner = f"SELECT *, {write_expression(LONG)} AS `.x0` FROM (SELECT * FROM x) t"
+    assert f"concat(`.x0`, {write_expression(other)}, `.x0`) AS `.x1` FROM ({inner}) t" in source
 
 
 def test_independent_columns_share_a_layer() -> None:
-    one, two = let(LONG), let(LONG.replace("`a`", "`b`"))
-    source, _ = lower("SELECT 1", [f"f({one}, {one}, {two}, {two})"])
-    assert source.count("SELECT *") == 1
+    one, two = let(LONG), let(sql.call("regexp_extract", B, PATTERN, 1))
+    source, _ = written(sql.call("f", one, one, two, two))
+    assert source.count("SELECT *, ") == 1
 
 
 @pytest.mark.parametrize("operator", ["*", "+", "-"])
@@ -102,27 +112,22 @@ def chain(operator: str, n: int) -> Expr:
 
 
 def compiled(expr: Expr) -> str:
-    with naming():
-        scope = Scope({f"v{i}": f"`v{i}`" for i in range(20)}, None, "")
-        return select([term(value(expr, scope))], "SELECT 1")
+    scope = Scope({f"v{i}": sql.name(f"v{i}") for i in range(20)}, None, "")
+    return write(select([term(value(expr, scope))], SOURCE))
 
 
 @pytest.mark.parametrize(
-    ("items", "rest", "kept"),
-    [
-        (["`a`", "`b`"], "", True),
-        (["`a`"], "", False),
-        (["`b`", "`a`"], "", False),
-        (["`a`", "`b`"], "WHERE `a` = 1", False),
-    ],
+    ("items", "where", "kept"),
+    [([A, B], None, True), ([A], None, False), ([B, A], None, False), ([A, B], A.eq(1), False)],
 )
-def test_what_selects_these_columns_already_is_not_selected_from(items: list[str], rest: str, kept: bool) -> None:
-    source = "SELECT `a`, `b` FROM (x) t"
-    with naming():
-        assert (select(items, source, rest) == source) is kept
+def test_what_selects_these_columns_already_is_not_selected_from(
+    items: list[sql.Expr], where: sql.Expr | None, kept: bool
+) -> None:
+    source = Select([A, sql.alias(A, "b")], Table("x"))
+    assert (select(items, source, where) is source) is kept
 
 
 def test_an_expression_is_computed_again() -> None:
-    with naming():
-        once = select(["f(`a`) AS `a`"], "x")
-        assert select(["f(`a`) AS `a`"], once) != once
+    item = sql.alias(sql.call("f", A), "a")
+    once = select([item], SOURCE)
+    assert select([item], once) is not once

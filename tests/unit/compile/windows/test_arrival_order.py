@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from penstock.compile.windows.arrival_order import place
+from penstock.compile.sql import write_expression
+from penstock.compile.windows import arrival_order
+
+
+def place(files: list[str], paths: list[str]) -> str:
+    return write_expression(arrival_order.place(files, paths))
 
 
 def in_order(*names: str) -> str:
@@ -11,8 +16,8 @@ def in_order(*names: str) -> str:
 
 def test_names_that_sort_like_their_arrival_are_their_own_place() -> None:
     files = ["file:///log/b.parquet", "file:///log/a.parquet"]
-    assert place(files, ["/log/a.parquet", "/log/b.parquet"]) == "_metadata.file_path"
-    assert place([], []) == "_metadata.file_path"
+    assert place(files, ["/log/a.parquet", "/log/b.parquet"]) == "_metadata.`file_path`"
+    assert place([], []) == "_metadata.`file_path`"
 
 
 def test_numbers_in_names_do_not_sort() -> None:

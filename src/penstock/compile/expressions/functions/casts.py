@@ -30,13 +30,13 @@ from penstock.compile.expressions.values import (
     term,
     text,
 )
-from penstock.compile.sql.common_subexpressions import let
+from penstock.compile.sql import Expr, Operand, let
 from penstock.model import term_encoding
 
 
-def _truth_as(value: Value, yes: str, no: str) -> str:
+def _truth_as(value: Value, yes: Operand, no: Operand) -> Expr:
     condition = as_boolean(value)
-    return sql.case((condition, yes), (f"NOT ({condition})", no))
+    return sql.case((condition, yes), (~condition, no))
 
 
 def _parsed(value: Value, kind: int) -> Number:
@@ -44,17 +44,17 @@ def _parsed(value: Value, kind: int) -> Number:
     return number(Node(let(term_columns.typed(_trimmed(value), KIND_NAMES[kind]))))
 
 
-def _trimmed(value: Value) -> str:
+def _trimmed(value: Value) -> Expr:
     """A plain string without the white space that XML Schema ignores."""
-    return f"trim(BOTH ' \\t\\n\\r' FROM {text(value)})"
+    return sql.call("btrim", text(value), sql.text(" \t\n\r"))
 
 
 def _to_exact(kind: int) -> Callable[[Value], Number]:
     def emit(value: Value) -> Number:
         n, parsed = number(value), _parsed(value, kind)
-        real = [] if n.real is None else [f"CAST({sql.when(f'NOT isnan({n.real})', n.real)} AS {EXACT})"]
-        sources = [*([] if n.exact is None else [n.exact]), *real, str(parsed.exact)]
-        exact = let(sql.coalesce(*sources, f"CAST({_truth_as(value, '1', '0')} AS {EXACT})"))
+        real = None if n.real is None else sql.when(~sql.call("isnan", n.real), n.real).cast(EXACT)
+        sources = [source for source in (n.exact, real, parsed.exact) if source is not None]
+        exact = let(sql.coalesce(*sources, _truth_as(value, 1, 0).cast(EXACT)))
         return Number(kind, truncated(exact) if kind == INTEGER else exact, None)
 
     return emit
@@ -62,8 +62,9 @@ def _to_exact(kind: int) -> Callable[[Value], Number]:
 
 def _to_real(kind: int) -> Callable[[Value], Number]:
     def emit(value: Value) -> Number:
-        forms = (number(value).as_real(), str(_parsed(value, kind).real), _truth_as(value, "1.0D", "0.0D"))
-        real = let(sql.coalesce(*forms))
+        truth = _truth_as(value, sql.double("1.0"), sql.double("0.0"))
+        parsed = [form for form in (_parsed(value, kind).real,) if form is not None]
+        real = let(sql.coalesce(number(value).as_real(), *parsed, truth))
         return Number(kind, None, single(real) if kind == FLOAT else real)
 
     return emit
@@ -82,10 +83,11 @@ def _to_moment(datatype: str, other: str, pattern: str, replacement: str) -> Cal
     def emit(value: Value) -> Node:
         encoded = term(value)
         lexical = term_columns.lexical(encoded)
+        replaced = sql.call("regexp_replace", lexical, sql.text(pattern), sql.text(replacement))
         forms = sql.case(
-            (f"{term_columns.tail(encoded)} = ''", _trimmed(value)),
+            (term_columns.is_plain(encoded), _trimmed(value)),
             (term_columns.has_type(encoded, datatype), lexical),
-            (term_columns.has_type(encoded, other), f"regexp_replace({lexical}, '{pattern}', '{replacement}')"),
+            (term_columns.has_type(encoded, other), replaced),
         )
         return Node(valid(let(term_columns.typed(forms, datatype))))
 
@@ -98,7 +100,7 @@ def _to_string(value: Value) -> Text:
         return string_of(replace(value, term=None) if isinstance(value, Number) else value)
     canonical = term(replace(number(value), term=None))
     truth = boolean(value.sql)
-    return Text(let(sql.coalesce(string_of(Node(canonical)).sql, f"CAST({truth} AS STRING)", string_of(value).sql)))
+    return Text(let(sql.coalesce(string_of(Node(canonical)).sql, truth.cast("STRING"), string_of(value).sql)))
 
 
 _CASTS: dict[str, Callable[[Value], Value]] = {

@@ -27,7 +27,7 @@ from penstock.compile.expressions.values import (
     term,
     text,
 )
-from penstock.compile.sql.common_subexpressions import let
+from penstock.compile.sql import Expr, let
 from penstock.model import term_encoding
 
 Compare = Callable[[Value, Value], Truth]
@@ -37,68 +37,75 @@ def _ordering(symbol: str) -> Compare:
     return lambda left, right: Truth(sql.coalesce(*_families(symbol, left, right)))
 
 
-def _families(symbol: str, left: Value, right: Value) -> list[str]:
+def _families(symbol: str, left: Value, right: Value) -> list[Expr]:
     """The comparison in every family that both sides may belong to; NULL where they do not."""
     known = {type(left), type(right)} - {Node}
     if len(known) == 2:
-        return ["CAST(NULL AS BOOLEAN)"]
+        return [sql.null("BOOLEAN")]
     if known == {Length}:  # only beside a length that is known to be one: other durations are terms like any
         return [durations.compare(symbol, left, right)]
     every = {Number: _numbers, Text: _strings, Truth: _truths, Instant: _moments}
     return [compare(symbol, left, right) for kind, compare in every.items() if not known or kind in known]
 
 
-def _numbers(symbol: str, left: Value, right: Value) -> str:
+def _numbers(symbol: str, left: Value, right: Value) -> Expr:
     a, b = number(left), number(right)
-    exact = [] if a.exact is None or b.exact is None else [f"{a.exact} {symbol} {b.exact}"]
+    exact = [] if a.exact is None or b.exact is None else [a.exact.compared(symbol, b.exact)]
     real = [] if a.real is None and b.real is None else [_reals(symbol, a, b)]
     return sql.coalesce(*exact, *real)
 
 
-def _reals(symbol: str, a: Number, b: Number) -> str:
+def _reals(symbol: str, a: Number, b: Number) -> Expr:
     """Spark orders NaN above everything and equal to itself; in SPARQL every comparison with it is false."""
     if a.constant and not b.constant:
         return _reals(_MIRRORED[symbol], b, a)
-    if b.constant and "NaN" not in str(b.term):
+    if b.constant and not _is_nan(b):
         return _real_and_constant(symbol, a, b)
     x, y = a.as_real(), b.as_real()
-    nan = sql.any_of(f"isnan({n.real})" for n in (a, b) if n.real is not None)
-    comparison = f"{x} {symbol} {y}"
-    return sql.case((f"({nan}) AND {comparison} IS NOT NULL", "false"), otherwise=comparison)
+    nan = sql.any_of(sql.call("isnan", n.real) for n in (a, b) if n.real is not None)
+    comparison = x.compared(symbol, y)
+    return sql.case((nan & comparison.not_null(), sql.FALSE), otherwise=comparison)
 
 
-def _real_and_constant(symbol: str, a: Number, b: Number) -> str:
+def _is_nan(constant: Number) -> bool:
+    return isinstance(constant.term, sql.Literal) and constant.term in _NAN
+
+
+_NAN = {sql.text(f'"NaN"{term_encoding.tail_of(name)}') for name in ("float", "double")}
+
+
+def _real_and_constant(symbol: str, a: Number, b: Number) -> Expr:
     """Where NaN would pass as the greatest, both sides are negated: a filter reads the number just once.
 
     Beside an exact constant, an exact number has been compared before it comes to this.
     """
-    x, y = str(a.as_real() if b.exact is None else a.real), b.as_real()
-    return f"(- {x}) {_MIRRORED[symbol]} (- {y})" if symbol in (">", ">=") else f"{x} {symbol} {y}"
+    x, y = a.as_real() if b.exact is None or a.real is None else a.real, b.as_real()
+    return (-x).compared(_MIRRORED[symbol], -y) if symbol in (">", ">=") else x.compared(symbol, y)
 
 
 _MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "="}
 
 
-def _strings(symbol: str, left: Value, right: Value) -> str:
+def _strings(symbol: str, left: Value, right: Value) -> Expr:
     if isinstance(left, Node) and isinstance(right, Node):
-        same = f"{term_columns.tail(left.sql)} = {term_columns.tail(right.sql)} AND {term_columns.is_string(left.sql)}"
-        return sql.when(same, f"{term_columns.lexical(left.sql)} {symbol} {term_columns.lexical(right.sql)}")
-    return f"{text(left)} {symbol} {text(right)}"
+        same = term_columns.tail(left.sql).eq(term_columns.tail(right.sql)) & term_columns.is_string(left.sql)
+        return sql.when(same, term_columns.lexical(left.sql).compared(symbol, term_columns.lexical(right.sql)))
+    return text(left).compared(symbol, text(right))
 
 
-def _truths(symbol: str, left: Value, right: Value) -> str:
-    return f"({as_boolean(left)}) {symbol} ({as_boolean(right)})"
+def _truths(symbol: str, left: Value, right: Value) -> Expr:
+    return as_boolean(left).compared(symbol, as_boolean(right))
 
 
-def _moments(symbol: str, left: Value, right: Value) -> str:
+def _moments(symbol: str, left: Value, right: Value) -> Expr:
     if isinstance(left, Instant) and isinstance(right, Instant):
-        return f"{left.micros} {symbol} {right.micros}"
+        return left.micros.compared(symbol, right.micros)
     return _moment(left).compare(symbol, _moment(right))
 
 
 def _moment(value: Value) -> Moment:
     if isinstance(value, Instant):
-        return Moment(sql.text(term_encoding.tail_of("dateTime")), value.micros, "true")
+        return Moment(sql.text(term_encoding.tail_of("dateTime")), value.micros, sql.TRUE)
     return moment(term(value))
 
 
@@ -107,66 +114,79 @@ def equal(left: Value, right: Value) -> Truth:
         return Truth(_term_equal(left, right))
     if type(left) is type(right):
         return Truth(_families("=", left, right)[0])
-    return Truth(sql.when(f"{term(left)} IS NOT NULL AND {term(right)} IS NOT NULL", "false"))
+    return Truth(sql.when(term(left).not_null() & term(right).not_null(), sql.FALSE))
 
 
-def _term_equal(left: Value, right: Value) -> str:
+def _term_equal(left: Value, right: Value) -> Expr:
     a, b = term(left), term(right)
     values = [] if isinstance(left, Text) or isinstance(right, Text) else _families("=", left, right)
     return sql.case(
-        (f"{a} IS NULL OR {b} IS NULL", "CAST(NULL AS BOOLEAN)"),
-        (f"NOT ({term_columns.is_literal(a)} AND {term_columns.is_literal(b)})", f"{a} = {b}"),
+        (a.is_null() | b.is_null(), sql.null("BOOLEAN")),
+        (~(term_columns.is_literal(a) & term_columns.is_literal(b)), a.eq(b)),
         otherwise=sql.coalesce(*values, *_same_or_unequal(left, right)),
     )
 
 
-def _same_or_unequal(left: Value, right: Value) -> list[str]:
+def _same_or_unequal(left: Value, right: Value) -> list[Expr]:
     """sameTerm is equality; two different literals are unequal only if both datatypes are understood."""
     a, b = term(left), term(right)
     understood = [understands(v.sql) for v in (left, right) if isinstance(v, Node)]
-    return [sql.when(f"{a} = {b}", "true"), sql.when(sql.all_of(understood), "false")]
+    return [sql.when(a.eq(b), sql.TRUE), sql.when(sql.all_of(understood), sql.FALSE)]
 
 
-def understands(encoded: str) -> str:
+def understands(encoded: Expr) -> Expr:
     """Whether the literal's datatype has values that Penstock knows and the lexical form denotes one."""
     return sql.any_of(
         (
             term_columns.is_string(encoded),
             is_numeric(Node(encoded)),
-            f"{moment(encoded).micros} IS NOT NULL",
-            f"{boolean(encoded)} IS NOT NULL",
+            moment(encoded).micros.not_null(),
+            boolean(encoded).not_null(),
         )
     )
 
 
-def surely_equal(left: Value, right: Value) -> str:
+def surely_equal(left: Value, right: Value) -> Expr:
     """Equality where an error may as well be false, as in a filter: one plain comparison for IRIs and strings."""
     for one, other in ((left, right), (right, left)):
-        if isinstance(one, Text) or (isinstance(one, Node) and one.sql.startswith("'<")):
-            return f"{term(one)} = {term(other)}"
+        if isinstance(one, Text) or (isinstance(one, Node) and _is_iri(one.sql)):
+            return term(one).eq(term(other))
     if isinstance(left, Number) or isinstance(right, Number):
         return _numbers("=", left, right)
-    if isinstance(left, Node) and isinstance(right, Node) and "'" not in (left.sql + right.sql):
-        return f"{_hash_key(left)} = {_hash_key(right)} AND ({equal(left, right).sql})"
+    if isinstance(left, Node) and isinstance(right, Node) and _is_read(left.sql) and _is_read(right.sql):
+        return _hash_key(left).eq(_hash_key(right)) & equal(left, right).sql
     return equal(left, right).sql
 
 
-def _hash_key(node: Node) -> str:
+def _is_iri(encoded: Expr) -> bool:
+    """Whether it is an IRI that the query gives."""
+    return isinstance(encoded, sql.Literal) and encoded.is_text and encoded.value[:1] == "<"
+
+
+def _is_read(encoded: Expr) -> bool:
+    """Whether the term is read from columns, and no text of the query is put in."""
+    if isinstance(encoded, sql.Let):
+        return True
+    return not (isinstance(encoded, sql.Literal) and encoded.is_text) and all(map(_is_read, encoded.args))
+
+
+def _hash_key(node: Node) -> Expr:
     """Equal for equal values, so that Spark can join on it: the term itself, unless other terms have the same value."""
-    encoded, tail = node.sql, term_columns.tail(node.sql)
-    plain = f"NOT {term_columns.is_literal(encoded)} OR {tail} = '' OR startswith({tail}, '@')"
+    encoded = node.sql
+    plain = sql.any_of(
+        [~term_columns.is_literal(encoded), term_columns.is_plain(encoded), term_columns.has_language(encoded)]
+    )
     real = number(node).as_real()
-    return let(
-        sql.case((plain, encoded), (f"{real} IS NOT NULL", f"CAST({real} + 0D AS STRING)"), otherwise="'other'")
-    )  # 0D: zero has two signs
+    written = (real + sql.double("0")).cast("STRING")  # zero has two signs
+    return let(sql.case((plain, encoded), (real.not_null(), written), otherwise=sql.text("other")))
 
 
 FUNCTIONS: dict[str, Callable[..., Value]] = {
     "=": equal,
-    "!=": lambda left, right: Truth(f"NOT ({equal(left, right).sql})"),
+    "!=": lambda left, right: Truth(~equal(left, right).sql),
     "<": _ordering("<"),
     ">": _ordering(">"),
     "<=": _ordering("<="),
     ">=": _ordering(">="),
-    "SAMETERM": lambda left, right: Truth(f"{term(left)} = {term(right)}"),
+    "SAMETERM": lambda left, right: Truth(term(left).eq(term(right))),
 }

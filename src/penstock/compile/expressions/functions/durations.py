@@ -7,6 +7,9 @@ what lies between those cannot be compared with it.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import reduce
+from operator import add
 
 from pyoxigraph import Literal
 
@@ -14,7 +17,7 @@ from penstock.algebra.durations import lengths
 from penstock.compile import sql
 from penstock.compile.expressions import term_columns
 from penstock.compile.expressions.values import Length, Node, Value, term
-from penstock.compile.sql.common_subexpressions import let
+from penstock.compile.sql import Expr, let
 from penstock.model import term_encoding
 
 __all__ = ["compare", "constant", "length"]
@@ -30,7 +33,7 @@ _TERM = (
 def constant(literal: Literal) -> Length | None:
     """The length that a literal of a query denotes; None if it is none."""
     found = lengths(literal)
-    return None if found is None else Length(f"{found[0]}L", f"{found[1]}L", term_columns.constant(literal))
+    return None if found is None else Length(sql.long(found[0]), sql.long(found[1]), term_columns.constant(literal))
 
 
 def length(value: Value) -> Length:
@@ -38,27 +41,28 @@ def length(value: Value) -> Length:
     if isinstance(value, Length):
         return value
     encoded = term(value) if isinstance(value, Node) else sql.NULL
-    parts = [f"regexp_extract({encoded}, {sql.text(_TERM)}, {group})" for group in range(1, 6)]
-    amounts = (f"coalesce(CAST(nullif({part}, '') AS DECIMAL(18,6)), 0)" for part in parts[1:])
-    total = " + ".join(f"{amount} * {unit}" for amount, unit in zip(amounts, _UNITS, strict=True))
-    signed = f"CAST(CASE WHEN {parts[0]} = '-' THEN -({total}) ELSE {total} END AS BIGINT)"
-    micros = let(sql.when(f"{encoded} RLIKE {sql.text(_TERM)}", signed))
+    parts = [sql.call("regexp_extract", encoded, sql.text(_TERM), group) for group in range(1, 6)]
+    amounts = [sql.coalesce(sql.call("nullif", part, sql.text("")).cast("DECIMAL(18,6)"), 0) for part in parts[1:]]
+    total = reduce(add, (amount * unit for amount, unit in zip(amounts, _UNITS, strict=True)))
+    signed = sql.case((parts[0].eq(sql.text("-")), -total), otherwise=total).cast("BIGINT")
+    micros = let(sql.when(encoded.rlike(sql.text(_TERM)), signed))
     return Length(micros, micros, encoded)
 
 
-def compare(symbol: str, left: Value, right: Value) -> str:
+def compare(symbol: str, left: Value, right: Value) -> Expr:
     """NULL where the months of one leave it open."""
     a, b = length(left), length(right)
     if a.low == a.high and b.low == b.high:
-        return f"{a.low} {symbol} {b.low}"
+        return a.low.compared(symbol, b.low)
     yes, no = _CERTAIN[symbol]
-    return sql.case((yes.format(a=a, b=b), "true"), (no.format(a=a, b=b), "false"))
+    return sql.case((yes(a, b), sql.TRUE), (no(a, b), sql.FALSE))
 
 
-_CERTAIN = {  # when a comparison is surely true, and when it is surely false
-    "<": ("{a.high} < {b.low}", "{a.low} >= {b.high}"),
-    "<=": ("{a.high} <= {b.low}", "{a.low} > {b.high}"),
-    ">": ("{a.low} > {b.high}", "{a.high} <= {b.low}"),
-    ">=": ("{a.low} >= {b.high}", "{a.high} < {b.low}"),
-    "=": ("{a.low} = {b.high} AND {a.high} = {b.low}", "{a.high} < {b.low} OR {a.low} > {b.high}"),
+_Test = Callable[[Length, Length], Expr]
+_CERTAIN: dict[str, tuple[_Test, _Test]] = {  # when a comparison is surely true, and when it is surely false
+    "<": (lambda a, b: a.high < b.low, lambda a, b: a.low >= b.high),
+    "<=": (lambda a, b: a.high <= b.low, lambda a, b: a.low > b.high),
+    ">": (lambda a, b: a.low > b.high, lambda a, b: a.high <= b.low),
+    ">=": (lambda a, b: a.low >= b.high, lambda a, b: a.high < b.low),
+    "=": (lambda a, b: a.low.eq(b.high) & a.high.eq(b.low), lambda a, b: (a.high < b.low) | (a.low > b.high)),
 }

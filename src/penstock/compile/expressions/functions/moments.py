@@ -14,40 +14,42 @@ from penstock.compile import sql
 from penstock.compile.expressions import term_columns
 from penstock.compile.expressions.functions.arithmetic import integer
 from penstock.compile.expressions.values import DECIMAL, EXACT, Node, Number, Text, Value, term
-from penstock.compile.sql.common_subexpressions import let
+from penstock.compile.sql import Expr, let
 from penstock.model import term_encoding
 
 _ZONE = "(?:Z|[+-](?:0[0-9]|1[0-3]):[0-5][0-9]|[+-]14:00)"
 _DAY = "-?[0-9]{4,6}-[0-9]{2}-[0-9]{2}"
 _TIME = "(?:(?:[01][0-9]|2[0-3]):[0-9]{2}:[0-9]{2}(?:[.][0-9]+)?|24:00:00(?:[.]0+)?)"
 _FOURTEEN_HOURS = 14 * 3600 * 1_000_000
+_EMPTY, _MIDNIGHT = sql.text(""), sql.text("T24:")
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
     """A point in time as microseconds since the epoch, UTC where no zone is given; all SQL."""
 
-    datatype: str
-    micros: str
-    zoned: str
+    datatype: Expr
+    micros: Expr
+    zoned: Expr
 
-    def compare(self, symbol: str, other: Moment) -> str:
+    def compare(self, symbol: str, other: Moment) -> Expr:
+        alike, zones = self.datatype.eq(other.datatype), self.zoned.eq(other.zoned)
         if symbol == "=":
-            same = f"{self.micros} = {other.micros} AND {self.zoned} = {other.zoned}"
-            both = f"{self.micros} IS NOT NULL AND {other.micros} IS NOT NULL"
-            return sql.when(f"{self.datatype} = {other.datatype} AND {both}", same)
-        clear = f"{self.zoned} = {other.zoned} OR abs({self.micros} - {other.micros}) > {_FOURTEEN_HOURS}"
-        return sql.when(f"{self.datatype} = {other.datatype} AND ({clear})", f"{self.micros} {symbol} {other.micros}")
+            known = sql.all_of([alike, self.micros.not_null(), other.micros.not_null()])
+            return sql.when(known, self.micros.eq(other.micros) & zones)
+        apart = sql.call("abs", self.micros - other.micros) > _FOURTEEN_HOURS
+        return sql.when(alike & (zones | apart), self.micros.compared(symbol, other.micros))
 
 
-def moment(encoded: str) -> Moment:
+def moment(encoded: Expr) -> Moment:
     """The moment of an encoded term; NULL where it is none."""
     date_time, date = (sql.text(_term_form(d)) for d in ("dateTime", "date"))
-    midnight = f"regexp_replace({encoded}, {date}, '$1T00:00:00$2')"  # anything else stays a term, no timestamp
-    clock = f"replace(regexp_extract({encoded}, {date_time}, 1), 'T24:', 'T00:')"
-    iso = f"coalesce(CAST({clock} AS TIMESTAMP), CAST({midnight} AS TIMESTAMP))"
-    micros = f"(unix_micros({iso}) + CASE WHEN contains({encoded}, 'T24:') THEN 86400000000 ELSE 0 END)"
-    zoned = f"({encoded} RLIKE {sql.text(_ZONE + chr(34) + '[^' + chr(34) + ']*$')})"
+    midnight = sql.call("regexp_replace", encoded, date, sql.text("$1T00:00:00$2"))  # others stay terms, no timestamps
+    clock = sql.call("replace", sql.call("regexp_extract", encoded, date_time, 1), _MIDNIGHT, sql.text("T00:"))
+    iso = sql.coalesce(clock.cast("TIMESTAMP"), midnight.cast("TIMESTAMP"))
+    next_day = sql.case((sql.call("contains", encoded, _MIDNIGHT), 86_400_000_000), otherwise=0)
+    micros = sql.call("unix_micros", iso) + next_day
+    zoned = encoded.rlike(sql.text(_ZONE + chr(34) + "[^" + chr(34) + "]*$"))
     return Moment(term_columns.tail(encoded), let(micros), let(zoned))
 
 
@@ -57,27 +59,28 @@ def _term_form(datatype: str) -> str:
     return rf'^"{lexical}"\^\^<{re.escape(term_encoding.XSD + datatype)}>$'
 
 
-def valid(encoded: str) -> str:
+def valid(encoded: Expr) -> Expr:
     """The term if it is a moment."""
-    return sql.when(f"{moment(encoded).micros} IS NOT NULL", encoded)
+    return sql.when(moment(encoded).micros.not_null(), encoded)
 
 
-def _lexical(value: Value, *datatypes: str) -> str:
+def _lexical(value: Value, *datatypes: str) -> Expr:
     """The lexical form, where 24:00:00 is the start of the next day."""
     encoded = term(value)
     lexical = term_columns.lexical(encoded)
-    is_one = f"{term_columns.has_type(encoded, *datatypes)} AND {moment(encoded).micros} IS NOT NULL"
-    next_day = f"date_add(CAST(substring_index({lexical}, 'T', 1) AS DATE), 1)"
-    rolled = f"concat({next_day}, 'T00:', substring_index({lexical}, 'T24:', -1))"
-    return let(sql.case((f"{is_one} AND contains({lexical}, 'T24:')", rolled), (is_one, lexical)))
+    is_one = term_columns.has_type(encoded, *datatypes) & moment(encoded).micros.not_null()
+    day = sql.call("substring_index", lexical, sql.text("T"), 1).cast("DATE")
+    clock = sql.call("substring_index", lexical, _MIDNIGHT, -1)
+    rolled = sql.call("concat", sql.call("date_add", day, 1), sql.text("T00:"), clock)
+    return let(sql.case((is_one & sql.call("contains", lexical, _MIDNIGHT), rolled), (is_one, lexical)))
 
 
 def _part(pattern: str, *datatypes: str) -> Callable[[Value], Number]:
     return lambda value: integer(_extract(_lexical(value, *datatypes), pattern, "INT"))
 
 
-def _extract(lexical: str, pattern: str, spark_type: str) -> str:
-    return f"CAST(regexp_extract({lexical}, {sql.text(pattern)}, 1) AS {spark_type})"
+def _extract(lexical: Expr, pattern: str, type: str) -> Expr:
+    return sql.call("regexp_extract", lexical, sql.text(pattern), 1).cast(type)
 
 
 def _seconds(value: Value) -> Number:
@@ -85,26 +88,26 @@ def _seconds(value: Value) -> Number:
     return Number(DECIMAL, _extract(lexical, "T[0-9]{2}:[0-9]{2}:([0-9]{2}([.][0-9]+)?)", EXACT), None)
 
 
-def _zone(value: Value) -> str:
-    return let(f"regexp_extract({_lexical(value, 'dateTime')}, {sql.text(f'({_ZONE})$')}, 1)")
+def _zone(value: Value) -> Expr:
+    return let(sql.call("regexp_extract", _lexical(value, "dateTime"), sql.text(f"({_ZONE})$"), 1))
 
 
 def _timezone(value: Value) -> Node:
     """The zone as an xsd:dayTimeDuration; an error where there is none."""
     zone = _zone(value)
-    sign = f"CASE WHEN startswith({zone}, '-') THEN '-' ELSE '' END"
+    sign = sql.case((sql.call("startswith", zone, sql.text("-")), sql.text("-")), otherwise=_EMPTY)
     hours, minutes = (_unit(zone, start, unit) for start, unit in ((2, "H"), (5, "M")))
     duration = sql.case(
-        (f"{zone} = ''", sql.NULL),
-        (f"{zone} IN ('Z', '+00:00', '-00:00')", "'PT0S'"),
-        otherwise=f"concat({sign}, 'PT', {hours}, {minutes})",
+        (zone.eq(_EMPTY), sql.NULL),
+        (zone.among(sql.texts(("Z", "+00:00", "-00:00"))), sql.text("PT0S")),
+        otherwise=sql.call("concat", sign, sql.text("PT"), hours, minutes),
     )
     return Node(term_columns.typed(duration, "dayTimeDuration"))
 
 
-def _unit(zone: str, start: int, unit: str) -> str:
-    amount = f"CAST(substring({zone}, {start}, 2) AS INT)"
-    return f"CASE WHEN {amount} = 0 THEN '' ELSE concat({amount}, '{unit}') END"
+def _unit(zone: Expr, start: int, unit: str) -> Expr:
+    amount = sql.call("substring", zone, start, 2).cast("INT")
+    return sql.case((amount.eq(0), _EMPTY), otherwise=sql.call("concat", amount, sql.text(unit)))
 
 
 FUNCTIONS: dict[str, Callable[..., Value]] = {

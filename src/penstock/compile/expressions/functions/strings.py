@@ -10,34 +10,37 @@ from penstock.compile.expressions import term_columns
 from penstock.compile.expressions.functions import regex
 from penstock.compile.expressions.functions.arithmetic import integer
 from penstock.compile.expressions.values import INTEGER, Node, Text, Truth, Value, number, text
-from penstock.compile.sql.common_subexpressions import let
+from penstock.compile.sql import Expr, let
+
+_EMPTY = sql.text("")
+_NO_FLAGS = Text(_EMPTY, "")
 
 
 @dataclass(frozen=True, slots=True)
 class Chars:
     """A string with or without a language: its lexical form (NULL for other terms) and its tail."""
 
-    lexical: str
-    tail: str
+    lexical: Expr
+    tail: Expr
 
     @property
     def plain(self) -> bool:
-        return self.tail == "''"
+        return self.tail == _EMPTY
 
-    def with_lexical(self, lexical: str) -> Value:
+    def with_lexical(self, lexical: Expr) -> Node | Text:
         """Another string in the same language."""
         return Text(lexical) if self.plain else Node(term_columns.literal(lexical, self.tail))
 
-    def accepts(self, other: Chars) -> str:
+    def accepts(self, other: Chars) -> Expr:
         """Argument compatibility: https://www.w3.org/TR/sparql11-query/#func-arg-compatibility."""
-        return f"({other.tail} = '' OR {other.tail} = {self.tail})"
+        return other.tail.eq(_EMPTY) | other.tail.eq(self.tail)
 
 
 def chars(value: Value) -> Chars:
     if isinstance(value, Node):
         lexical = sql.when(term_columns.is_string(value.sql), term_columns.lexical(value.sql))
         return Chars(let(lexical), term_columns.tail(value.sql))
-    return Chars(text(value), "''")
+    return Chars(text(value), _EMPTY)
 
 
 def _map(function: str) -> Callable[[Value], Value]:
@@ -59,107 +62,115 @@ def _test(function: str) -> Callable[[Value, Value], Truth]:
 def _substr(value: Value, start: Value, length: Value | None = None) -> Value:
     """Positions p with start ≤ p < start + length, counted from 1, wherever those lie."""
     c, first = chars(value), _whole(start)
-    begin = f"greatest({first}, 1)"
-    last = None if length is None else let(f"({first} + {_whole(length)})")
-    count = f"length({c.lexical})" if last is None else f"greatest({last} - {begin}, 0)"
-    return c.with_lexical(sql.when(f"{last or first} IS NOT NULL", f"substring({c.lexical}, {begin}, {count})"))
+    begin = sql.call("greatest", first, 1)
+    last = None if length is None else let(first + _whole(length))
+    count = sql.call("length", c.lexical) if last is None else sql.call("greatest", last - begin, 0)
+    known = (first if last is None else last).not_null()
+    return c.with_lexical(sql.when(known, sql.call("substring", c.lexical, begin, count)))
 
 
-def _whole(value: Value) -> str:
+def _whole(value: Value) -> Expr:
     """An integer; no string is longer than a billion characters."""
     n = number(value)
     if n.exact is None:
-        return "CAST(NULL AS INT)"
-    within = f"CASE WHEN abs({n.exact}) < 1e9 THEN {n.exact} ELSE sign({n.exact}) * 1e9 END"
-    return let(f"CAST({sql.when(n.is_kind(INTEGER), within)} AS INT)")
+        return sql.null("INT")
+    most = sql.double("1e9")
+    within = sql.case((sql.call("abs", n.exact) < most, n.exact), otherwise=sql.call("sign", n.exact) * most)
+    return let(sql.when(n.is_kind(INTEGER), within).cast("INT"))
 
 
-def _around(piece: str) -> Callable[[Value, Value], Value]:
+def _around(piece: Callable[[Expr, Expr, Expr], Expr]) -> Callable[[Value, Value], Value]:
     """STRBEFORE and STRAFTER: the piece keeps the language; where there is no match, the plain empty string."""
 
     def emit(value: Value, part: Value) -> Value:
         a, b = chars(value), chars(part)
-        found = let(f"instr({a.lexical}, {b.lexical})")
-        cut = piece.format(a=a.lexical, b=b.lexical, at=found)
+        found = let(sql.call("instr", a.lexical, b.lexical))
+        cut = piece(a.lexical, b.lexical, found)
         hit = a.with_lexical(cut)
-        encoded = term_columns.plain(cut) if isinstance(hit, Text) else hit.sql  # type: ignore[union-attr]
+        encoded = term_columns.plain(cut) if isinstance(hit, Text) else hit.sql
         accepts = a.accepts(b)
-        return Node(sql.case((f"{accepts} AND {found} > 0", encoded), (f"{accepts} AND {found} = 0", "'\"\"'")))
+        return Node(sql.case((accepts & (found > 0), encoded), (accepts & found.eq(0), sql.text('""'))))
 
     return emit
 
 
 def _concat(*values: Value) -> Value:
     parts = [chars(v) for v in values]
-    lexical = sql.call("concat", "''", *(p.lexical for p in parts))
+    lexical = sql.call("concat", _EMPTY, *(p.lexical for p in parts))
     if not parts or any(p.plain for p in parts):
         return Text(lexical)
-    same = sql.all_of(f"{p.tail} = {parts[0].tail}" for p in parts[1:])
-    return Node(term_columns.literal(lexical, f"CASE WHEN {same} THEN {parts[0].tail} ELSE '' END"))
+    same = sql.all_of(p.tail.eq(parts[0].tail) for p in parts[1:])
+    return Node(term_columns.literal(lexical, sql.case((same, parts[0].tail), otherwise=_EMPTY)))
 
 
 def _encode_for_uri(value: Value) -> Text:
-    encoded = f"url_encode({chars(value).lexical})"
+    encoded = sql.call("url_encode", chars(value).lexical)
     for found, wanted in (("+", "%20"), ("*", "%2A"), ("%7E", "~")):
-        encoded = f"replace({encoded}, '{found}', '{wanted}')"
+        encoded = sql.call("replace", encoded, sql.text(found), sql.text(wanted))
     return Text(encoded)
 
 
 def _lang_matches(tag: Value, range_: Value) -> Truth:
     """Basic filtering of RFC 4647: equal, or a prefix that ends where a subtag does; `*` is any tag at all."""
-    t, r = f"lower({text(tag)})", f"lower({text(range_)})"
-    return Truth(sql.case((f"{r} = '*'", f"{t} <> ''"), otherwise=f"({t} = {r} OR startswith({t}, concat({r}, '-')))"))
+    t, r = sql.call("lower", text(tag)), sql.call("lower", text(range_))
+    begins = sql.call("startswith", t, sql.call("concat", r, sql.text("-")))
+    return Truth(sql.case((r.eq(sql.text("*")), t.ne(_EMPTY)), otherwise=t.eq(r) | begins))
 
 
-_NO_FLAGS = Text("''", "")
-
-
-def _translated(function: str, translate: Callable[..., str | None], *values: Value) -> str:
+def _translated(function: str, translate: Callable[..., str | None], *values: Value) -> Expr:
     """In Java's terms: constants are translated now, anything else on the workers; NULL where it is wrong."""
     constants = [v.constant for v in values if isinstance(v, Text)]
     if len(constants) < len(values) or None in constants:
-        return let(sql.call(function, *map(text, values)))
+        return let(sql.arrow_call(function, *map(text, values)))
     java = translate(*constants)
     return sql.NULL if java is None else sql.text(java)
 
 
-def _pattern(pattern: Value, flags: Value) -> str:
+def _pattern(pattern: Value, flags: Value) -> Expr:
     return _translated(regex.PATTERN, regex.to_java, pattern, flags)
 
 
 def _regex(value: Value, pattern: Value, flags: Value = _NO_FLAGS) -> Truth:
-    return Truth(f"{chars(value).lexical} RLIKE {_pattern(pattern, flags)}")
+    return Truth(chars(value).lexical.rlike(_pattern(pattern, flags)))
 
 
 def _replace(value: Value, pattern: Value, replacement: Value, flags: Value = _NO_FLAGS) -> Value:
     """A pattern that matches the empty string is an error (err:FORX0003)."""
     c, java = chars(value), _pattern(pattern, flags)
     by = _translated(regex.REPLACEMENT, regex.replacement_to_java, replacement, pattern, flags)
-    return c.with_lexical(sql.when(f"NOT ('' RLIKE {java})", f"regexp_replace({c.lexical}, {java}, {by})"))
+    return c.with_lexical(sql.when(~_EMPTY.rlike(java), sql.call("regexp_replace", c.lexical, java, by)))
 
 
-def _hash(template: str) -> Callable[[Value], Text]:
-    return lambda value: Text(template.format(text(value)))
+def _hash(function: str, *bits: int) -> Callable[[Value], Text]:
+    return lambda value: Text(sql.call(function, text(value), *bits))
+
+
+def _before(a: Expr, b: Expr, at: Expr) -> Expr:
+    return sql.call("substring", a, 1, at - 1)
+
+
+def _after(a: Expr, b: Expr, at: Expr) -> Expr:
+    return sql.call("substring", a, at + sql.call("length", b))
 
 
 FUNCTIONS: dict[str, Callable[..., Value]] = {
-    "STRLEN": lambda value: integer(f"length({chars(value).lexical})"),
+    "STRLEN": lambda value: integer(sql.call("length", chars(value).lexical)),
     "SUBSTR": _substr,
     "UCASE": _map("upper"),
     "LCASE": _map("lower"),
     "STRSTARTS": _test("startswith"),
     "STRENDS": _test("endswith"),
     "CONTAINS": _test("contains"),
-    "STRBEFORE": _around("substring({a}, 1, {at} - 1)"),
-    "STRAFTER": _around("substring({a}, {at} + length({b}))"),
+    "STRBEFORE": _around(_before),
+    "STRAFTER": _around(_after),
     "CONCAT": _concat,
     "ENCODE_FOR_URI": _encode_for_uri,
     "LANGMATCHES": _lang_matches,
     "REGEX": _regex,
     "REPLACE": _replace,
-    "MD5": _hash("md5({})"),
-    "SHA1": _hash("sha1({})"),
-    "SHA256": _hash("sha2({}, 256)"),
-    "SHA384": _hash("sha2({}, 384)"),
-    "SHA512": _hash("sha2({}, 512)"),
+    "MD5": _hash("md5"),
+    "SHA1": _hash("sha1"),
+    "SHA256": _hash("sha2", 256),
+    "SHA384": _hash("sha2", 384),
+    "SHA512": _hash("sha2", 512),
 }

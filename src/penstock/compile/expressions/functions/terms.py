@@ -8,10 +8,12 @@ from penstock.compile import sql
 from penstock.compile.expressions import term_columns
 from penstock.compile.expressions.functions.arithmetic import is_numeric
 from penstock.compile.expressions.values import RANGES, Node, Text, Truth, Value, number, term, text
-from penstock.compile.sql.common_subexpressions import let
+from penstock.compile.sql import Expr, let
 from penstock.model import term_encoding
 
-UUID = "uuid()"
+UUID = sql.call("uuid")
+
+_EMPTY = sql.text("")
 
 # BCP 47: a language, its script, region, variants, extensions and what is for private use.
 _TAG = (
@@ -21,7 +23,7 @@ _TAG = (
 )
 
 
-def _is(test: Callable[[str], str]) -> Callable[[Value], Truth]:
+def _is(test: Callable[[Expr], Expr]) -> Callable[[Value], Truth]:
     return lambda value: Truth(test(term(value)))
 
 
@@ -30,7 +32,7 @@ def string_of(value: Value) -> Text:
     if isinstance(value, Text):
         return value
     encoded = term(value)
-    of_iri = f"substring({encoded}, 2, length({encoded}) - 2)"
+    of_iri = sql.call("substring", encoded, 2, sql.call("length", encoded) - 2)
     branches = (
         (term_columns.is_literal(encoded), term_columns.lexical(encoded)),
         (term_columns.is_iri(encoded), of_iri),
@@ -41,7 +43,7 @@ def string_of(value: Value) -> Text:
 def _lang(value: Value) -> Text:
     encoded = term(value)
     tail = term_columns.tail(encoded)
-    tag = f"CASE WHEN startswith({tail}, '@') THEN substring({tail}, 2) ELSE '' END"
+    tag = sql.case((term_columns.has_language(encoded), sql.call("substring", tail, 2)), otherwise=_EMPTY)
     return Text(sql.when(term_columns.is_literal(encoded), tag))
 
 
@@ -50,35 +52,38 @@ def _datatype(value: Value) -> Node:
     tail = term_columns.tail(encoded)
     return Node(
         sql.case(
-            (f"{tail} = ''", sql.text(f"<{term_encoding.STRING}>")),
-            (f"startswith({tail}, '@')", sql.text(f"<{term_encoding.LANG_STRING}>")),
-            (f"startswith({tail}, '^^')", f"substring({tail}, 3)"),
+            (term_columns.is_plain(encoded), sql.text(f"<{term_encoding.STRING}>")),
+            (term_columns.has_language(encoded), sql.text(f"<{term_encoding.LANG_STRING}>")),
+            (sql.call("startswith", tail, sql.text("^^")), sql.call("substring", tail, 3)),
         )
     )
 
 
 def _strdt(lexical: Value, datatype: Value) -> Node:
     iri = term(datatype)
-    tail = f"CASE WHEN {iri} = {sql.text(f'<{term_encoding.STRING}>')} THEN '' ELSE concat('^^', {iri}) END"
+    is_string = iri.eq(sql.text(f"<{term_encoding.STRING}>"))
+    tail = sql.case((is_string, _EMPTY), otherwise=sql.call("concat", sql.text("^^"), iri))
     return Node(sql.when(term_columns.is_iri(iri), term_columns.literal(text(lexical), tail)))
 
 
 def _strlang(lexical: Value, language: Value) -> Node:
     """Language tags are lower case everywhere, so that they are compared as the RDF specification wants it."""
-    tag = f"lower({text(language)})"
-    return Node(sql.when(f"{tag} RLIKE {sql.text(_TAG)}", term_columns.literal(text(lexical), f"concat('@', {tag})")))
+    tag = sql.call("lower", text(language))
+    tail = sql.call("concat", sql.text("@"), tag)
+    return Node(sql.when(tag.rlike(sql.text(_TAG)), term_columns.literal(text(lexical), tail)))
 
 
 def _is_numeric(value: Value) -> Truth:
     """Whether it is a valid literal of a numeric type: "1200"^^xsd:byte is none, though one can calculate with it."""
     encoded = term(value)
-    found = sql.when(f"{encoded} IS NOT NULL", is_numeric(value))
+    found = sql.when(encoded.not_null(), is_numeric(value))
     if not isinstance(value, Node):
         return Truth(found)
     exact, tail = number(value).exact, term_columns.tail(encoded)
+    assert exact is not None
     tails = {sql.text(term_encoding.tail_of(name)): bounds for name, bounds in RANGES.items()}
-    ranges = ((f"{tail} = {t}", f"{exact} BETWEEN {low} AND {high}") for t, (low, high) in tails.items())
-    return Truth(f"({found}) AND coalesce({sql.case(*ranges)}, true)")
+    ranges = ((tail.eq(t), (exact >= low) & (exact <= high)) for t, (low, high) in tails.items())
+    return Truth(found & sql.coalesce(sql.case(*ranges), sql.TRUE))
 
 
 FUNCTIONS: dict[str, Callable[..., Value]] = {
@@ -92,6 +97,6 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     "DATATYPE": _datatype,
     "STRDT": _strdt,
     "STRLANG": _strlang,
-    "UUID": lambda: Node(f"concat('<urn:uuid:', {UUID}, '>')"),
+    "UUID": lambda: Node(sql.call("concat", sql.text("<urn:uuid:"), UUID, sql.text(">"))),
     "STRUUID": lambda: Text(UUID),
 }

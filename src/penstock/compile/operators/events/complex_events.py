@@ -10,27 +10,34 @@ from __future__ import annotations
 from penstock.algebra import ops
 from penstock.algebra.occurrence import everywhere
 from penstock.algebra.scope import expressions_of
+from penstock.compile import sql
 from penstock.compile.context import Context
 from penstock.compile.expressions.expressions import asks_now
 from penstock.compile.operators import joins
 from penstock.compile.operators.events import sequence_join, sequence_tasks
 from penstock.compile.relation import ENDS, INSTANT, STARTS, Relation
+from penstock.compile.sql import Expr
 
 
-def before(left: Relation, right: Relation) -> list[str]:
-    return _ordered(left, right, f"l.`{ENDS}` < r.`{STARTS}`")
+def before(left: Relation, right: Relation) -> list[Expr]:
+    return _ordered(left, right, sql.column("l", ENDS) < sql.column("r", STARTS))
 
 
-def after(left: Relation, right: Relation) -> list[str]:
-    return _ordered(left, right, f"r.`{ENDS}` < l.`{STARTS}`")
+def after(left: Relation, right: Relation) -> list[Expr]:
+    return _ordered(left, right, sql.column("r", ENDS) < sql.column("l", STARTS))
 
 
-def at_once(left: Relation, right: Relation) -> list[str]:
-    return _ordered(left, right, f"l.`{STARTS}` = r.`{STARTS}`", f"l.`{ENDS}` = r.`{ENDS}`")
+def at_once(left: Relation, right: Relation) -> list[Expr]:
+    return _ordered(left, right, *(sql.column("l", c).eq(sql.column("r", c)) for c in (STARTS, ENDS)))
 
 
-def _ordered(left: Relation, right: Relation, *conditions: str) -> list[str]:
-    return list(conditions) if ENDS in left.vars and ENDS in right.vars else ["false"]
+def _ordered(left: Relation, right: Relation, *conditions: Expr) -> list[Expr]:
+    return list(conditions) if _have_times(left, right) else [sql.FALSE]
+
+
+def _have_times(left: Relation, right: Relation) -> bool:
+    """Whether both sides occurred at some time: rows of the background are in no order with anything."""
+    return ENDS in left.vars and ENDS in right.vars
 
 
 def sequence(op: ops.Seq, context: Context) -> Relation:
@@ -42,9 +49,8 @@ def sequence(op: ops.Seq, context: Context) -> Relation:
     if chained is not None:
         return chained
     left, right = _sides(op, context)
-    order = before(left, right)
-    if within is None or order == ["false"]:
-        return joins.join(left, right, order=order)
+    if within is None or not _have_times(left, right):
+        return joins.join(left, right, order=before(left, right))
     return sequence_join.join(left, right, within, streaming.timeline.span)
 
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from penstock.compile import notes
+from penstock.compile import notes, sql
 from penstock.compile.operators import joins
 from penstock.compile.operators.physical.time_buckets import BUCKET, cheapest, part
 from penstock.compile.relation import ENDS, STARTS, Relation
+from penstock.compile.sql import Expr, Hint, Select
 from penstock.model.span import Span
 from penstock.optimise.cost import rows_joined
 
@@ -23,31 +24,35 @@ def join(left: Relation, right: Relation, within: int, span: Span) -> Relation:
     Both have times: what has none, a row of the background, is before nothing.
     """
     time = span.through - span.after + within
-    width, hint, size = max(1, within), "", None  # where little is known, a row has two copies at most
+    hint: Hint | None = None
+    width, size = max(1, within), None  # where little is known, a row has two copies at most
     if left.size is not None and right.size is not None:
         one, other = left.size.estimate(), right.size.estimate()
         width = round(cheapest(0, one.rows * within, rows_joined(one, other) / time))
         near = within / time  # of the pairs, half of which are in order
         hint, size = joins.HASHED, part(left.size, right.size, near / 2, None)
     notes.note(f"within {notes.about(within)}: in buckets of {notes.about(width)}")
+    column = sql.column
     order = [
-        f"l.`{BUCKET}` = r.`{BUCKET}`",
-        f"l.`{ENDS}` < r.`{STARTS}`",
-        f"r.`{ENDS}` - l.`{STARTS}` <= {within}L",
+        column("l", BUCKET).eq(column("r", BUCKET)),
+        column("l", ENDS) < column("r", STARTS),
+        column("r", ENDS) - column("l", STARTS) <= sql.long(within),
     ]
     return replace(joins.join(_reaching(left, within, width), _starting(right, width), hint, order=order), size=size)
 
 
 def _reaching(relation: Relation, within: int, width: int) -> Relation:
     """A copy for every bucket in which a partner may start; none of what is too long already."""
-    first, last = _bucket(f"`{ENDS}` + 1L", width), _bucket(f"`{STARTS}` + {within}L", width)
-    items = f"*, explode(sequence({first}, {last})) AS `{BUCKET}`"
-    return replace(relation, sql=f"SELECT {items} FROM ({relation.sql}) t WHERE `{ENDS}` - `{STARTS}` < {within}L")
+    starts, ends = sql.name(STARTS), sql.name(ENDS)
+    first, last = _bucket(ends + sql.long(1), width), _bucket(starts + sql.long(within), width)
+    copies = sql.alias(sql.call("explode", sql.call("sequence", first, last)), BUCKET)
+    return replace(relation, sql=Select([sql.STAR, copies], relation.sql, ends - starts < sql.long(within)))
 
 
 def _starting(relation: Relation, width: int) -> Relation:
-    return replace(relation, sql=f"SELECT *, {_bucket(f'`{STARTS}`', width)} AS `{BUCKET}` FROM ({relation.sql}) t")
+    own = sql.alias(_bucket(sql.name(STARTS), width), BUCKET)
+    return replace(relation, sql=Select([sql.STAR, own], relation.sql))
 
 
-def _bucket(time: str, width: int) -> str:
-    return f"({time}) div {width}L"
+def _bucket(time: Expr, width: int) -> Expr:
+    return time.div(sql.long(width))

@@ -38,11 +38,11 @@ def chained(op: ops.Seq, within: int, context: Context) -> Relation | None:
         return None
     chain = Chain(steps, within, paths)
     notes.note(f"a chain of {len(steps)} within {notes.about(within)}: in {len(cut)} tasks")
-    columns = [*(f"{sql.name(var)} STRING" for var in chain.vars), f"`{STARTS}` BIGINT", f"`{ENDS}` BIGINT"]
+    types = dict.fromkeys(chain.vars, "STRING") | {STARTS: "BIGINT", ENDS: "BIGINT"}
+    columns = ", ".join(f"{sql.write_expression(sql.name(name))} {type}" for name, type in types.items())
     view = context.plan.view()
-    context.plan.run_tasks(view, cut, partial(sequences, chain), ", ".join(columns), (sequence_kernel,))
-    found = (*chain.vars, STARTS, ENDS)
-    return Relation(f"SELECT * FROM {view}", found, frozenset(found))
+    context.plan.run_tasks(view, cut, partial(sequences, chain), columns, (sequence_kernel,))
+    return Relation(sql.view(view), tuple(types), frozenset(types))
 
 
 def pieces(rows: int, span: Span, before: int | None, within: int, cores: int) -> list[Piece]:

@@ -14,7 +14,8 @@ from penstock.compile.context import Context
 from penstock.compile.operators import joins, query_family
 from penstock.compile.operators.physical.semijoin_reduction import Candidates
 from penstock.compile.operators.physical.time_buckets import Size
-from penstock.compile.relation import Relation, items_or_one
+from penstock.compile.relation import Relation
+from penstock.compile.sql import Select, Table
 from penstock.compile.views import packed_view
 from penstock.compile.views.view_types import MaterialisedView, ViewRequest
 from penstock.optimise.cost import Estimate, estimate
@@ -68,9 +69,9 @@ def _sought(part: MaterialisedView, op: ops.StaticView, known: Candidates, conte
     if table.num_rows > min(part.rows * _SHARE, joins.FEW):
         return part.relation, part.rows
     notes.note(f"{table.num_rows:,} of {part.rows:,} rows looked up by {' '.join(f'?{key}' for key in wanted)}")
-    text = f"SELECT {items_or_one(map(sql.name, part.relation.vars))} FROM {context.plan.sent(table)}"
+    rows = Select(map(sql.name, part.relation.vars), Table(context.plan.sent(table)))
     found = packed_view.distinct_terms(table, [key.name for key in keys])
-    return replace(part.relation, sql=text, found=found), table.num_rows
+    return replace(part.relation, sql=rows, found=found), table.num_rows
 
 
 def _of_members(op: ops.StaticView, context: Context) -> Relation | None:

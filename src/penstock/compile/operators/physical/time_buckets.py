@@ -12,7 +12,9 @@ from dataclasses import dataclass, replace
 from functools import cache
 from math import sqrt
 
+from penstock.compile import sql
 from penstock.compile.relation import FROM, TO, Relation
+from penstock.compile.sql import Expr, Select
 from penstock.model.span import Span
 from penstock.optimise.cost import Estimate, joined, rows_joined
 
@@ -39,17 +41,21 @@ class Buckets:
 
     def spread(self, relation: Relation) -> Relation:
         """A copy of each row for every bucket that it touches."""
-        numbers = f"sequence({self._number(f'`{FROM}`')}, {self._number(f'`{TO}` - 1L')})"
-        return replace(relation, sql=f"SELECT *, explode({numbers}) AS `{BUCKET}` FROM ({relation.sql})")
+        last = self._number(sql.name(TO) - sql.long(1))
+        numbers = sql.call("sequence", self._number(sql.name(FROM)), last)
+        copies = sql.alias(sql.call("explode", numbers), BUCKET)
+        return replace(relation, sql=Select([sql.STAR, copies], relation.sql))
 
-    def meeting(self) -> str:
+    def meeting(self) -> Expr:
         """When rows of l and r meet in the bucket that counts."""
-        later = self._number(f"greatest(l.`{FROM}`, r.`{FROM}`)")
-        return f"l.`{BUCKET}` = r.`{BUCKET}` AND l.`{BUCKET}` = {later}"
+        own, other = sql.column("l", BUCKET), sql.column("r", BUCKET)
+        later = self._number(sql.call("greatest", sql.column("l", FROM), sql.column("r", FROM)))
+        return own.eq(other) & own.eq(later)
 
-    def _number(self, time: str) -> str:
-        first = f"{self.span.after}L"
-        return f"(least(greatest({time}, {first}), {self.span.through}L) - ({first})) div {self.width}L"
+    def _number(self, time: Expr) -> Expr:
+        first = sql.long(self.span.after)
+        clamped = sql.call("least", sql.call("greatest", time, first), sql.long(self.span.through))
+        return (clamped - first).div(sql.long(self.width))
 
 
 def choose(left: Relation, right: Relation, span: Span | None) -> Buckets | None:

@@ -1,0 +1,569 @@
+"""SQL as a tree: expressions, items of FROM and queries. Nothing here knows how a dialect writes them.
+
+Nodes are immutable and shared freely. What the compiler has to know of a piece of SQL is computed when the node is
+made: whether it is volatile, calls an Arrow function, reads the left or the right side of a join, or holds always.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+from weakref import WeakValueDictionary
+
+VOLATILE, ARROW, LEFT, RIGHT, ALWAYS, NAMED = 1, 2, 4, 8, 16, 32
+_OF_QUERIES = VOLATILE | ALWAYS  # the facts that reach beyond a SELECT: names of tables and columns end there
+_SIDES = {"l": LEFT, "r": RIGHT}
+_VOLATILE_FUNCTIONS = frozenset(("uuid", "rand", "row_number", "collect_list", "collect_set"))
+_INT, _BIGINT = 2**31, 2**63
+
+
+class Expr:
+    """An expression: its own `data`, its operands `args`, and the facts of both. Equal expressions are equal in all
+    parts. `size` is about how many characters it takes to write."""
+
+    __slots__ = ("__weakref__", "_hash", "args", "data", "facts", "own", "size")
+
+    args: tuple[Expr, ...]
+    data: tuple[Any, ...]
+    facts: int
+    own: int
+    size: int
+
+    def __init__(self, data: tuple[Any, ...], args: tuple[Expr, ...] = (), own: int = 0, length: int = 0) -> None:
+        facts = own
+        for arg in args:
+            facts |= arg.facts
+            length += arg.size + 2
+        self.data, self.args, self.own, self.facts, self.size = data, args, own, facts, length
+        self._hash: int | None = None
+
+    def with_args(self, args: tuple[Expr, ...]) -> Expr:
+        """The same node on other operands."""
+        length = self.size - sum(arg.size + 2 for arg in self.args)
+        new: Expr = object.__new__(type(self))
+        Expr.__init__(new, self.data, args, self.own, length)
+        return new
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash((type(self), self.data, self.args))
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if type(self) is not type(other) or not isinstance(other, Expr) or hash(self) != hash(other):
+            return False
+        return self.data == other.data and self.args == other.args
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(repr, (*self.data, *self.args)))})"
+
+    @property
+    def volatile(self) -> bool:
+        """Whether it may have another value each time that it is computed."""
+        return bool(self.facts & VOLATILE)
+
+    @property
+    def calls_arrow(self) -> bool:
+        """Whether an Arrow function is called, which Spark does not run in the condition of a join."""
+        return bool(self.facts & ARROW)
+
+    @property
+    def sides(self) -> frozenset[str]:
+        """The sides of a join that it reads: l, r."""
+        return frozenset(side for side, fact in _SIDES.items() if self.facts & fact)
+
+    # Operators. `==` compares nodes, so SQL's `=` is a method.
+
+    def eq(self, other: Operand) -> Expr:
+        return Operator("=", (self, lifted(other)))
+
+    def ne(self, other: Operand) -> Expr:
+        return Operator("<>", (self, lifted(other)))
+
+    def same(self, other: Operand) -> Expr:
+        """Equal, or both NULL."""
+        return Operator("<=>", (self, lifted(other)))
+
+    def compared(self, symbol: str, other: Operand) -> Expr:
+        return Operator(symbol, (self, lifted(other)))
+
+    def __lt__(self, other: Operand) -> Expr:
+        return Operator("<", (self, lifted(other)))
+
+    def __le__(self, other: Operand) -> Expr:
+        return Operator("<=", (self, lifted(other)))
+
+    def __gt__(self, other: Operand) -> Expr:
+        return Operator(">", (self, lifted(other)))
+
+    def __ge__(self, other: Operand) -> Expr:
+        return Operator(">=", (self, lifted(other)))
+
+    def __add__(self, other: Operand) -> Expr:
+        return Operator("+", (self, lifted(other)))
+
+    def __sub__(self, other: Operand) -> Expr:
+        return Operator("-", (self, lifted(other)))
+
+    def __mul__(self, other: Operand) -> Expr:
+        return Operator("*", (self, lifted(other)))
+
+    def __truediv__(self, other: Operand) -> Expr:
+        return Operator("/", (self, lifted(other)))
+
+    def __mod__(self, other: Operand) -> Expr:
+        return Operator("%", (self, lifted(other)))
+
+    def div(self, other: Operand) -> Expr:
+        """The whole part of the quotient."""
+        return Operator("div", (self, lifted(other)))
+
+    def rlike(self, pattern: Expr) -> Expr:
+        """Whether the regular expression is found."""
+        return Operator("RLIKE", (self, pattern))
+
+    def __neg__(self) -> Expr:
+        return Prefix("-", self)
+
+    def __invert__(self) -> Expr:
+        return Prefix("NOT", self)
+
+    def __and__(self, other: Expr) -> Expr:
+        return Operator("AND", (self, other))
+
+    def __or__(self, other: Expr) -> Expr:
+        return Operator("OR", (self, other))
+
+    def is_null(self) -> Expr:
+        return IsNull(self)
+
+    def not_null(self) -> Expr:
+        return IsNull(self, negated=True)
+
+    def among(self, options: Iterable[Operand]) -> Expr:
+        """IN (…)."""
+        return In(self, tuple(map(lifted, options)))
+
+    def not_among(self, options: Iterable[Operand]) -> Expr:
+        return In(self, tuple(map(lifted, options)), negated=True)
+
+    def cast(self, type: str) -> Expr:
+        return Cast(self, type)
+
+
+Operand = Expr | int
+
+
+class Column(Expr):
+    """A column, of the table with that alias if one is given."""
+
+    __slots__ = ()
+
+    def __init__(self, name: str, table: str | None = None) -> None:
+        super().__init__((name, table), (), _SIDES.get(table or "", 0), len(name) + 2)
+
+    @property
+    def name(self) -> str:
+        return str(self.data[0])
+
+
+class Literal(Expr):
+    """A constant of a type: STRING, BOOLEAN, INT, BIGINT, DECIMAL, DOUBLE, or NULL, which has none."""
+
+    __slots__ = ()
+
+    def __init__(self, value: Any, type: str, facts: int = 0) -> None:
+        super().__init__((value, type), (), facts, len(str(value)) + 2)
+
+    @property
+    def value(self) -> Any:
+        return self.data[0]
+
+    @property
+    def is_text(self) -> bool:
+        return bool(self.data[1] == "STRING")
+
+
+class Call(Expr):
+    """A function of its arguments; an aggregate may be of distinct ones. `arrow`: it runs in Python, on the workers."""
+
+    __slots__ = ()
+
+    def __init__(self, function: str, args: tuple[Expr, ...], distinct: bool = False, arrow: bool = False) -> None:
+        own = (VOLATILE if function in _VOLATILE_FUNCTIONS else 0) | (ARROW if arrow else 0)
+        super().__init__((function, distinct), args, own, len(function))
+
+    @property
+    def function(self) -> str:
+        return str(self.data[0])
+
+    @property
+    def distinct(self) -> bool:
+        return bool(self.data[1])
+
+
+class Operator(Expr):
+    """Operands with a symbol between them: two, or any number with AND and OR."""
+
+    __slots__ = ()
+
+    def __init__(self, symbol: str, args: tuple[Expr, ...]) -> None:
+        super().__init__((symbol,), args, 0, len(symbol) * (len(args) - 1))
+
+
+class Prefix(Expr):
+    __slots__ = ()
+
+    def __init__(self, symbol: str, arg: Expr) -> None:
+        super().__init__((symbol,), (arg,), 0, len(symbol))
+
+
+class IsNull(Expr):
+    __slots__ = ()
+
+    def __init__(self, arg: Expr, negated: bool = False) -> None:
+        super().__init__((negated,), (arg,), 0, 8)
+
+
+class In(Expr):
+    """Whether the first operand is among the others."""
+
+    __slots__ = ()
+
+    def __init__(self, needle: Expr, options: tuple[Expr, ...], negated: bool = False) -> None:
+        super().__init__((negated,), (needle, *options), 0, 6)
+
+
+class InQuery(Expr):
+    """Whether the operand is among the rows of a query of one column."""
+
+    __slots__ = ()
+
+    def __init__(self, needle: Expr, query: Query, negated: bool = False) -> None:
+        super().__init__((negated, query), (needle,), query.facts, 50)
+
+
+class Scalar(Expr):
+    """The one value of a query of one column and one row."""
+
+    __slots__ = ()
+
+    def __init__(self, query: Query) -> None:
+        super().__init__((query,), (), query.facts, 50)
+
+
+class Cast(Expr):
+    __slots__ = ()
+
+    def __init__(self, arg: Expr, type: str) -> None:
+        super().__init__((type,), (arg,), 0, 8 + len(type))
+
+
+class Case(Expr):
+    """`args` are conditions and values by turns, and last the value where no condition is true, if there is one."""
+
+    __slots__ = ()
+
+    def __init__(self, args: tuple[Expr, ...]) -> None:
+        super().__init__((), args, 0, 8 + 4 * len(args))
+
+
+class Struct(Expr):
+    """A row as a value, with these names for its fields."""
+
+    __slots__ = ()
+
+    def __init__(self, names: tuple[str, ...], args: tuple[Expr, ...]) -> None:
+        super().__init__((names,), args, 0, 8 + sum(map(len, names)))
+
+
+class Field(Expr):
+    """A field of a struct."""
+
+    __slots__ = ()
+
+    def __init__(self, arg: Expr, name: str) -> None:
+        super().__init__((name,), (arg,), 0, len(name))
+
+
+class Parameter(Expr):
+    """A variable of a lambda."""
+
+    __slots__ = ()
+
+    def __init__(self, name: str) -> None:
+        super().__init__((name,), (), 0, len(name))
+
+
+class Lambda(Expr):
+    __slots__ = ()
+
+    def __init__(self, names: tuple[str, ...], body: Expr) -> None:
+        super().__init__((names,), (body,), 0, 6)
+
+
+class Over(Expr):
+    """A window function: of the call, in partitions and in an order; `frame` says which rows count."""
+
+    __slots__ = ()
+
+    def __init__(self, call: Expr, by: Sequence[Expr] = (), order: Sequence[Expr] = (), frame: str = "") -> None:
+        super().__init__((len(by), frame), (call, *by, *order), 0, 40)
+
+
+class Order(Expr):
+    """An expression to sort by."""
+
+    __slots__ = ()
+
+    def __init__(self, arg: Expr, descending: bool = False) -> None:
+        super().__init__((descending,), (arg,), 0, 5)
+
+
+class Alias(Expr):
+    """An item of SELECT under a name."""
+
+    __slots__ = ()
+
+    def __init__(self, arg: Expr, name: str) -> None:
+        super().__init__((name,), (arg,), 0, len(name) + 6)
+
+    @property
+    def name(self) -> str:
+        return str(self.data[0])
+
+
+class Star(Expr):
+    """All columns, of one table if that is given, without some."""
+
+    __slots__ = ()
+
+    def __init__(self, table: str | None = None, without: tuple[str, ...] = ()) -> None:
+        super().__init__((table, without), (), 0, 1)
+
+
+class Let(Expr):
+    """An expression that may be computed once where it is used several times (`common_subexpressions`).
+
+    There is one such node for equal expressions, so nodes that share it are compared without looking inside.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, expr: Expr) -> None:
+        super().__init__((), (expr,), NAMED, -2)
+
+    @property
+    def expr(self) -> Expr:
+        return self.args[0]
+
+    def with_args(self, args: tuple[Expr, ...]) -> Expr:
+        return let(args[0])
+
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+
+_lets: WeakValueDictionary[Expr, Let] = WeakValueDictionary()
+
+
+def let(expr: Expr) -> Expr:
+    """The expression, to be shared where it is used twice; columns and constants stand for themselves."""
+    inner = expr.args[0] if isinstance(expr, Cast) else expr
+    if isinstance(inner, Column | Literal | Let) and (inner is expr or not isinstance(inner, Let)):
+        return expr
+    found = _lets.get(expr)
+    return _lets.setdefault(expr, Let(expr)) if found is None else found
+
+
+def lifted(value: Operand) -> Expr:
+    """A node; of an integer its constant in the smallest type that holds it."""
+    if isinstance(value, Expr):
+        return value
+    type = "INT" if -_INT <= value < _INT else "BIGINT" if -_BIGINT <= value < _BIGINT else "DECIMAL"
+    return Literal(value, type)
+
+
+def rewritten(expr: Expr, change: Callable[[Expr], Expr | None], known: dict[Expr, Expr] | None = None) -> Expr:
+    """The expression with every part for which `change` gives another one replaced by that."""
+    known = {} if known is None else known
+    if expr not in known:
+        found = change(expr)
+        if found is None:
+            args = tuple(rewritten(arg, change, known) for arg in expr.args)
+            found = expr if all(map(_is, args, expr.args)) else expr.with_args(args)
+        known[expr] = found
+    return known[expr]
+
+
+def _is(one: object, other: object) -> bool:
+    return one is other
+
+
+class From:
+    """An item of FROM. It has an alias where columns are read by it."""
+
+    __slots__ = ("facts",)
+
+    facts: int
+
+    def called(self, alias: str) -> From:
+        """The same under another alias."""
+        raise NotImplementedError
+
+
+class Table(From):
+    """A table or view."""
+
+    __slots__ = ("alias", "name")
+
+    def __init__(self, name: str, alias: str | None = None) -> None:
+        self.name, self.alias, self.facts = name, alias, 0
+
+    def called(self, alias: str) -> From:
+        return Table(self.name, alias)
+
+
+class Derived(From):
+    """The rows of a query."""
+
+    __slots__ = ("alias", "query")
+
+    def __init__(self, query: Query, alias: str = "t") -> None:
+        self.query, self.alias, self.facts = query, alias, query.facts
+
+    def called(self, alias: str) -> From:
+        return Derived(self.query, alias)
+
+
+class Values(From):
+    """Rows that are written out."""
+
+    __slots__ = ("alias", "columns", "rows")
+
+    def __init__(self, rows: Sequence[tuple[Expr, ...]], columns: tuple[str, ...], alias: str = "t") -> None:
+        self.rows, self.columns, self.alias, self.facts = tuple(rows), columns, alias, 0
+
+    def called(self, alias: str) -> From:
+        return Values(self.rows, self.columns, alias)
+
+
+class Numbers(From):
+    """So many rows, and what is in them does not matter."""
+
+    __slots__ = ("count",)
+
+    def __init__(self, count: int) -> None:
+        self.count, self.facts = count, 0
+
+
+class Join(From):
+    """Two items joined; `kind` is JOIN, LEFT JOIN, LEFT SEMI JOIN or LEFT ANTI JOIN."""
+
+    __slots__ = ("kind", "left", "on", "right")
+
+    def __init__(self, left: From, right: From, on: Expr | None, kind: str = "JOIN") -> None:
+        self.left, self.right, self.on, self.kind = left, right, on, kind
+        self.facts = left.facts | right.facts | (0 if on is None else on.facts & _OF_QUERIES)
+
+
+class Query:
+    """Rows: a SELECT or a union of them."""
+
+    __slots__ = ("facts",)
+
+    facts: int
+
+    @property
+    def volatile(self) -> bool:
+        """Whether it may have other rows each time that it is read, by UUID() or by LIMIT."""
+        return bool(self.facts & VOLATILE)
+
+    @property
+    def holds_always(self) -> bool:
+        """Whether some of its rows have the bounds of what holds always."""
+        return bool(self.facts & ALWAYS)
+
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        """The names of its columns, None where they are not written out."""
+        raise NotImplementedError
+
+
+UNIT = Alias(Literal(1, "INT"), ".unit")  # a relation of no columns still has rows, hence the constant
+
+
+class Select(Query):
+    """SELECT items FROM source, and what else it may have. `hints` are for the one who plans it: a name and its
+    arguments. `spread`: expressions by which rows are distributed to tasks."""
+
+    __slots__ = (
+        "distinct", "group", "having", "hints", "items", "limit", "offset", "order", "source", "spread", "where",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        items: Iterable[Expr],
+        source: From | Query | None = None,
+        where: Expr | None = None,
+        *,
+        group: Sequence[Expr] = (),
+        having: Expr | None = None,
+        order: Sequence[Expr] = (),
+        limit: int | None = None,
+        offset: int = 0,
+        distinct: bool = False,
+        hints: Sequence[Hint] = (),
+        spread: Sequence[Expr] = (),
+    ) -> None:
+        self.items = tuple(items) or (UNIT,)
+        self.source = Derived(source) if isinstance(source, Query) else source
+        self.where, self.group, self.having, self.order = where, tuple(group), having, tuple(order)
+        self.limit, self.offset, self.distinct = limit, offset, distinct
+        self.hints, self.spread = tuple(hints), tuple(spread)
+        facts = VOLATILE if limit is not None or offset else 0
+        for expr in self.expressions:
+            facts |= expr.facts
+        self.facts = (facts & _OF_QUERIES) | (0 if self.source is None else self.source.facts)
+
+    def spread_by(self, keys: Sequence[Expr]) -> Select:
+        """The same rows, those with equal keys in one task."""
+        return Select(
+            self.items, self.source, self.where, group=self.group, having=self.having, order=self.order,
+            limit=self.limit, offset=self.offset, distinct=self.distinct, hints=self.hints, spread=keys,
+        )  # fmt: skip
+
+    @property
+    def expressions(self) -> Iterable[Expr]:
+        yield from self.items
+        yield from (test for test in (self.where, self.having) if test is not None)
+        yield from (*self.group, *self.order, *self.spread)
+
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        names = tuple(item.name for item in self.items if isinstance(item, Column | Alias))
+        return names if len(names) == len(self.items) else None
+
+
+class Union(Query):
+    """The rows of several queries; `all` with duplicates."""
+
+    __slots__ = ("all", "parts")
+
+    def __init__(self, parts: Iterable[Query], all: bool = True) -> None:
+        self.parts, self.all = tuple(parts), all
+        self.facts = 0
+        for part in self.parts:
+            self.facts |= part.facts
+
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        return self.parts[0].columns
+
+
+Hint = tuple[str, tuple[Operand | str, ...]]
+"""A hint of SELECT: its name and what it is about, which are aliases of tables, numbers and columns."""
