@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 
 from pyoxigraph import Literal
 
+from penstock.algebra.durations import lengths
 from penstock.algebra.expressions import Term
 from penstock.compile import sql
 from penstock.compile.expressions import term_columns
@@ -128,9 +130,8 @@ def of_term(term: Term) -> Value:
         return Truth(sql.TRUE if term.value == "true" else sql.FALSE)
     local = datatype.removeprefix(term_encoding.XSD)
     if local.lower().endswith("duration"):
-        from penstock.compile.expressions.functions.durations import constant  # which is made of values itself
-
-        return constant(term) or Node(encoded)
+        found = lengths(term)
+        return Node(encoded) if found is None else Length(sql.long(found[0]), sql.long(found[1]), encoded)
     return _constant_number(term.value, local, encoded) if local in _KIND_OF else Node(encoded)
 
 
@@ -176,16 +177,17 @@ def number(value: Value) -> Number:
     return Number(INTEGER, sql.null(EXACT), None)
 
 
+@lru_cache(maxsize=1024)
 def _read_number(term: Expr) -> Number:
     """One regular expression checks the datatype and the form and finds the digits; what does not match is none.
 
     The ends of the strings are compared first, which spares most rows all expressions but one.
     """
-    double, float_ = (sql.call("endswith", term, sql.text(_TYPE_ENDS[k])) for k in (DOUBLE, FLOAT))
-    exact = sql.when(~double, _found(term, _EXACT_TERM).cast(EXACT))
+    double, float_ = (sql.call("endswith", term, _ENDS[k]) for k in (DOUBLE, FLOAT))
+    exact = sql.when(~double, _found(term, _EXACT_FORM).cast(EXACT))
     real = sql.case(
-        (double, _found(term, _term_form(DOUBLE)).cast("DOUBLE")),
-        (float_, single(_found(term, _term_form(FLOAT)))),
+        (double, _found(term, _REAL_FORMS[DOUBLE]).cast("DOUBLE")),
+        (float_, single(_found(term, _REAL_FORMS[FLOAT]))),
     )
     return Number(let(_kind(term)), let(exact), let(real), term)
 
@@ -201,17 +203,20 @@ def single(real: Expr) -> Expr:
     return real.cast("FLOAT").cast("DOUBLE")
 
 
-def _found(term: Expr, form: str) -> Expr:
-    return sql.call("regexp_extract", term, sql.text(form), 1)
+def _found(term: Expr, form: Expr) -> Expr:
+    return sql.call("regexp_extract", term, form, 1)
 
 
 def _kind(term: Expr) -> Expr:
     """The common types by one comparison each, the rarer integers by one expression."""
-    common = ((sql.call("endswith", term, sql.text(end)), k) for k, end in _TYPE_ENDS.items())
-    return sql.case(*common, (term.rlike(sql.text(_tail_form(INTEGER))), INTEGER))
+    common = ((sql.call("endswith", term, end), k) for k, end in _ENDS.items())
+    return sql.case(*common, (term.rlike(_INTEGER_TAIL), INTEGER))
 
 
 _TYPE_ENDS = {kind: term_encoding.tail_of(name) for kind, name in KIND_NAMES.items()}
+_ENDS = {kind: sql.text(end) for kind, end in _TYPE_ENDS.items()}
+_EXACT_FORM, _INTEGER_TAIL = sql.text(_EXACT_TERM), sql.text(_tail_form(INTEGER))
+_REAL_FORMS = {kind: sql.text(_term_form(kind)) for kind in (FLOAT, DOUBLE)}
 
 
 def term(value: Value) -> Expr:

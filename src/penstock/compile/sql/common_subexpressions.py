@@ -41,10 +41,9 @@ class _Columns:
     levels: dict[Let, int] = field(default_factory=dict)  # of those that are columns
     names: dict[Let, str] = field(default_factory=dict)
     inside: dict[Let, int] = field(default_factory=dict)  # the highest level that an expression reads, -1 for none
-    known: dict[Expr, Expr] = field(default_factory=dict)
 
     def lowered(self, expr: Expr) -> Expr:
-        return rewritten(expr, self._lowered, self.known)
+        return rewritten(expr, self._lowered)
 
     def _lowered(self, expr: Expr) -> Expr | None:
         if not expr.facts & NAMED:

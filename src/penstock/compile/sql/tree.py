@@ -7,6 +7,7 @@ made: whether it is volatile, calls an Arrow function, reads the left or the rig
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from operator import is_
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -388,20 +389,18 @@ def lifted(value: Operand) -> Expr:
     return Literal(value, type)
 
 
-def rewritten(expr: Expr, change: Callable[[Expr], Expr | None], known: dict[Expr, Expr] | None = None) -> Expr:
+def rewritten(expr: Expr, change: Callable[[Expr], Expr | None], known: dict[Let, Expr] | None = None) -> Expr:
     """The expression with every part for which `change` gives another one replaced by that."""
     known = {} if known is None else known
-    if expr not in known:
-        found = change(expr)
-        if found is None:
-            args = tuple(rewritten(arg, change, known) for arg in expr.args)
-            found = expr if all(map(_is, args, expr.args)) else expr.with_args(args)
+    if isinstance(expr, Let) and expr in known:
+        return known[expr]
+    found = change(expr)
+    if found is None:
+        args = tuple([rewritten(arg, change, known) for arg in expr.args])
+        found = expr if all(map(is_, args, expr.args)) else expr.with_args(args)
+    if isinstance(expr, Let):
         known[expr] = found
-    return known[expr]
-
-
-def _is(one: object, other: object) -> bool:
-    return one is other
+    return found
 
 
 class From:

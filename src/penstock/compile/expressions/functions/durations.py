@@ -1,6 +1,6 @@
 """Lengths of time: xsd:duration and xsd:dayTimeDuration as microseconds.
 
-Months have no one length: a constant with months lies between a shortest and a longest (`algebra.durations`), and
+Months have no one length: a constant with months lies between a shortest and a longest (`values.of_term`), and
 what lies between those cannot be compared with it.
 """
 
@@ -11,16 +11,12 @@ from collections.abc import Callable
 from functools import reduce
 from operator import add
 
-from pyoxigraph import Literal
-
-from penstock.algebra.durations import lengths
 from penstock.compile import sql
-from penstock.compile.expressions import term_columns
 from penstock.compile.expressions.values import Length, Node, Value, term
 from penstock.compile.sql import Expr, let
 from penstock.model import term_encoding
 
-__all__ = ["compare", "constant", "length"]
+__all__ = ["compare", "length"]
 
 _UNITS = (86_400_000_000, 3_600_000_000, 60_000_000, 1_000_000)
 _TERM = (
@@ -28,12 +24,6 @@ _TERM = (
     + re.escape(term_encoding.XSD)
     + "(?:duration|dayTimeDuration)>$"
 )
-
-
-def constant(literal: Literal) -> Length | None:
-    """The length that a literal of a query denotes; None if it is none."""
-    found = lengths(literal)
-    return None if found is None else Length(sql.long(found[0]), sql.long(found[1]), term_columns.constant(literal))
 
 
 def length(value: Value) -> Length:

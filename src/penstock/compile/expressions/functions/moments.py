@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from penstock.compile import sql
 from penstock.compile.expressions import term_columns
@@ -41,6 +42,7 @@ class Moment:
         return sql.when(alike & (zones | apart), self.micros.compared(symbol, other.micros))
 
 
+@lru_cache(maxsize=1024)
 def moment(encoded: Expr) -> Moment:
     """The moment of an encoded term; NULL where it is none."""
     date_time, date = (sql.text(_term_form(d)) for d in ("dateTime", "date"))
