@@ -18,6 +18,7 @@ from penstock.compile import notes, sql
 from penstock.compile.context import Context, Universe
 from penstock.compile.expressions import term_columns, timestamps
 from penstock.compile.operators import joins, query_family
+from penstock.compile.operators.compile_operator import compiles
 from penstock.compile.operators.physical.semijoin_reduction import (
     Candidates,
     SelectiveTerms,
@@ -36,6 +37,7 @@ from penstock.optimise.statics import connected
 _TS = sql.column("t", "ts")
 
 
+@compiles(ops.Bgp)
 def compile_bgp(op: ops.Bgp, context: Context, known: Candidates) -> Relation:
     if not op.patterns:
         return unit()

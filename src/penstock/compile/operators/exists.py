@@ -16,8 +16,8 @@ from penstock.algebra.substitute import rename
 from penstock.compile import sql
 from penstock.compile.context import Context, Universe
 from penstock.compile.expressions.expressions import condition
-from penstock.compile.operators import joins
-from penstock.compile.operators.events import complex_events
+from penstock.compile.operators import interval_operators, joins
+from penstock.compile.operators.compile_operator import compile_op, scope
 from penstock.compile.relation import ENDS, KEY, Relation, is_parameter, select
 from penstock.compile.sql import Select
 
@@ -46,8 +46,6 @@ def filtered(relation: Relation, test: Expr, context: Context) -> Relation:
 
 
 def _where(relation: Relation, parts: tuple[Expr, ...], marks: Marks, context: Context) -> Relation:
-    from penstock.compile.operators.operators import scope
-
     around = scope(relation, context, marks)
     return relation.where(sql.all_of(condition(part, around) for part in parts))
 
@@ -93,10 +91,8 @@ def _mark(relation: Relation, pattern: ops.Op, mark: str, before: tuple[str, ...
 def _semi(relation: Relation, pattern: ops.Op, context: Context, anti: bool) -> Relation:
     outer = frozenset(Var(v) for v in relation.vars if not is_parameter(v))
     if join_is_enough(pattern, outer):
-        from penstock.compile.operators.operators import apart, compile_op, partnered
-
-        relation, right = apart(relation, compile_op(pattern, context).plain(), context)
-        return partnered(relation, right, joins.partners(relation, right), anti)
+        relation, right = interval_operators.apart(relation, compile_op(pattern, context).plain(), context)
+        return interval_operators.partnered(relation, right, joins.partners(relation, right), anti)
     relation = context.plan.once(relation)
     unsure = [v for v in relation.vars if v in _read_by(pattern) and v not in relation.certain]
     if unsure:
@@ -120,7 +116,7 @@ def _substituted(relation: Relation, pattern: ops.Op, context: Context, anti: bo
     values = Select([sql.alias(sql.name(v), key) for v, key in keys.items()], relation.sql, distinct=True)
     inner = context.with_universe(Universe(tuple(keys.values()), values))
     right = _compile(rename(pattern, {Var(v): Var(key) for v, key in keys.items()}), inner)
-    complex_events.settled(relation, right, context)
+    interval_operators.judged(relation, right, context)
     relation = context.expand(relation, right.keys - set(keys.values()))
     agree = [sql.column("l", v).eq(sql.column("r", key)) for v, key in keys.items() if key in right.vars]
     around = [joins.compatible(relation, right)] if joins.shared(relation, right) else []
@@ -128,8 +124,6 @@ def _substituted(relation: Relation, pattern: ops.Op, context: Context, anti: bo
 
 
 def _compile(pattern: ops.Op, context: Context) -> Relation:
-    from penstock.compile.operators.operators import compile_op
-
     return context.pointwise(compile_op(pattern, context).plain())
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from penstock.compile import sql
+from penstock.compile.context import Context
 from penstock.compile.operators import joins
-from penstock.compile.relation import FROM, TO, Relation, nothing
+from penstock.compile.relation import ENDS, FROM, INSTANT, TO, Relation, nothing
 from penstock.compile.sql import Expr, Over, Query, Select
 
 _ROW, _BEGIN, _END, _REACH, _LAST = ".sweep", ".begin", ".end", ".reach", ".last"
@@ -20,6 +21,34 @@ _UNMET = sql.coalesce(sql.name(_REACH), _FROM)  # until when, at least, a row's 
 
 def can(left: Relation, right: Relation) -> bool:
     return left.timed and right.timed
+
+
+def apart(left: Relation, right: Relation, context: Context) -> tuple[Relation, Relation]:
+    """Both sides of an operator that takes rows of the left one away: on intervals, or instant by instant."""
+    judged(left, right, context)
+    left = context.expand(left, right.keys)
+    if can(left, right):
+        return left, right
+    right = context.pointwise(right)
+    return context.expand(left, right.keys), right
+
+
+def judged(left: Relation, right: Relation, context: Context) -> None:
+    """Check that rows of `right` take none of `left` away that never ended, unless time is looked at.
+
+    A row with an end is judged then, whatever comes later. One of the background is judged when that ends which it is
+    joined with further up. `events.needs_instants` has decided so before anything was compiled.
+    """
+    instants = any(INSTANT in universe.keys for universe in context.universes)
+    timeless = context.plan.streaming is not None and not instants
+    assert not (timeless and ENDS in right.vars and ENDS not in left.certain), "judged without looking at time"
+
+
+def partnered(left: Relation, right: Relation, on: Expr, anti: bool) -> Relation:
+    """The rows of `left` that have a partner, or with `anti` none; on intervals: for as long as that is so."""
+    if not can(left, right):
+        return joins.semi(left, right, on, anti)
+    return without(left, right, on) if anti else with_partner(left, right, on)
 
 
 def without(left: Relation, right: Relation, on: Expr) -> Relation:

@@ -9,12 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from penstock.compile import notes, sql
 from penstock.compile.operators.physical import time_buckets
 from penstock.compile.relation import ENDS, FROM, INSTANT, STARTS, TO, Relation, is_time, nothing
 from penstock.compile.sql import Column, Derived, Expr, Hint, Join, Select, lets_in, rewritten
 from penstock.model.span import Span
+
+if TYPE_CHECKING:
+    from penstock.compile.context import Context
 
 HASHED: Hint = ("SHUFFLE_HASH", ("r",))
 SURELY_FEW = 10_000  # elements that are sent to all others
@@ -56,6 +60,14 @@ def _rows(relation: Relation) -> float:
 
 def shared(left: Relation, right: Relation) -> tuple[str, ...]:
     return tuple(v for v in left.vars if v in right.vars and not is_time(v))
+
+
+def together(left: Relation, right: Relation, context: Context) -> tuple[Relation, Relation]:
+    """Both sides as a join takes them. An instant is compared with an interval only where variables narrow it down."""
+    left, right = left.plain(), right.plain()
+    if INSTANT in left.keys ^ right.keys and not shared(left, right):
+        return context.pointwise(left), context.pointwise(right)
+    return left, right
 
 
 def compatible(left: Relation, right: Relation) -> Expr:

@@ -1,201 +1,83 @@
-"""Operators of the algebra as relations: one short function each, in one table."""
+"""Operators of the algebra as relations: one short function each. Those of patterns, paths, events, OPTIONAL and
+materialised views are in their own files, which register them when they are imported."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
 from functools import reduce
-from typing import Any
 
 from penstock.algebra import ops
-from penstock.algebra.expressions import Call, Const, Expr, Var, walk
-from penstock.algebra.known_types import counts
+from penstock.algebra.expressions import Call, Const, Expr, Var
 from penstock.algebra.scope import conjuncts, references, visible
-from penstock.compile import notes, sql
+from penstock.compile import sql
 from penstock.compile.context import Context, EachGraph, NamedGraph, Universe
 from penstock.compile.expressions import term_order, timestamps
-from penstock.compile.expressions.expressions import Scope, asks_now, condition, needs_row, value
-from penstock.compile.expressions.functions.terms import UUID
+from penstock.compile.expressions.expressions import value
 from penstock.compile.expressions.values import term
-from penstock.compile.operators import aggregation, bgp, exists, interval_operators, joins, modifiers, paths
+from penstock.compile.operators import aggregation, bgp, exists, interval_operators, joins, modifiers, optional, paths
+from penstock.compile.operators.compile_operator import compile_op, compiles, identified, scope, with_outer, with_row
 from penstock.compile.operators.events import complex_events
-from penstock.compile.operators.physical.semijoin_reduction import (
-    Candidates,
-    any_term,
-    from_sibling,
-    narrowed_by,
-    projected,
-)
-from penstock.compile.operators.physical.static_view import compile_static_view
-from penstock.compile.relation import (
-    ENDS,
-    INSTANT,
-    KEY,
-    STARTS,
-    Ordering,
-    Relation,
-    is_key,
-    is_stamp,
-    is_time,
-    select,
-    table,
-)
+from penstock.compile.operators.physical import static_view
+from penstock.compile.operators.physical.semijoin_reduction import Candidates, from_sibling, narrowed_by, projected
+from penstock.compile.relation import ENDS, KEY, STARTS, Ordering, Relation, is_key, is_stamp, is_time, select, table
 from penstock.compile.sql import Query, Select
 from penstock.model import term_encoding
 
+__all__ = ["compile_op", "identified"]
 
-def compile_op(op: ops.Op, context: Context, known: Candidates = any_term) -> Relation:
-    """The relation of a pattern. Rows with other terms than those that are known of a variable may be left out: what
-    the pattern is joined with has none of them."""
-    shared = None if context.plan.shared is None else context.plan.shared(op, context)
-    narrowed = isinstance(op, _NARROWED)
-    relation = _OPERATORS[type(op)](op, context, *((known,) if narrowed else ())) if shared is None else shared
-    notes.compiled(op, relation)
-    counted = frozenset(var.name for var in counts(op)) - relation.keys
-    return replace(relation, counts=counted, found=relation.found if narrowed else {})
+OTHERS = (complex_events, static_view, optional, paths, bgp)  # the files that register further operators
 
 
-def scope(relation: Relation, context: Context, marks: dict[Any, sql.Expr] | None = None) -> Scope:
-    columns: dict[str, sql.Expr] = {v: sql.name(v) for v in relation.vars}
-    return Scope(columns, context.plan.base, context.plan.now, _row(relation), marks or {}, relation.counts)
-
-
-def _row(relation: Relation) -> sql.Expr | None:
-    return None if relation.row is None else sql.name(relation.row)
-
-
-def with_outer(relation: Relation, exprs: tuple[Expr, ...], context: Context) -> Relation:
-    """The relation with the keys that the expressions read from the solutions around it, and NOW() from the instant."""
-    outer = {v.name for expr in exprs for v in references(expr) if is_key(v.name) and not v.parameter}
-    outer |= {name for expr in exprs for name in _parameters(expr)}
-    if context.plan.streaming is not None and any(asks_now(expr) for expr in exprs):
-        outer.add(INSTANT)
-    return context.expand(relation, frozenset(outer - set(relation.vars)) | relation.keys) if outer else relation
-
-
-def _parameters(expr: Expr) -> frozenset[str]:
-    """The parameters that an expression reads itself; the pattern of an EXISTS finds its own."""
-    return frozenset(part.name for part in walk(expr) if isinstance(part, Var) and part.parameter)
-
-
-def _table(op: ops.Table, context: Context) -> Relation:
+@compiles(ops.Table)
+def _table(op: ops.Table, context: Context, known: Candidates) -> Relation:
     rows = [tuple(None if cell is None else term_encoding.encode(cell) for cell in row) for row in op.rows]
     return replace(context.settle(table(tuple(v.name for v in op.vars), rows)), kept=len(rows))
 
 
+@compiles(ops.Join)
 def _join(op: ops.Join, context: Context, known: Candidates) -> Relation:
     """What is looked up on one side says what can be of use on the other, so parts that were answered come first."""
     first, second = (op.right, op.left) if isinstance(op.right, ops.StaticView) else (op.left, op.right)
     one = compile_op(first, context, from_sibling(second, context, known))
     other = compile_op(second, context, narrowed_by(one, from_sibling(first, context, known)))
-    left, right = together(*((other, one) if first is op.right else (one, other)), context)
+    left, right = joins.together(*((other, one) if first is op.right else (one, other)), context)
     joined = joins.join(left, right, joins.way(left, right, context.many), context.span)
     return replace(joined, found={**left.found, **right.found})
 
 
-def together(left: Relation, right: Relation, context: Context) -> tuple[Relation, Relation]:
-    """Both sides as a join takes them. An instant is compared with an interval only where variables narrow it down."""
-    left, right = left.plain(), right.plain()
-    if INSTANT in left.keys ^ right.keys and not joins.shared(left, right):
-        return context.pointwise(left), context.pointwise(right)
-    return left, right
-
-
-Order = Callable[[Relation, Relation], list[sql.Expr]]
-
-
-def _left_join(op: ops.LeftJoin, context: Context) -> Relation:
-    return optional(op.left, op.right, op.condition, joins.so_far, context)
-
-
-def optional(left_op: ops.Op, right_op: ops.Op, test: Expr | None, order: Order, context: Context) -> Relation:
-    """What both make together where they are in order and the condition holds, and the left side where they do not."""
-    left, right = apart(compile_op(left_op, context).plain(), compile_op(right_op, context).plain(), context)
-    if test is None:
-        return _optional(left, right, None, order)
-    left = with_outer(left, (test,), context)
-    if exists.found_in(test) or needs_row(test):
-        return _optional_by_parts(left, right, test, order, context)
-    on = condition(test, Scope(joins.merged(left, right), context.plan.base, context.plan.now))
-    if on.calls_arrow:  # which Spark does not do in the condition of a join
-        return _optional_by_parts(left, right, test, order, context)
-    return _optional(left, right, on, order)
-
-
-def apart(left: Relation, right: Relation, context: Context) -> tuple[Relation, Relation]:
-    """Both sides of an operator that takes rows of the left one away: on intervals, or instant by instant."""
-    complex_events.settled(left, right, context)
-    left = context.expand(left, right.keys)
-    if interval_operators.can(left, right):
-        return left, right
-    right = context.pointwise(right)
-    return context.expand(left, right.keys), right
-
-
-def _optional(left: Relation, right: Relation, condition: sql.Expr | None, order: Order) -> Relation:
-    left, right, on = joins.on_condition(left, right, condition, order(left, right))
-    return (
-        interval_operators.optional(left, right, on)
-        if interval_operators.can(left, right)
-        else joins.left_join(left, right, on)
-    )
-
-
-def _optional_by_parts(left: Relation, right: Relation, test: Expr, order: Order, context: Context) -> Relation:
-    """Where no join can have the condition (EXISTS, an Arrow function): the partners first, then who has none.
-
-    A partner may bind what the left side left open, so it carries along what the left side had.
-    """
-    right = context.pointwise(right)
-    left = context.plan.once(context.expand(left, right.keys))
-    had = {v: context.plan.fresh(".had") for v in left.vars}
-    copies = [sql.alias(sql.name(v), copy) for v, copy in had.items()]
-    copied = replace(left, sql=select([*map(sql.name, left.vars), *copies], left.sql), vars=(*left.vars, *had.values()))
-    partners = _filtered(joins.join(copied, right, order=order(left, right)), test, context)
-    left = context.expand(left, partners.keys)
-    alike = ((v, had.get(v, v)) for v in left.vars if v in partners.vars)
-    same = sql.all_of(sql.column("l", v).same(sql.column("r", copy)) for v, copy in alike)
-    both = joins.union(partners, joins.semi(left, partners, same, anti=True))
-    vars = tuple(v for v in both.vars if v not in had.values())
-    return replace(both, sql=select(map(sql.name, vars), both.sql), vars=vars)
-
-
-def _union(op: ops.Union, context: Context) -> Relation:
+@compiles(ops.Union)
+def _union(op: ops.Union, context: Context, known: Candidates) -> Relation:
     left, right = compile_op(op.left, context).plain(), compile_op(op.right, context).plain()
     keys = left.keys | right.keys
     return joins.union(context.expand(left, keys), context.expand(right, keys))
 
 
-def _minus(op: ops.Minus, context: Context) -> Relation:
-    left, right = apart(compile_op(op.left, context), compile_op(op.right, context).plain(), context)
+@compiles(ops.Minus)
+def _minus(op: ops.Minus, context: Context, known: Candidates) -> Relation:
+    left, right = interval_operators.apart(compile_op(op.left, context), compile_op(op.right, context).plain(), context)
     named = {v.name for v in visible(op.left) & visible(op.right)}
     common = [v for v in joins.shared(left, right) if v in named]
-    return partnered(left, right, joins.excluding(left, right, common), anti=True) if common else left
+    return (
+        interval_operators.partnered(left, right, joins.excluding(left, right, common), anti=True) if common else left
+    )
 
 
-def partnered(left: Relation, right: Relation, on: sql.Expr, anti: bool) -> Relation:
-    """The rows of `left` that have a partner, or with `anti` none; on intervals: for as long as that is so."""
-    if not interval_operators.can(left, right):
-        return joins.semi(left, right, on, anti)
-    return interval_operators.without(left, right, on) if anti else interval_operators.with_partner(left, right, on)
-
-
-def _filter(op: ops.Filter, context: Context) -> Relation:
+@compiles(ops.Filter)
+def _filter(op: ops.Filter, context: Context, known: Candidates) -> Relation:
     below = replace(context, equated=context.equated or any(map(_equates, conjuncts(op.condition))))
-    return _filtered(with_outer(compile_op(op.pattern, below), (op.condition,), context), op.condition, context)
+    relation = with_outer(compile_op(op.pattern, below), (op.condition,), context)
+    return exists.filtered(with_row(relation, (op.condition,), context), op.condition, context)
 
 
 def _equates(part: Expr) -> bool:
     return isinstance(part, Call) and part.name in ("=", "SAMETERM") and all(map(references, part.args))
 
 
-def _filtered(relation: Relation, test: Expr, context: Context) -> Relation:
-    return exists.filtered(_with_row(relation, (test,), context), test, context)
-
-
-def _extend(op: ops.Extend, context: Context) -> Relation:
+@compiles(ops.Extend)
+def _extend(op: ops.Extend, context: Context, known: Candidates) -> Relation:
     relation = with_outer(compile_op(op.pattern, context), (op.expression,), context)
-    relation = _with_row(relation, (op.expression,), context)
+    relation = with_row(relation, (op.expression,), context)
     marked, marks = exists.marked(relation, op.expression, context)
     var = op.var.name if op.var.name not in marked.vars else context.plan.fresh(".again")
     bound = sql.alias(term(value(op.expression, scope(marked, context, marks))), var)
@@ -216,21 +98,8 @@ def _surely_bound(expr: Expr, relation: Relation) -> bool:
     return isinstance(expr, Const) or (isinstance(expr, Var) and expr.name in relation.certain)
 
 
-def _with_row(relation: Relation, exprs: tuple[Expr, ...], context: Context) -> Relation:
-    """The relation with what BNODE(…) in the expressions needs, if it stands there."""
-    return identified(relation, context) if any(map(needs_row, exprs)) else relation
-
-
-def identified(relation: Relation, context: Context) -> Relation:
-    """The relation with a column that is unique to each row."""
-    if relation.row is not None:
-        return relation
-    row = context.plan.fresh(".row")
-    items = [*map(sql.name, relation.columns), sql.alias(UUID, row)]
-    return replace(relation, sql=select(items, relation.sql), row=row)
-
-
-def _graph(op: ops.Graph, context: Context) -> Relation:
+@compiles(ops.Graph)
+def _graph(op: ops.Graph, context: Context, known: Candidates) -> Relation:
     if not isinstance(op.name, Var):
         graph = term_encoding.encode(op.name)
         relation = compile_op(op.pattern, context.in_graph(NamedGraph(graph)))
@@ -250,6 +119,7 @@ def _graph_names(key: str, context: Context) -> Query:
     return Select([sql.STAR], parts, distinct=True)
 
 
+@compiles(ops.InWindow)
 def _in_window(op: ops.InWindow, context: Context, known: Candidates) -> Relation:
     """With a variable: each named window in turn."""
     if not isinstance(op.name, Var):
@@ -266,6 +136,7 @@ def _named_window(pattern: ops.Op, name: str, var: str, context: Context) -> Rel
     return joins.join(relation, table((var,), [(name,)]))
 
 
+@compiles(ops.WindowOverride)
 def _overridden(op: ops.WindowOverride, context: Context, known: Candidates) -> Relation:
     return compile_op(op.pattern, context.overridden(op.tag), known)
 
@@ -280,6 +151,7 @@ def _name_graph(relation: Relation, key: str, var: str) -> Relation:
     return replace(relation, sql=source, vars=(*vars, var), certain=relation.certain - {key} | {var})
 
 
+@compiles(ops.Project)
 def _project(op: ops.Project, context: Context, known: Candidates) -> Relation:
     vars = tuple(v.name for v in op.vars if not v.parameter)
     inside = compile_op(op.pattern, context, projected(op.vars, known))
@@ -300,21 +172,24 @@ def _kept_time(op: ops.Project, context: Context) -> Callable[[str], bool]:
     return lambda v: is_time(v) and v not in dropped and (not is_stamp(v) or timestamps.variable(v) in wanted)
 
 
-def _distinct(op: ops.Distinct, context: Context) -> Relation:
+@compiles(ops.Distinct)
+def _distinct(op: ops.Distinct, context: Context, known: Candidates) -> Relation:
     relation = compile_op(op.pattern, context)
     simple = relation.timed and not relation.order and not any(map(is_stamp, relation.vars))
     return interval_operators.distinct(relation.plain()) if simple else modifiers.distinct(context.pointwise(relation))
 
 
-def _reduced(op: ops.Reduced, context: Context) -> Relation:
+@compiles(ops.Reduced)
+def _reduced(op: ops.Reduced, context: Context, known: Candidates) -> Relation:
     return compile_op(op.pattern, context)
 
 
-def _order_by(op: ops.OrderBy, context: Context) -> Relation:
+@compiles(ops.OrderBy)
+def _order_by(op: ops.OrderBy, context: Context, known: Candidates) -> Relation:
     """Sort keys become hidden columns; the sort itself happens where the order is used, under LIMIT or at the end."""
     exprs = tuple(c.expression for c in op.conditions)
     relation = with_outer(compile_op(op.pattern, context), exprs, context)
-    relation = _with_row(relation, exprs, context)
+    relation = with_row(relation, exprs, context)
     marked, marks = exists.marked_all(relation, exprs, context)
     around = scope(marked, context, marks)
     order = tuple(Ordering(context.plan.fresh(".order"), c.descending) for c in op.conditions)
@@ -323,56 +198,25 @@ def _order_by(op: ops.OrderBy, context: Context) -> Relation:
     return replace(marked, sql=source, order=order + marked.order)
 
 
-def _slice(op: ops.Slice, context: Context) -> Relation:
+@compiles(ops.Slice)
+def _slice(op: ops.Slice, context: Context, known: Candidates) -> Relation:
     return modifiers.part(context.pointwise(compile_op(op.pattern, context)), op.offset, op.limit)
 
 
-def _group(op: ops.Group, context: Context) -> Relation:
+@compiles(ops.Group)
+def _group(op: ops.Group, context: Context, known: Candidates) -> Relation:
     arguments = tuple(a.argument for _, a in op.aggregates if a.argument is not None)
     relation = with_outer(compile_op(op.pattern, context).plain(), arguments, context)
     relation = context.expand(relation, frozenset(k.name for k in op.keys if is_key(k.name)))
-    relation = _with_row(relation, arguments, context)
+    relation = with_row(relation, arguments, context)
     marked, marks = exists.marked_all(relation, arguments, context)
     return aggregation.group(op, marked, scope(marked, context, marks), context)
 
 
-def _annotate(op: ops.Annotate, context: Context) -> Relation:
+@compiles(ops.Annotate)
+def _annotate(op: ops.Annotate, context: Context, known: Candidates) -> Relation:
     arguments = () if op.aggregate.argument is None else (op.aggregate.argument,)
     relation = with_outer(context.pointwise(compile_op(op.pattern, context).plain()), arguments, context)
-    relation = _with_row(relation, arguments, context)
+    relation = with_row(relation, arguments, context)
     marked, marks = exists.marked_all(relation, arguments, context)
     return aggregation.annotate(op, marked, scope(marked, context, marks))
-
-
-def _path(op: ops.Path, context: Context) -> Relation:
-    return paths.compile_path(op, context)
-
-
-# These use what is known, or pass it on.
-_NARROWED = (ops.Bgp, ops.InWindow, ops.Join, ops.StaticView, ops.WindowOverride, ops.Project)
-_OPERATORS: dict[type[ops.Op], Callable[..., Relation]] = {
-    ops.Annotate: _annotate,
-    ops.Bgp: bgp.compile_bgp,
-    ops.Distinct: _distinct,
-    ops.Equals: complex_events.simultaneous,
-    ops.EqualsOptional: complex_events.simultaneous_optional,
-    ops.Extend: _extend,
-    ops.Filter: _filter,
-    ops.Graph: _graph,
-    ops.Group: _group,
-    ops.InWindow: _in_window,
-    ops.Join: _join,
-    ops.StaticView: compile_static_view,
-    ops.LeftJoin: _left_join,
-    ops.Minus: _minus,
-    ops.OptionalSeq: complex_events.sequence_optional,
-    ops.OrderBy: _order_by,
-    ops.WindowOverride: _overridden,
-    ops.Path: _path,
-    ops.Project: _project,
-    ops.Reduced: _reduced,
-    ops.Seq: complex_events.sequence,
-    ops.Slice: _slice,
-    ops.Table: _table,
-    ops.Union: _union,
-}

@@ -20,7 +20,8 @@ from penstock.compile import sql
 from penstock.compile.context import Context
 from penstock.compile.expressions import term_columns
 from penstock.compile.operators import joins
-from penstock.compile.operators.physical.semijoin_reduction import can_match
+from penstock.compile.operators.compile_operator import compiles
+from penstock.compile.operators.physical.semijoin_reduction import Candidates, can_match
 from penstock.compile.operators.transitive_closure import closed
 from penstock.compile.relation import INSTANT, Relation, select, table
 from penstock.compile.sql import Derived, Expr, Join, Query, Select, Table
@@ -35,7 +36,8 @@ PAIR = (S, O)
 Ends = tuple[str | None, str | None]  # the encoded terms that a pair has to start and to end with, where given
 
 
-def compile_path(op: ops.Path, context: Context) -> Relation:
+@compiles(ops.Path)
+def compile_path(op: ops.Path, context: Context, known: Candidates) -> Relation:
     ends = (_constant(op.subject), _constant(op.object))
     found = pairs(op.path, context, ends)
     conditions = [sql.name(column).eq(sql.text(end)) for column, end in zip(PAIR, ends, strict=True) if end]

@@ -91,11 +91,7 @@ class ContinuousQuery:
         """The answers at the instants of the span, as rows that Spark has not computed yet."""
         self._take(evaluation.members)
         self._size(_rows(evaluation.streams))
-        try:
-            return self._evaluated(evaluation)
-        except complex_events.Unsettled:
-            self._by_instant = True
-            return self._evaluated(evaluation)
+        return self._evaluated(evaluation)
 
     def _size(self, rows: int, made: float = 0.0) -> None:
         """So many rows are read, and those of the members; and so many are made by joins."""
@@ -179,6 +175,8 @@ class ContinuousQuery:
             plan.tables = Tables(tables.default, tables.named, tables.graphs | {c.graph for c in found})
             if not self._by_instant:
                 plan.streaming = self._streaming(query, tuple(map(self._event, found)), PeriodicInstants((1,), span))
+                self._by_instant = complex_events.needs_instants(query.pattern, Context(plan))
+            if not self._by_instant:
                 yield query, self._with_members(Context(plan))
                 return
             if self._nets:

@@ -12,6 +12,7 @@ from penstock.algebra.sparql_writer import SparqlWriter
 from penstock.compile import notes, sql
 from penstock.compile.context import Context
 from penstock.compile.operators import joins, query_family
+from penstock.compile.operators.compile_operator import compile_op, compiles
 from penstock.compile.operators.physical.semijoin_reduction import Candidates
 from penstock.compile.operators.physical.time_buckets import Size
 from penstock.compile.relation import Relation
@@ -28,9 +29,8 @@ _MANY = 5_000  # rows of a part: those of fewer need not be looked up
 _SHARE = 0.5  # of its rows: where more are asked for, it is read as it is
 
 
+@compiles(ops.StaticView)
 def compile_static_view(op: ops.StaticView, context: Context, known: Candidates) -> Relation:
-    from penstock.compile.operators.operators import compile_op
-
     streaming = context.plan.streaming
     if streaming is None:
         return compile_op(op.pattern, context)
@@ -76,8 +76,6 @@ def _sought(part: MaterialisedView, op: ops.StaticView, known: Candidates, conte
 
 def _of_members(op: ops.StaticView, context: Context) -> Relation | None:
     """The rows that a family's members have there; None: it does not ask for their constants, or they are too many."""
-    from penstock.compile.operators.operators import compile_op
-
     streaming, whose = context.plan.streaming, context.plan.members
     if streaming is None or whose is None or not any(var.parameter for var in mentioned(op.pattern)):
         return None

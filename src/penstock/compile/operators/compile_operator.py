@@ -1,0 +1,85 @@
+"""The compiler's recursion: an operator of the algebra as a relation, by the function that is registered for it.
+
+Each file of operators registers its own with `@compiles(ops.X)`; `operators` imports them all. Here is also what they
+have in common: how variables are read, and what an expression needs besides them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import singledispatch
+from typing import Any
+
+from penstock.algebra import ops
+from penstock.algebra.expressions import Expr, Var, walk
+from penstock.algebra.known_types import counts
+from penstock.algebra.scope import references
+from penstock.compile import notes, sql
+from penstock.compile.context import Context
+from penstock.compile.expressions.expressions import Scope, asks_now, needs_row
+from penstock.compile.expressions.functions.terms import UUID
+from penstock.compile.operators.physical.semijoin_reduction import Candidates, any_term
+from penstock.compile.relation import INSTANT, Relation, is_key, select
+
+Compile = Callable[[Any, Context, Candidates], Relation]
+
+# These use what is known, or pass it on; what was looked up below any other operator says nothing above it.
+_NARROWED = (ops.Bgp, ops.InWindow, ops.Join, ops.StaticView, ops.WindowOverride, ops.Project)
+
+
+@singledispatch
+def _compiled(op: ops.Op, context: Context, known: Candidates) -> Relation:
+    raise AssertionError(f"no operator of a pattern: {op}")
+
+
+def compiles(kind: type[ops.Op]) -> Callable[[Compile], Compile]:
+    """The function below is how operators of this kind are compiled."""
+    return lambda function: _compiled.register(kind, function)
+
+
+def compile_op(op: ops.Op, context: Context, known: Candidates = any_term) -> Relation:
+    """The relation of a pattern. Rows with other terms than those that are known of a variable may be left out: what
+    the pattern is joined with has none of them."""
+    shared = None if context.plan.shared is None else context.plan.shared(op, context)
+    relation = _compiled(op, context, known) if shared is None else shared
+    notes.compiled(op, relation)
+    counted = frozenset(var.name for var in counts(op)) - relation.keys
+    return replace(relation, counts=counted, found=relation.found if isinstance(op, _NARROWED) else {})
+
+
+def scope(relation: Relation, context: Context, marks: dict[Any, sql.Expr] | None = None) -> Scope:
+    columns: dict[str, sql.Expr] = {v: sql.name(v) for v in relation.vars}
+    return Scope(columns, context.plan.base, context.plan.now, _row(relation), marks or {}, relation.counts)
+
+
+def _row(relation: Relation) -> sql.Expr | None:
+    return None if relation.row is None else sql.name(relation.row)
+
+
+def with_outer(relation: Relation, exprs: tuple[Expr, ...], context: Context) -> Relation:
+    """The relation with the keys that the expressions read from the solutions around it, and NOW() from the instant."""
+    outer = {v.name for expr in exprs for v in references(expr) if is_key(v.name) and not v.parameter}
+    outer |= {name for expr in exprs for name in _parameters(expr)}
+    if context.plan.streaming is not None and any(asks_now(expr) for expr in exprs):
+        outer.add(INSTANT)
+    return context.expand(relation, frozenset(outer - set(relation.vars)) | relation.keys) if outer else relation
+
+
+def _parameters(expr: Expr) -> frozenset[str]:
+    """The parameters that an expression reads itself; the pattern of an EXISTS finds its own."""
+    return frozenset(part.name for part in walk(expr) if isinstance(part, Var) and part.parameter)
+
+
+def with_row(relation: Relation, exprs: tuple[Expr, ...], context: Context) -> Relation:
+    """The relation with what BNODE(…) in the expressions needs, if it stands there."""
+    return identified(relation, context) if any(map(needs_row, exprs)) else relation
+
+
+def identified(relation: Relation, context: Context) -> Relation:
+    """The relation with a column that is unique to each row."""
+    if relation.row is not None:
+        return relation
+    row = context.plan.fresh(".row")
+    items = [*map(sql.name, relation.columns), sql.alias(UUID, row)]
+    return replace(relation, sql=select(items, relation.sql), row=row)
