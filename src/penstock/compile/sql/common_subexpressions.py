@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from penstock.compile.sql.tree import NAMED, Alias, Column, Derived, Expr, From, Let, Query, Select, Star, rewritten
+from penstock.compile.sql.queries import Derived, From, Query, Select
+from penstock.compile.sql.tree import NAMED, Alias, Column, Expr, Let, Star, rewritten
 
 __all__ = ["lets_in", "lower"]
 

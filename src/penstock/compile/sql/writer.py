@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
-from penstock.compile.sql import tree
+from penstock.compile.sql import queries, tree
 from penstock.compile.sql.dialect import SPARK, Dialect
-from penstock.compile.sql.tree import Expr, From, Query
+from penstock.compile.sql.queries import From, Query
+from penstock.compile.sql.tree import Expr
 
 __all__ = ["write", "write_expression"]
 
@@ -51,20 +52,20 @@ class _Writer:
     # Queries
 
     def query(self, query: Query) -> None:
-        if isinstance(query, tree.Select):
+        if isinstance(query, queries.Select):
             self.select(query)
-        elif isinstance(query, tree.Union):
+        elif isinstance(query, queries.Union):
             self._between(query.parts, self._part, " UNION ALL " if query.all else " UNION ")
         else:
             raise AssertionError(f"no query: {query!r}")
 
     def _part(self, query: Query) -> None:
         """A part of a union: a SELECT that has an order or a limit of its own is in parentheses."""
-        own = not isinstance(query, tree.Select) or bool(query.order or query.spread)
-        inside = own or (isinstance(query, tree.Select) and (query.limit is not None or query.offset > 0))
+        own = not isinstance(query, queries.Select) or bool(query.order or query.spread)
+        inside = own or (isinstance(query, queries.Select) and (query.limit is not None or query.offset > 0))
         self._in_parentheses(lambda: self.query(query)) if inside else self.query(query)
 
-    def select(self, select: tree.Select) -> None:
+    def select(self, select: queries.Select) -> None:
         self.put("SELECT ")
         self._hints(select.hints)
         self.put("DISTINCT " if select.distinct else "")
@@ -83,7 +84,7 @@ class _Writer:
         self.put("" if select.limit is None else f" LIMIT {select.limit}")
         self.put(f" OFFSET {select.offset}" if select.offset else "")
 
-    def _hints(self, hints: tuple[tree.Hint, ...]) -> None:
+    def _hints(self, hints: tuple[queries.Hint, ...]) -> None:
         known = [(name, args) for name, args in hints if name in self.dialect.hints]
         if known:
             calls = (f"{name}({', '.join(map(self._hinted, args))})" for name, args in known)
@@ -100,25 +101,25 @@ class _Writer:
     def source(self, source: From) -> None:
         _SOURCES[type(source)](self, source)
 
-    def _table(self, table: tree.Table) -> None:
+    def _table(self, table: queries.Table) -> None:
         self.put(table.name if table.alias is None else f"{table.name} {table.alias}")
 
-    def _derived(self, derived: tree.Derived) -> None:
+    def _derived(self, derived: queries.Derived) -> None:
         self._in_parentheses(lambda: self.query(derived.query))
         self.put(f" {derived.alias}")
 
-    def _values(self, values: tree.Values) -> None:
+    def _values(self, values: queries.Values) -> None:
         rows = ", ".join(f"({', '.join(write_expression(cell, self.dialect) for cell in row)})" for row in values.rows)
         columns = ", ".join(map(self.quoted, values.columns))
         self.put(self.dialect.values.format(rows=rows, alias=values.alias, columns=columns))
 
-    def _numbers(self, numbers: tree.Numbers) -> None:
+    def _numbers(self, numbers: queries.Numbers) -> None:
         self.put(self.dialect.numbers.format(numbers.count))
 
-    def _join(self, join: tree.Join) -> None:
+    def _join(self, join: queries.Join) -> None:
         self.source(join.left)
         self.put(f" {self.dialect.joins.get(join.kind, join.kind)} ")
-        if isinstance(join.right, tree.Join):
+        if isinstance(join.right, queries.Join):
             self._in_parentheses(lambda: self.source(join.right))
         else:
             self.source(join.right)
@@ -295,11 +296,11 @@ class _Writer:
 
 
 _SOURCES: dict[type[From], Callable[[_Writer, Any], None]] = {
-    tree.Table: _Writer._table,
-    tree.Derived: _Writer._derived,
-    tree.Values: _Writer._values,
-    tree.Numbers: _Writer._numbers,
-    tree.Join: _Writer._join,
+    queries.Table: _Writer._table,
+    queries.Derived: _Writer._derived,
+    queries.Values: _Writer._values,
+    queries.Numbers: _Writer._numbers,
+    queries.Join: _Writer._join,
 }
 _EXPRESSIONS: dict[type[Expr], Callable[[_Writer, Any], None]] = {
     tree.Column: _Writer._column,

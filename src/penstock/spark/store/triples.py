@@ -186,7 +186,8 @@ def _among(graphs: Iterable[str]) -> sql.Expr:
 
 
 def _parted(quads: DataFrame) -> _Part:
-    return _Part(quads.where("g = ''").select("s", "p", "o"), quads.where("g <> ''"))
+    in_default, in_named = (sql.write_expression(test(sql.text(DEFAULT))) for test in (_G.eq, _G.ne))
+    return _Part(quads.where(in_default).select("s", "p", "o"), quads.where(in_named))
 
 
 def _union(frames: list[DataFrame | None], empty: DataFrame) -> DataFrame:
