@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from penstock.algebra.expressions import PARAMETER
 from penstock.compile import sql
-from penstock.compile.sql import Expr, Query, Select, lower
+from penstock.compile.sql import Expr, Query, Select, lower, merged
 
 if TYPE_CHECKING:
     from penstock.compile.operators.physical.time_buckets import Size
@@ -132,7 +132,7 @@ def select(
     offset: int = 0,
 ) -> Query:
     """SELECT items FROM source, with columns in the source for the expressions that all parts of it share; or the
-    source, where that selects just these columns."""
+    source, where that selects just these columns. A source that only names columns becomes part of it."""
     items, tests = list(items), [test for test in (where, having) if test is not None]
     whole = not (tests or group or order or offset) and limit is None
     if whole and _is_all(items, source):
@@ -142,9 +142,8 @@ def select(
     rest = iter(lowered[len(items) :])
     where, having = (None if test is None else next(rest) for test in (where, having))
     by = [next(rest) for _ in group]
-    return Select(
-        lowered[: len(items)], below, where, group=by, having=having, order=list(rest), limit=limit, offset=offset
-    )
+    own, sorting = lowered[: len(items)], list(rest)
+    return merged(Select(own, below, where, group=by, having=having, order=sorting, limit=limit, offset=offset))
 
 
 def _is_all(items: Sequence[Expr], source: Query) -> bool:

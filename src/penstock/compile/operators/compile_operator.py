@@ -1,7 +1,7 @@
 """The compiler's recursion: an operator of the algebra as a relation, by the function that is registered for it.
 
-Each file of operators registers its own with `@compiles(ops.X)`; `operators` imports them all. Here is also what they
-have in common: how variables are read, and what an expression needs besides them.
+Each file of operators registers its own with `@compiles(ops.X)`; `operators` imports them all. The functions that
+several of these files need are here as well: the scope of an expression, and the columns that it needs besides.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from penstock.compile.sql.common_subexpressions import lets_in, lower
 from penstock.compile.sql.dialect import SPARK, Dialect
+from penstock.compile.sql.merging import merged
 from penstock.compile.sql.queries import Derived, From, Hint, Join, Numbers, Query, Select, Table, Union, Values
 from penstock.compile.sql.tree import (
     ALWAYS,
@@ -89,6 +90,7 @@ __all__ = [
     "lifted",
     "long",
     "lower",
+    "merged",
     "name",
     "null",
     "rewritten",

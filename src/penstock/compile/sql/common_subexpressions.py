@@ -19,9 +19,9 @@ _SHORT = 50  # characters that are written where they are used rather than as a 
 
 
 def lower(source: From | Query, expressions: Sequence[Expr]) -> tuple[From | Query, Sequence[Expr]]:
-    """The source with a column for what the expressions share, and the expressions reading those.
+    """The source with a column for each sub-expression that the expressions share, and the expressions reading those.
 
-    What is used once, or is short, is written where it stands: every layer of columns costs Spark's analysis a pass.
+    One that is used once, or is short, is written where it stands: every layer costs Spark's analysis a pass.
     """
     if not any(e.facts & NAMED for e in expressions):
         return source, expressions

@@ -1,10 +1,11 @@
-"""What differs between dialects of SQL, as tables. A function, operator or type that is not in a table is written as
-the tree has it, which is as Spark has it."""
+"""The differences between dialects of SQL, as tables. A function, operator or type that is not in a table is written
+as the tree names it, which is Spark's name."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 __all__ = ["SPARK", "Dialect"]
 
@@ -15,7 +16,8 @@ class Dialect:
 
     In `functions` and `operators` an entry is another name, or a template in which {0}, {1} … are the operands (an
     operator is then as good as a call). `literals` has a template for each type of constant. A kind of hint that is not
-    in `hints` is left out, and so is `spread` where it is empty.
+    in `hints` is left out, and so is `spread` where it is empty. `struct` is what comes before, for each field (its
+    {name} as text, as {column}, and its {value}) and after.
     """
 
     name: str
@@ -34,6 +36,11 @@ class Dialect:
     values: str = "VALUES {rows} AS {alias}({columns})"
     numbers: str = "range({})"
     spread: str = ""
+
+    @cached_property
+    def translation(self) -> dict[int, str]:
+        """The escapes in the form that `str.translate` takes."""
+        return str.maketrans(dict(self.escapes))
 
     def type(self, name: str) -> str:
         return self.types.get(name, name)

@@ -143,6 +143,11 @@ class Select(Query):
         )  # fmt: skip
 
     @property
+    def is_cut(self) -> bool:
+        """Whether its rows are sorted, limited or distributed."""
+        return bool(self.order or self.spread or self.limit is not None or self.offset)
+
+    @property
     def expressions(self) -> Iterable[Expr]:
         yield from self.items
         yield from (test for test in (self.where, self.having) if test is not None)

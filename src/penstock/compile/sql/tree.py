@@ -1,7 +1,7 @@
 """SQL as a tree: expressions. (Queries are in `queries`.) Nothing here knows how a dialect writes them.
 
-Nodes are immutable and shared freely. What the compiler has to know of a piece of SQL is computed when the node is
-made: whether it is volatile, calls an Arrow function, reads the left or the right side of a join, or holds always.
+Nodes are immutable and shared freely. The facts that the compiler asks for are computed when a node is made: whether it
+is volatile, calls an Arrow function, reads the left or the right side of a join, or holds always.
 """
 
 from __future__ import annotations

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import lru_cache
 from typing import Any
 
 from penstock.compile.sql import queries, tree
@@ -17,9 +16,8 @@ __all__ = ["write", "write_expression"]
 _ANY, _OR, _AND, _NOT, _TEST, _SUM, _PRODUCT, _SIGN, _ATOM = range(9)
 _RANKS = {
     "OR": _OR, "AND": _AND, "NOT": _NOT, "=": _TEST, "<>": _TEST, "<=>": _TEST, "<": _TEST, "<=": _TEST, ">": _TEST,
-    ">=": _TEST, "RLIKE": _TEST, "+": _SUM, "*": _PRODUCT, "/": _PRODUCT, "%": _PRODUCT, "div": _PRODUCT,
+    ">=": _TEST, "RLIKE": _TEST, "+": _SUM, "-": _SUM, "*": _PRODUCT, "/": _PRODUCT, "%": _PRODUCT, "div": _PRODUCT,
 }  # fmt: skip
-_UNDECIDED = {"-": (_SUM, _SIGN)}  # between two operands, and before one
 
 
 def write(query: Query, dialect: Dialect = SPARK) -> str:
@@ -43,9 +41,8 @@ class _Writer:
         self.dialect = dialect
         self.parts: list[str] = []
         self.put = self.parts.append
-        self.quoted = lru_cache(maxsize=None)(self._quoted)
 
-    def _quoted(self, name: str) -> str:
+    def quoted(self, name: str) -> str:
         quote = self.dialect.quote
         return f"{quote}{name.replace(quote, quote * 2)}{quote}"
 
@@ -60,10 +57,11 @@ class _Writer:
             raise AssertionError(f"no query: {query!r}")
 
     def _part(self, query: Query) -> None:
-        """A part of a union: a SELECT that has an order or a limit of its own is in parentheses."""
-        own = not isinstance(query, queries.Select) or bool(query.order or query.spread)
-        inside = own or (isinstance(query, queries.Select) and (query.limit is not None or query.offset > 0))
-        self._in_parentheses(lambda: self.query(query)) if inside else self.query(query)
+        """A part of a union: another union, or a SELECT that is sorted or cut, is in parentheses."""
+        if isinstance(query, queries.Select) and not query.is_cut:
+            self.select(query)
+        else:
+            self._in_parentheses(lambda: self.query(query))
 
     def select(self, select: queries.Select) -> None:
         self.put("SELECT ")
@@ -143,7 +141,7 @@ class _Writer:
             symbol = expr.data[0]
             if "{" in self.dialect.operators.get(symbol, ""):
                 return _ATOM
-            return _RANKS[symbol] if symbol in _RANKS else _UNDECIDED[symbol][0]
+            return _RANKS[symbol]
         if kind is tree.Prefix:
             return _NOT if expr.data[0] == "NOT" else _SIGN
         if kind is tree.IsNull or kind is tree.In or kind is tree.InQuery:
@@ -173,12 +171,14 @@ class _Writer:
     def _literal(self, literal: Expr) -> None:
         value, type = literal.data
         if type == "STRING":
-            escaped = "".join(self.dialect.escapes.get(c, c) for c in value) if not value.isalnum() else value
-            self.put(f"'{escaped}'")
+            self.put(self._text(value))
         elif type in ("BOOLEAN", "NULL"):
             self.put({True: "true", False: "false", None: "NULL"}[value])
         else:
             self.put(self.dialect.literals[type].format(value))
+
+    def _text(self, value: str) -> str:
+        return f"'{value.translate(self.dialect.translation)}'"
 
     def _call(self, call: Expr) -> None:
         function, distinct = call.data
@@ -249,15 +249,11 @@ class _Writer:
 
     def _struct(self, struct: Expr) -> None:
         before, each, after = self.dialect.struct
-        name_first, _, _ = each.partition("{value}")
-        self.put(before)
-        for number, (name, value) in enumerate(zip(struct.data[0], struct.args, strict=True)):
-            text = write_expression(tree.Literal(name, "STRING"), self.dialect)
-            self.put(", " if number else "")
-            self.put(name_first.format(name=text, column=self.quoted(name)))
-            self.expr(value)
-            self.put(each.partition("{value}")[2].format(name=text, column=self.quoted(name)))
-        self.put(after)
+        fields = (
+            each.format(name=self._text(name), column=self.quoted(name), value=write_expression(value, self.dialect))
+            for name, value in zip(struct.data[0], struct.args, strict=True)
+        )
+        self.put(f"{before}{', '.join(fields)}{after}")
 
     def _field(self, field: Expr) -> None:
         self.expr(field.args[0], _ATOM)

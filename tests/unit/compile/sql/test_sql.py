@@ -193,7 +193,7 @@ OTHER = Dialect(
     operators={"<=>": "IS NOT DISTINCT FROM", "div": "//", "RLIKE": "regexp_matches({0}, {1})"},
     types={"STRING": "VARCHAR"},
     joins={"LEFT SEMI JOIN": "SEMI JOIN"},
-    struct=("{{", "{name}: {value}", "}}"),
+    struct=("{", "{name}: {value}", "}"),
     without="EXCLUDE ({})",
     values="(VALUES {rows}) AS {alias}({columns})",
 )
@@ -212,6 +212,7 @@ OTHER = Dialect(
         (~A.rlike(B), 'NOT regexp_matches("a", "b")'),
         (A.cast("STRING"), 'CAST("a" AS VARCHAR)'),
         (sql.Star("e", ("s",)), 'e.* EXCLUDE ("s")'),
+        (sql.struct(u=A, v=B + 1), """{'u': "a", 'v': "b" + 1}"""),
     ],
 )
 def test_a_difference_between_dialects_is_a_row_in_a_table(node: Expr, text: str) -> None:
