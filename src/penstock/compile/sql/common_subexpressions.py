@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from penstock.compile.sql.queries import Derived, From, Query, Select
+from penstock.compile.sql.merging import merged
+from penstock.compile.sql.queries import From, Query, Select
 from penstock.compile.sql.tree import NAMED, Alias, Column, Expr, Let, Star, rewritten
 
 __all__ = ["lets_in", "lower"]
@@ -28,9 +29,18 @@ def lower(source: From | Query, expressions: Sequence[Expr]) -> tuple[From | Que
     columns = _Columns(_uses(expressions))
     result = [columns.lowered(e) for e in expressions]
     for level in sorted(set(columns.levels.values())):
-        own = [Alias(columns.found[n], columns.names[n]) for n, at in columns.levels.items() if at == level]
-        source = Derived(Select([Star(), *own], source))
+        own: list[Expr] = [Alias(columns.found[n], columns.names[n]) for n, at in columns.levels.items() if at == level]
+        source = _with_columns(source, own)
     return source, result
+
+
+def _with_columns(source: From | Query, own: list[Expr]) -> Query:
+    """The source with further columns; where it only names columns, that is no layer of its own."""
+    if isinstance(source, Query) and source.columns is not None:
+        whole = Select([*map(Column, source.columns), *own], source)
+        if (one := merged(whole)) is not whole:
+            return one
+    return Select([Star(), *own], source)
 
 
 @dataclass(slots=True)

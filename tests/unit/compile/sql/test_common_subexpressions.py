@@ -67,6 +67,14 @@ def test_what_is_used_twice_is_a_column() -> None:
     assert expression == "f(`.x0`, `.x0`)"
 
 
+def test_columns_are_added_to_a_source_that_only_names_its_own() -> None:
+    source = Select([sql.alias(sql.column("t0", "o"), "a")], Table("x", "t0"))
+    below, _ = lower(source, [sql.call("f", let(LONG), let(LONG))])
+    assert isinstance(below, Select)
+    long = write_expression(sql.call("regexp_extract", sql.column("t0", "o"), PATTERN, 1))
+    assert write(below) == f"SELECT t0.`o` AS `a`, {long} AS `.x0` FROM x t0"
+
+
 def test_columns_are_shared_between_expressions() -> None:
     source, expressions = written(let(LONG), sql.call("g", let(LONG)))
     assert source.count("regexp_extract") == 1
