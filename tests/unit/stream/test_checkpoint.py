@@ -13,13 +13,13 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from penstock.rules.machine import Element, Machine
-from penstock.rules.partition import Partition
-from penstock.rules.state_format import read_partition, read_state, write_partition, write_state
 from pyoxigraph import NamedNode
 
 import penstock
 from penstock.errors import StoreError
+from penstock.recursive_rules.analysis.partition import Partition
+from penstock.recursive_rules.machine import Element, Machine
+from penstock.recursive_rules.state_format import read_partition, read_state, write_partition, write_state
 from penstock.stream.evaluation.recursive_rule_plan import _SCHEMA, RuleResult, _states
 from penstock.stream.evaluation.report_state import ReportState
 from penstock.stream.ingest.dead_letters import DeadLetters, Malformed
