@@ -21,10 +21,10 @@ from tests.oracle.data import PREFIXES
 from tests.oracle.repeated import REPEATED_BYTES, repeated
 from tests.oracle.strategies import Generated
 from tests.oracle.streams import Streamed
-from tests.oracle.test_oracle import thorough
 from tests.oracle.test_snapshots import evaluated, explained
 from tests.support import reference
 from tests.support.compare import cell
+from tests.support.sampling import sampled
 from tests.support.tape import Tape
 
 PATTERNS = (
@@ -87,7 +87,7 @@ def keys(draw: Tape) -> str:
 
 
 @given(case=cases())
-@thorough(25)
+@sampled(10)
 def test_every_element_counts(case: tuple[Streamed, str], session: Any, tmp_path_factory: Any) -> None:
     streamed, text = case
     query = Generated(text, text)

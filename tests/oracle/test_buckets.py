@@ -13,8 +13,8 @@ from penstock.compile.relation import Relation
 from penstock.model.span import Span
 from penstock.spark.session.session import private
 from tests.oracle.streams import WINDOWS, streamed_cases
-from tests.oracle.test_oracle import thorough
 from tests.oracle.test_snapshots import Case, check
+from tests.support.sampling import sampled
 
 NARROW = 1_700_000  # microseconds: elements are seconds apart, and windows are several seconds long
 
@@ -40,7 +40,7 @@ def test_answers_stay_the_same(
     monkeypatch.setattr(time_buckets, "choose", always)
 
     @given(case=streamed_cases(*kinds))
-    @thorough(12)
+    @sampled(6)
     def same(case: Case) -> None:
         check(*case, session, tmp_path_factory.mktemp("stream"))
 

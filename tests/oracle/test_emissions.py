@@ -24,8 +24,8 @@ from penstock.spark.session.session import private
 from penstock.spark.views.background_tables import BackgroundTables
 from tests.oracle.strategies import Generated
 from tests.oracle.streams import WINDOWS, Streamed, streamed_cases
-from tests.oracle.test_oracle import thorough
 from tests.oracle.test_snapshots import check, explained, spans, written
+from tests.support.sampling import sampled
 
 Rows = dict[int, Counter[tuple[Any, ...]]]
 
@@ -36,7 +36,7 @@ def session(spark: Any) -> Any:
 
 
 @given(case=streamed_cases("past", "leaving", "moving", "now", "all"))
-@thorough(20)
+@sampled(8)
 def test_windows_of_other_languages(
     case: tuple[Streamed, Generated], session: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -44,7 +44,7 @@ def test_windows_of_other_languages(
 
 
 @given(case=streamed_cases(*WINDOWS))
-@thorough(12)
+@sampled(5)
 def test_every_output_says_the_same(
     case: tuple[Streamed, Generated], session: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

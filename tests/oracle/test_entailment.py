@@ -37,9 +37,9 @@ from tests.oracle.ontologies import (
 )
 from tests.oracle.strategies import Generated
 from tests.oracle.streams import Streamed
-from tests.oracle.test_oracle import thorough
 from tests.oracle.test_snapshots import evaluated_on, explained, snapshot
 from tests.support.compare import solutions
+from tests.support.sampling import sampled
 from tests.support.tape import Tape
 
 Known = Callable[[list[Quad]], BackgroundTables]
@@ -83,25 +83,25 @@ def in_spark(spark: Any) -> Known:
 
 
 @given(case=cases(asked, "merge"))
-@thorough(25)
+@sampled(10)
 def test_closed_snapshots(case: Case, copied: Known, tmp_path_factory: Any) -> None:
     check(*case, copied, tmp_path_factory.mktemp("stream"))
 
 
 @given(case=cases(asked, "merge"))
-@thorough(10)
+@sampled(5)
 def test_closed_snapshots_with_a_background_in_spark(case: Case, in_spark: Known, tmp_path_factory: Any) -> None:
     check(*case, in_spark, tmp_path_factory.mktemp("stream"))
 
 
 @given(case=cases(asked_distinct, "keep"))
-@thorough(20)
+@sampled(8)
 def test_what_elements_entail(case: Case, copied: Known, tmp_path_factory: Any) -> None:
     check(*case, copied, tmp_path_factory.mktemp("stream"))
 
 
 @given(case=cases(asked_block, "keep"))
-@thorough(20)
+@sampled(8)
 def test_how_often_elements_entail_it(case: Case, copied: Known, tmp_path_factory: Any) -> None:
     (streamed, query), folder = case, tmp_path_factory.mktemp("stream")
     axioms = axioms_of(streamed)

@@ -28,8 +28,8 @@ from tests.oracle.events_cases import EVERYTHING, Case, chain_case, events_case,
 from tests.oracle.events_rules import Ruled, ruled_case, says_more, solutions
 from tests.oracle.events_runs import Bag, delivered, told
 from tests.oracle.events_windows import answers_in, is_clear, what_comes
-from tests.oracle.test_oracle import thorough
 from tests.support import event_reference as events
+from tests.support.sampling import sampled
 
 Folder = Callable[[], Path]
 
@@ -61,13 +61,13 @@ def same(found: Bag, expected: Bag, case: Case, where: str = "") -> None:
 
 
 @given(case=telling(events_case))
-@thorough(110)
+@sampled(50)
 def test_events(case: Case, session: Any, folder: Folder) -> None:
     same(delivered(case, session, folder()), events.delivered(case.plan, case.seen), case)
 
 
 @given(case=telling(events_case), part=st.integers(1, 5))
-@thorough(25)
+@sampled(12)
 def test_what_was_delivered_stays(case: Case, part: int, session: Any, folder: Folder) -> None:
     """Timewise monotonicity: with all that ends later, the answers are the same and others that end later."""
     instant = max(e.end for e in case.world.elements) * part // 6 + 1
@@ -83,14 +83,14 @@ def changes(case: Case) -> bool:
 
 
 @given(case=first(partial(events_case, makers=EVERYTHING), changes))
-@thorough(20)
+@sampled(10)
 def test_answers_that_change(case: Case, session: Any, folder: Folder) -> None:
     """A group grows, so that no event completes it: what is reported is what comes."""
     compared(told(case, session, folder()), what_comes(case), case)
 
 
 @given(case=telling(chain_case, ("nothing", "sequences may touch", "elements are points")))
-@thorough(30)
+@sampled(14)
 def test_short_sequences(case: Case, session: Any, folder: Folder) -> None:
     same(delivered(case, session, folder()), events.delivered(case.plan, case.seen), case)
 
@@ -104,7 +104,7 @@ def sees(case: Case) -> bool:
 
 
 @given(case=first(windowed_case, sees))
-@thorough(40)
+@sampled(18)
 def test_in_windows(case: Case, session: Any, folder: Folder) -> None:
     compared(told(case, session, folder()), answers_in(case), case)
 
@@ -120,7 +120,7 @@ def compared(found: dict[int, Bag], expected: dict[int, Bag], case: Case) -> Non
 
 @pytest.mark.filterwarnings("ignore::penstock.PenstockWarning")
 @given(case=first(ruled_case, says_more))
-@thorough(25)
+@sampled(12)
 def test_rules(case: Ruled, spark: Any, folder: Folder) -> None:
     found, expected = solutions(case, spark, folder()), case.solutions
     lines = [*case.texts, str(case.cut), *map(str, (*case.world.background, *case.world.elements))]

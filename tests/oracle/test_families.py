@@ -34,9 +34,9 @@ from tests.oracle.strategies import DATA_BYTES, QUERY_BYTES, Generated
 from tests.oracle.streams import STREAM_BYTES as SB
 from tests.oracle.streams import WINDOWS, Streamed, streamed_case
 from tests.oracle.test_emissions import makes_names
-from tests.oracle.test_oracle import thorough
 from tests.oracle.test_snapshots import explained, spans, written
 from tests.support.evaluated_families import Setting
+from tests.support.sampling import sampled
 from tests.support.tape import Tape
 
 FAMILY_BYTES = 80
@@ -89,7 +89,7 @@ def test_members_differ() -> None:
 
 
 @given(tape=st.binary(min_size=SIZE + FAMILY_BYTES, max_size=SIZE + FAMILY_BYTES))
-@thorough(6)
+@sampled(4)
 def test_queries_of_streams(tape: bytes, session: Any, folder: Folder) -> None:
     streamed, generated = streamed_case(tape[:SIZE], tuple(WINDOWS))
     planned = translate(generated.text)
@@ -128,7 +128,7 @@ def has_constants(case: Case) -> bool:
 
 
 @given(case=first(events_case, has_constants), tape=st.binary(min_size=FAMILY_BYTES, max_size=FAMILY_BYTES))
-@thorough(6)
+@sampled(4)
 def test_queries_of_events(case: Case, tape: bytes, session: Any, folder: Folder) -> None:
     here, queries = folder(), members(events_runs.query(case), Tape(tape))
     store = OxigraphStore()

@@ -17,15 +17,15 @@ from penstock.spark.session.session import private
 from tests.oracle.compare import difference_on
 from tests.oracle.inside import Inside, inside_cases
 from tests.oracle.test_emissions import every_output_says_the_same, makes_names
-from tests.oracle.test_oracle import thorough
 from tests.oracle.test_snapshots import evaluated, explained
+from tests.support.sampling import sampled
 
 pytestmark = pytest.mark.filterwarnings("ignore::penstock.errors.PenstockWarning")  # windows that nothing reads
 
 
 def seeded(examples: int) -> settings:
     """Seeds do not get simpler by being smaller."""
-    return settings(thorough(examples), phases=(Phase.generate,))
+    return settings(sampled(examples), phases=(Phase.generate,))
 
 
 @pytest.fixture(scope="module")
@@ -34,32 +34,32 @@ def session(spark: Any) -> Any:
 
 
 @given(case=inside_cases())
-@seeded(30)
+@seeded(12)
 def test_windows_of_all_languages_in_one_query(case: Inside, session: Any, tmp_path_factory: Any) -> None:
     check(case, session, tmp_path_factory.mktemp("stream"))
 
 
 @given(case=inside_cases("blocks"))
-@seeded(20)
+@seeded(8)
 def test_windows_that_are_read_alone(case: Inside, session: Any, tmp_path_factory: Any) -> None:
     check(case, session, tmp_path_factory.mktemp("stream"))
 
 
 @given(case=inside_cases("rspql"))
-@seeded(20)
+@seeded(8)
 def test_windows_whose_content_is_a_graph(case: Inside, session: Any, tmp_path_factory: Any) -> None:
     """Equal triples are one here, whatever the query says about duplicates."""
     check(case, session, tmp_path_factory.mktemp("stream"))
 
 
 @given(case=inside_cases("streaming"))
-@seeded(20)
+@seeded(8)
 def test_windows_of_groups(case: Inside, session: Any, tmp_path_factory: Any) -> None:
     check(case, session, tmp_path_factory.mktemp("stream"))
 
 
 @given(case=inside_cases())
-@seeded(10)
+@seeded(4)
 def test_every_output_says_the_same(case: Inside, session: Any, tmp_path_factory: Any) -> None:
     planned, query = translate(case.query.text), case.query
     assume(not makes_names(planned) and query.limit is None and not query.offset and not query.reduced)

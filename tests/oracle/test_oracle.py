@@ -1,40 +1,24 @@
 """Generated queries on generated data: Penstock's whole compiler against pyoxigraph, an independent engine.
 
-`make test` always tries the same 300 examples. To hunt, ask for more, which are then new ones each time:
-
-    PENSTOCK_ORACLE_EXAMPLES=5000 python -m pytest tests/oracle/test_oracle.py
-
 A failure prints data and query; keep it as `cases/NAME.trig` and `cases/NAME.rq`.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 import penstock
 from tests.oracle.compare import difference
 from tests.oracle.data import Data
 from tests.oracle.strategies import Generated, cases
+from tests.support.sampling import sampled
 
-EXAMPLES = os.environ.get("PENSTOCK_ORACLE_EXAMPLES")
 CASES = sorted((Path(__file__).parent / "cases").glob("*.rq"))
-
-
-def thorough(examples: int) -> settings:
-    """Settings for tests that start Spark jobs; a fixed set of examples unless more are asked for."""
-    return settings(
-        max_examples=int(EXAMPLES or examples),
-        derandomize=EXAMPLES is None,
-        deadline=None,
-        print_blob=True,
-        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-    )
 
 
 def check(data: Data, query: Generated, spark: Any, rules: Collection[str] | None = None) -> None:
@@ -48,7 +32,7 @@ def check(data: Data, query: Generated, spark: Any, rules: Collection[str] | Non
 
 
 @given(case=cases())
-@thorough(300)
+@sampled(150)
 def test_generated_queries(case: tuple[Data, Generated], spark: Any) -> None:
     check(*case, spark)
 

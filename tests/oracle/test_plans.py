@@ -20,8 +20,8 @@ from penstock.algebra.ops import Op
 from penstock.algebra.scope import visible
 from penstock.algebra.sse import write
 from penstock.spark.store.store import SparkStore
-from tests.oracle.test_oracle import thorough
 from tests.support import plans, reference
+from tests.support.sampling import sampled
 from tests.support.tape import Tape
 
 GRAPH = Var("g")
@@ -125,7 +125,7 @@ _ZERO = plans.Const(Literal(0))
 
 
 @given(plan=plans.from_tape(plan), data=st.binary(min_size=60, max_size=60).map(Tape).map(plans.dataset))
-@thorough(100)
+@sampled(50)
 def test_generated_plans(plan: Op, data: Graphs, spark: Any) -> None:
     default, named = data
     expected = reference.answers(plan, default, named)

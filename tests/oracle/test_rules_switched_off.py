@@ -10,7 +10,8 @@ from hypothesis import given
 from penstock.optimise.rules import ALL_RULES
 from tests.oracle.data import Data
 from tests.oracle.strategies import Generated, cases
-from tests.oracle.test_oracle import check, thorough
+from tests.oracle.test_oracle import check
+from tests.support.sampling import sampled
 
 NAMES = frozenset(rule.name for rule in ALL_RULES)
 REMAINING = {**{f"without {name}": NAMES - {name} for name in sorted(NAMES)}, "without any": frozenset()}
@@ -19,7 +20,7 @@ REMAINING = {**{f"without {name}": NAMES - {name} for name in sorted(NAMES)}, "w
 @pytest.mark.parametrize("rules", REMAINING.values(), ids=REMAINING.keys())
 def test_answers_stay_the_same(rules: frozenset[str], spark: Any) -> None:
     @given(case=cases())
-    @thorough(15)
+    @sampled(8)
     def same(case: tuple[Data, Generated]) -> None:
         check(*case, spark, rules)
 

@@ -35,7 +35,7 @@ from penstock.spark.views.background_tables import BackgroundTables
 from tests.oracle.compare import difference, oracle
 from tests.oracle.strategies import Generated
 from tests.oracle.streams import Element, Streamed, streamed_cases
-from tests.oracle.test_oracle import thorough
+from tests.support.sampling import sampled
 
 
 @pytest.fixture(scope="module")
@@ -47,25 +47,25 @@ Case = tuple[Streamed, Generated]
 
 
 @given(case=streamed_cases("sliding", "uneven"))
-@thorough(40)
+@sampled(16)
 def test_sliding_windows(case: Case, session: Any, tmp_path_factory: Any) -> None:
     check(*case, session, tmp_path_factory.mktemp("stream"))
 
 
 @given(case=streamed_cases("tumbling"))
-@thorough(25)
+@sampled(10)
 def test_tumbling_windows(case: Case, session: Any, tmp_path_factory: Any) -> None:
     check(*case, session, tmp_path_factory.mktemp("stream"))
 
 
 @given(case=streamed_cases("counting", "stepping"))
-@thorough(30)
+@sampled(12)
 def test_windows_that_count(case: Case, session: Any, tmp_path_factory: Any) -> None:
     check(*case, session, tmp_path_factory.mktemp("stream"))
 
 
 @given(case=streamed_cases())
-@thorough(40)
+@sampled(16)
 def test_all_kinds_of_windows(case: Case, session: Any, tmp_path_factory: Any) -> None:
     check(*case, session, tmp_path_factory.mktemp("stream"))
 

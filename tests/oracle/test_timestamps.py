@@ -19,8 +19,8 @@ from tests.oracle.data import PREFIXES
 from tests.oracle.repeated import LINKS, NODES, NUMBER, REPEATED_BYTES, repeated
 from tests.oracle.strategies import Generated
 from tests.oracle.streams import STREAMS, Streamed
-from tests.oracle.test_oracle import thorough
 from tests.oracle.test_snapshots import evaluated, explained
+from tests.support.sampling import sampled
 from tests.support.tape import Tape
 
 MICROSECOND = timedelta(microseconds=1)
@@ -118,7 +118,7 @@ def session(spark: Any) -> Any:
 
 
 @given(case=cases())
-@thorough(40)
+@sampled(16)
 def test_the_latest_of_the_triples_that_bound_it(
     case: tuple[Streamed, Asked], session: Any, tmp_path_factory: Any
 ) -> None:

@@ -25,7 +25,7 @@ from penstock.model.term_encoding import encode
 from tests.oracle.data import NS, dataset
 from tests.oracle.strategies import DATA_BYTES
 from tests.oracle.streams import SECOND, STREAM_BYTES, STREAMS, Element, streamed
-from tests.oracle.test_oracle import thorough
+from tests.support.sampling import sampled
 from tests.support.tape import Tape
 
 ONE, TWO = (iri.value for iri in STREAMS)
@@ -199,7 +199,7 @@ def _items(row: Any) -> frozenset[Any]:
 
 
 @given(case=cases())
-@thorough(24)
+@sampled(8)
 def test_answers_do_not_depend_on_how_a_stream_comes(case: Case, spark: Any, tmp_path_factory: Any) -> None:
     """A live engine goes on after the last element, since it is told that time does."""
     folder = tmp_path_factory.mktemp("same")
