@@ -6,6 +6,7 @@ from pyoxigraph import NamedNode, Triple
 from pyspark.sql import SparkSession
 
 from penstock import Answer, Engine
+from penstock.compile import sql
 from penstock.compile.entailment import EntailmentRewriter
 from penstock.reasoning import Ontology
 from penstock.reasoning.vocabulary import SUB_CLASS, TYPE
@@ -62,18 +63,23 @@ def test_a_large_ontology_is_broadcast(spark: SparkSession) -> None:
     classes = [NamedNode(f"{NS}c{i}") for i in range(40_081)]
     above = {SUB_CLASS: {(classes[i], classes[(i - 1) // 4]) for i in range(1, len(classes))}}
     entailed = EntailmentRewriter(Ontology(above), spark)
-    source = f"SELECT '<{NS}x>' AS s, '{TYPE}' AS p, concat('<{NS}c', id, '>') AS o, id AS n FROM range(40078, 40084)"
-    text = entailed.triples(source, (TYPE, classes[0]))
+    spark.range(40_078, 40_084).createOrReplaceTempView("numbers")
+    name = sql.call("concat", sql.text(f"<{NS}c"), sql.name("id"), sql.text(">"))
+    columns = {"s": sql.text(f"<{NS}x>"), "p": sql.text(str(TYPE)), "o": name, "n": sql.name("id")}
+    source = sql.Select([sql.alias(value, column) for column, value in columns.items()], sql.Table("numbers"))
+    text = sql.write(entailed.triples(source, (TYPE, classes[0])))
     frame = spark.sql(f"SELECT * FROM ({text}) WHERE o = '{classes[0]}'")
     assert len(text) < 1_000
     assert "BroadcastHashJoin" in frame._jdf.queryExecution().executedPlan().toString()
     assert [row.n for row in frame.orderBy("n").collect()] == [40_078, 40_079, 40_080]
+    spark.catalog.dropTempView("numbers")
     entailed.close()
     assert not [t for t in spark.catalog.listTables() if "entailed" in t.name]
 
 
 def test_few_classes_are_constants(spark: SparkSession) -> None:
     entailed = EntailmentRewriter(Ontology({SUB_CLASS: {(WOLF, ANIMAL)}}), spark)
-    text = entailed.triples("SELECT s, p, o FROM t", (TYPE, ANIMAL), frozenset((f"{TYPE}",)))
+    source = sql.Select(map(sql.name, "spo"), sql.Table("t"))
+    text = sql.write(entailed.triples(source, (TYPE, ANIMAL), frozenset((f"{TYPE}",))))
     assert "JOIN" not in text
     assert text.count("FROM t") == 1

@@ -64,7 +64,7 @@ def test_the_width_is_the_cheapest() -> None:
 
 
 def timed(size: Size | None) -> Relation:
-    return Relation("SELECT 1", ("gate", FROM, TO), frozenset(("gate", FROM, TO)), size=size)
+    return Relation(sql.Select(()), ("gate", FROM, TO), frozenset(("gate", FROM, TO)), size=size)
 
 
 def test_what_is_not_known_is_not_cut() -> None:
@@ -74,7 +74,7 @@ def test_what_is_not_known_is_not_cut() -> None:
     assert chosen.span == span
     assert time_buckets.choose(many, timed(None), span) is None
     assert time_buckets.choose(many, many, None) is None
-    always = Relation("SELECT 1", ("gate",), frozenset(("gate",)), size=size(1e6, 1e3, None))
+    always = Relation(sql.Select(()), ("gate",), frozenset(("gate",)), size=size(1e6, 1e3, None))
     assert time_buckets.choose(many, always, span) is None
 
 
