@@ -16,6 +16,7 @@ from penstock.stream.ingest.stream_declaration import Declared
 from penstock.stream.log.stream_log import StreamLog
 from penstock.stream.registry.evaluation_group import EvaluationGroup
 from penstock.stream.runtime.evaluation_thread import EvaluationThread
+from penstock.tuning import DEFAULT, Tuning
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -41,13 +42,14 @@ class LiveEngine:
         watermarks: Watermarks,
         round: Callable[[], bool],
         units: Iterable[EvaluationGroup],
+        tuning: Tuning = DEFAULT,
     ) -> None:
         self._session = session
         self._clock = clock
         self._streams = streams
         self._units = units
         options = {name: declared.live() for name, declared in streams.items()}
-        self.ingest = Ingest(session, root, clock, options, log, watermarks)
+        self.ingest = Ingest(session, root, clock, options, log, watermarks, tuning)
         self._tag = f"penstock-live-{next(_numbers)}"
         self._loop = EvaluationThread(round, clock, self._tick, lambda: session.sparkContext.addJobTag(self._tag))
 
