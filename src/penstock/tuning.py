@@ -86,6 +86,7 @@ class Tuning:
     job_elements: int = _set(1_000, "a job with fewer elements is not worth its cost")
     waiting_instants: int = _set(4, "instants that may wait before load shedding leaves some out")
     answer_rows: int = _set(100_000, "rows of an answer that may be Python objects at the same time")
+    tick_us: int = _set(20_000, "microseconds between two looks at time that moves by itself, at least")
     rule_prune_steps: int = _set(100, "steps of a rule machine after which its memories look for what is too old")
     rule_prune_rows: int = _set(1_000, "a memory below this size is not pruned")
 

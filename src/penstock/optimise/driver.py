@@ -6,7 +6,7 @@ through the plan in the rule's direction, into the patterns of EXISTS as well, u
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from penstock.algebra import ops
@@ -46,12 +46,16 @@ class Optimised:
 
 
 def optimise(
-    query: Query, statistics: Statistics, rules: Collection[str] | None = None, tuning: Tuning = DEFAULT
+    query: Query,
+    statistics: Statistics,
+    rules: Collection[str] | None = None,
+    tuning: Tuning = DEFAULT,
+    known: Sequence[Rule] = ALL_RULES,
 ) -> Optimised:
-    """The query with a plan that has the same answers; `rules` names those to use, None meaning all."""
+    """The query with a plan that has the same answers; `rules` names those of `known` to use, None meaning all."""
     trace: list[Step] = []
     plan = query.pattern
-    for rule in _chosen(rules, on_events=is_timed(query)):
+    for rule in _chosen(rules, known, on_events=is_timed(query)):
         changed = apply(rule, plan, statistics, tuning)
         if changed is not plan:
             _check(rule, plan, changed)
@@ -60,11 +64,11 @@ def optimise(
     return Optimised(replace(query, pattern=plan), tuple(trace))
 
 
-def _chosen(names: Collection[str] | None, on_events: bool) -> tuple[Rule, ...]:
-    known = [rule.name for rule in ALL_RULES]
+def _chosen(names: Collection[str] | None, rules: Sequence[Rule], on_events: bool) -> tuple[Rule, ...]:
+    known = [rule.name for rule in rules]
     if unknown := sorted(set(names or ()) - set(known)):
         raise ValueError(f"unknown rules: {', '.join(unknown)}; there are {', '.join(known)}")
-    chosen = tuple(rule for rule in ALL_RULES if names is None or rule.name in names)
+    chosen = tuple(rule for rule in rules if names is None or rule.name in names)
     return tuple(map(_for_events, filter(lambda rule: rule.on_events, chosen))) if on_events else chosen
 
 

@@ -13,6 +13,7 @@ import penstock
 from penstock.tuning import DEFAULT, SECTIONS, Tuning
 from tests.support.documents import DOCS
 
+TESTS = Path(__file__).parents[2]
 PAGE = (DOCS / "reference" / "tuning.md").read_text("utf-8")
 SOURCE = "".join(
     file.read_text("utf-8") for file in Path(penstock.__path__[0]).rglob("*.py") if file.name != "tuning.py"
@@ -32,6 +33,13 @@ def test_the_page_has_the_sections() -> None:
 @pytest.mark.parametrize("name", [setting.name for setting in DEFAULT.settings()])
 def test_every_threshold_is_read(name: str) -> None:
     assert re.search(rf"(tuning|DEFAULT)\.{name}\b", SOURCE)
+
+
+def test_no_test_patches_a_constant() -> None:
+    """A test that needs another threshold passes a record."""
+    patched = re.compile(r"""setattr\([^)]*["'.]_?[A-Z][A-Z_]+["']|__defaults__["']""")
+    files = [file for file in TESTS.rglob("*.py") if file != Path(__file__)]
+    assert [str(file) for file in files if patched.search(file.read_text("utf-8"))] == []
 
 
 def test_the_record_is_frozen() -> None:

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 __all__ = ["LiveEngine", "is_pending", "next_by_clock"]
 
 _numbers = count()
-_SOON = 20_000  # microseconds: time that moves by itself is looked at this often at most
 
 
 class LiveEngine:
@@ -45,7 +44,7 @@ class LiveEngine:
         tuning: Tuning = DEFAULT,
     ) -> None:
         self._session = session
-        self._clock = clock
+        self._clock, self._tick_us = clock, tuning.tick_us
         self._streams = streams
         self._units = units
         options = {name: declared.live() for name, declared in streams.items()}
@@ -98,7 +97,7 @@ class LiveEngine:
         """Time passes for streams that go with the clock, and for those that may fall idle."""
         changes = (next_by_clock(self._units, self._streams), self.ingest.watermarks.next_change())
         moments = [moment for moment in changes if moment is not None]
-        return max(_SOON, min(moments) - self._clock.now()) if moments else None
+        return max(self._tick_us, min(moments) - self._clock.now()) if moments else None
 
 
 def next_by_clock(units: Iterable[EvaluationGroup], streams: Mapping[str, Declared]) -> int | None:
