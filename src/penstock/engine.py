@@ -61,7 +61,7 @@ class Engine:
     `checkpoint` is a folder for streams, queries and their progress: an engine on the same folder continues where the
     last one stopped, or was stopped. Background knowledge is not in it. `clock` is what tells the time, and
     `on_progress` is called with a `Progress` now and then while streams are read and answered. `tuning` has the
-    thresholds by which it is chosen how to work; none of them changes an answer.
+    thresholds by which it is chosen how to work; none of them changes the answer at an instant.
     """
 
     def __init__(

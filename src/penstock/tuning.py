@@ -1,7 +1,7 @@
 """The thresholds by which Penstock chooses how to work: one frozen record, given to `Engine(tuning=…)`.
 
-No value changes an answer. A size without a unit in its name counts rows. `penstock doctor` prints the record.
-This module imports nothing of Penstock, so every part may read it, and it travels to Spark's workers.
+No value changes the answer at an instant. A size without a unit in its name counts rows. `penstock doctor` prints the
+record. This module imports nothing of Penstock, so every part may read it, and it travels to Spark's workers.
 """
 
 from __future__ import annotations
@@ -94,7 +94,6 @@ class Tuning:
     compaction_fanout: int = _set(16, "neighbouring segments that are worth a merge; a row is written log₁₆ n times")
     compaction_rows: int = _set(1 << 18, "a segment of this size is not merged: a file's own cost no longer matters")
     small_files_bytes: int = _set(4 << 20, "files up to this size are parsed here, faster than a Spark job is planned")
-    lines_batch_bytes: int = _set(8 << 20, "bytes of lines of an iterable that are one batch")
     kept_bad_lines: int = _set(1_000, "malformed lines of a file that are kept; all of them are counted")
     kept_line_chars: int = _set(10_000, "characters kept of such a line: a file that is no text has very long ones")
     segment_part_rows: int = _set(1 << 19, "rows of a Parquet file of the log, about")

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BoundedSources"]
 
+_TOGETHER = 8 << 20  # bytes of lines in one batch; no threshold, since after a restart batches are told by number
 _ELSEWISE = {END, "start"}  # columns that mean something in the log that they do not mean here, or the other way
 
 
@@ -124,7 +125,7 @@ class BoundedSources:
         gives what has not been taken yet."""
         first = self._free(stream, "items") if getattr(items, "resumable", False) else 0
         kind = self._options[stream].kind
-        for number, some in enumerate(_together(items, self._tuning.lines_batch_bytes), first):
+        for number, some in enumerate(_together(items), first):
             batch = ArrivedBatch(stream, "items", number)
             if not self._log.holds(stream, batch.source, number):
                 texts = [b"".join(some)] if kind is None else some
@@ -148,13 +149,13 @@ def _useless(sifting: BatchWriter, lines: bool) -> str:
     return f"nothing in it is an element; line {first.line}: {first.reason}"
 
 
-def _together(items: Iterable[bytes], most: int) -> Iterator[list[bytes]]:
+def _together(items: Iterable[bytes]) -> Iterator[list[bytes]]:
     held: list[bytes] = []
     size = 0
     for item in items:
         held.append(item)
         size += len(item)
-        if size >= most:
+        if size >= _TOGETHER:
             yield held
             held, size = [], 0
     if held:
