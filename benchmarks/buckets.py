@@ -21,6 +21,7 @@ from penstock.compile.operators.physical import time_buckets
 from penstock.compile.operators.physical.time_buckets import Buckets
 from penstock.compile.relation import Relation
 from penstock.model.span import Span
+from penstock.tuning import Tuning
 
 ELEMENTS, LEAST, RUNS = 400_000, 250_000, 3  # of fewer elements nothing is asked
 FORCED = 4_000_000  # microseconds: the width where buckets are not chosen
@@ -29,7 +30,7 @@ QUERY = f"""PREFIX t: <{T}> SELECT ?gate (COUNT(*) AS ?n) FROM STREAM <{STREAM}>
 WHERE {{ ?gate t:enters ?car . ?gate t:exits ?other }} GROUP BY ?gate"""
 GATES = {"few gates": 300, "many gates": 100_000}
 
-Choice = Callable[[Relation, Relation, Span | None], Buckets | None]
+Choice = Callable[[Relation, Relation, Span | None, Tuning], Buckets | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +48,11 @@ class Compared:
         return self.plain / self.cut
 
 
-def never(left: Relation, right: Relation, span: Span | None) -> None:
+def never(left: Relation, right: Relation, span: Span | None, _: Tuning) -> None:
     """No buckets."""
 
 
-def forced(left: Relation, right: Relation, span: Span | None) -> Buckets | None:
+def forced(left: Relation, right: Relation, span: Span | None, _: Tuning) -> Buckets | None:
     """Buckets, whatever is known."""
     return Buckets(FORCED, span) if span is not None and left.timed and right.timed else None
 
@@ -62,8 +63,8 @@ def compared(spark: SparkSession, name: str, elements: int, runs: int, console: 
     case = Case(name, elements, QUERY, partial(crossings_of, GATES[name]), lambda: "", lambda _, frame: frame)
     path, found = stream(case, elements, DATA), []
 
-    def noted(left: Relation, right: Relation, span: Span | None) -> Buckets | None:
-        found.append(_choose(left, right, span))
+    def noted(left: Relation, right: Relation, span: Span | None, tuning: Tuning) -> Buckets | None:
+        found.append(_choose(left, right, span, tuning))
         return found[-1]
 
     chosen = comparable(_answers(spark, case, path, noted))

@@ -17,10 +17,12 @@ from penstock.explain import Explanation, explain
 from penstock.io.sinks import Batch, Sink
 from penstock.query import Query
 from penstock.stream.runtime.progress import EngineStatus, Progress, QueryStatus
+from penstock.tuning import Tuning
 
 __all__ = [
     "Answer", "Batch", "Engine", "EngineStatus", "Explanation", "LoadError", "PenstockError", "PenstockWarning",
-    "Progress", "Query", "QueryError", "QueryStatus", "RefusedError", "SetupError", "Sink", "StoreError", "explain",
+    "Progress", "Query", "QueryError", "QueryStatus", "RefusedError", "SetupError", "Sink", "StoreError", "Tuning",
+    "explain",
 ]  # fmt: skip
 
 try:

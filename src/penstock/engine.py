@@ -15,6 +15,7 @@ from penstock.io.formats import Source, Target
 from penstock.knowledge.store import Store, StoreSpec, is_plain, open_store
 from penstock.optimise import ALL_RULES
 from penstock.query import Query
+from penstock.tuning import DEFAULT, Tuning
 
 if TYPE_CHECKING:
     from pyoxigraph import NamedNode
@@ -59,7 +60,8 @@ class Engine:
 
     `checkpoint` is a folder for streams, queries and their progress: an engine on the same folder continues where the
     last one stopped, or was stopped. Background knowledge is not in it. `clock` is what tells the time, and
-    `on_progress` is called with a `Progress` now and then while streams are read and answered.
+    `on_progress` is called with a `Progress` now and then while streams are read and answered. `tuning` has the
+    thresholds by which it is chosen how to work; none of them changes the answer at an instant.
     """
 
     def __init__(
@@ -74,16 +76,17 @@ class Engine:
         checkpoint: str | PathLike[str] | None = None,
         clock: Clock | None = None,
         on_progress: Callable[[Progress], None] | None = None,
+        tuning: Tuning = DEFAULT,
     ) -> None:
         _check_rules(rules)
         self._given, self._master, self._rules = spark, master, rules
         self._started: SparkSession | None = None
         self._closed = False
-        options = {"spark": spark, "master": master, "rules": rules} if background == "spark" else {}
+        options = {"spark": spark, "master": master, "rules": rules, "tuning": tuning} if background == "spark" else {}
         self._store = _reasoning(open_store(background, **options), entailment)
         self._retention = None if retention is None else _microseconds(retention)
         self._checkpoint = None if checkpoint is None else Path(checkpoint).absolute()
-        self._clock, self._on_progress = clock, on_progress
+        self._clock, self._on_progress, self._tuning = clock, on_progress, tuning
         self._made: Runtime | None = None
 
     @property
@@ -274,7 +277,14 @@ class Engine:
 
             clock = self._clock or SystemClock()
             self._made = Runtime(
-                store, lambda: self.spark, self._checkpoint, clock, self._rules, self._on_progress, self._retention
+                store,
+                lambda: self.spark,
+                self._checkpoint,
+                clock,
+                self._rules,
+                self._on_progress,
+                self._retention,
+                self._tuning,
             )
         return self._made
 

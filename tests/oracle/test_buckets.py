@@ -12,6 +12,7 @@ from penstock.compile.operators.physical.time_buckets import Buckets
 from penstock.compile.relation import Relation
 from penstock.model.span import Span
 from penstock.spark.session.session import private
+from penstock.tuning import Tuning
 from tests.oracle.streams import WINDOWS, streamed_cases
 from tests.oracle.test_snapshots import Case, check
 from tests.support.sampling import sampled
@@ -30,7 +31,7 @@ def test_answers_stay_the_same(
 ) -> None:
     made = 0
 
-    def always(left: Relation, right: Relation, span: Span | None) -> Buckets | None:
+    def always(left: Relation, right: Relation, span: Span | None, _: Tuning) -> Buckets | None:
         nonlocal made
         if span is None or not (left.timed and right.timed):
             return None

@@ -18,6 +18,7 @@ from penstock.recursive_rules.analysis.background import StoreBackground
 from penstock.recursive_rules.analysis.entailment import NOTHING, Entailment
 from penstock.recursive_rules.analysis.rule import Rule, terms_of
 from penstock.recursive_rules.machine import Element, Limits, Machine
+from penstock.tuning import DEFAULT, Tuning
 from tests.support import event_plans, rdfs
 from tests.support.event_reference import Element as Occurred
 from tests.support.event_reference import Row, World, rows
@@ -110,8 +111,9 @@ def machine(
     limits: Limits | None = None,
     saved: str | None = None,
     following: Entailment = NOTHING,
+    tuning: Tuning = DEFAULT,
 ) -> Machine:
-    return Machine(rules, background(world), limits, saved, following)
+    return Machine(rules, background(world), limits, saved, following, tuning=tuning)
 
 
 def background(world: World) -> StoreBackground:

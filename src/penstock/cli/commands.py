@@ -10,6 +10,7 @@ from penstock.cli import engines, output
 from penstock.cli.base import FAILED, app, clean_exit, status
 from penstock.cli.options import MasterOption
 from penstock.errors import PenstockError
+from penstock.tuning import DEFAULT
 
 _SHOWS = ("city", "city-static")
 
@@ -18,13 +19,14 @@ _SHOWS = ("city", "city-static")
 def doctor(
     full: Annotated[bool, typer.Option("--full", help="Also start Spark (takes some seconds).")] = False,
 ) -> None:
-    """Check the requirements of Penstock on this machine, and show how to install missing ones."""
+    """Check the requirements of Penstock on this machine, show how to get missing ones, and print the thresholds."""
     from penstock.cli import doctor as examine
 
     with clean_exit():
         with status("Checking…"):
             results = list(examine.checks(full))
         output.print_checks(results)
+        output.print_tuning(DEFAULT)
     raise typer.Exit(0 if examine.healthy(results) else FAILED)
 
 

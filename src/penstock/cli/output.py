@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import groupby
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,9 @@ if TYPE_CHECKING:
     from penstock.answer import Answer
     from penstock.cli.doctor import Check
     from penstock.cli.progress_line import ProgressLine
+    from penstock.tuning import Tuning
 
-__all__ = ["Format", "Printer", "check", "print_checks", "write"]
+__all__ = ["Format", "Printer", "check", "print_checks", "print_tuning", "write"]
 
 
 class Format(StrEnum):
@@ -146,3 +148,20 @@ def print_checks(checks: Iterable[Check]) -> None:
         table.add_row(mark, check.name, Text(check.found), Text(check.remedy or ""))
     # A pipe has no width of its own, and a command that is to be copied must not be wrapped.
     Console(width=None if sys.stdout.isatty() else 200).print(table)
+
+
+def print_tuning(tuning: Tuning) -> None:
+    """The doctor's section "tuning": every threshold with its value and explanation."""
+    from rich.console import Console
+    from rich.table import Column, Table
+    from rich.text import Text
+
+    table = Table("tuning", Column("value", justify="right"), "explanation", box=None, pad_edge=False)
+    for section, settings in groupby(tuning.settings(), key=lambda setting: setting.section):
+        table.add_row("")
+        table.add_row(Text(section, style="bold"))
+        for setting in settings:
+            table.add_row(setting.name, setting.text, Text(setting.explanation))
+    console = Console(width=None if sys.stdout.isatty() else 200)
+    console.print()
+    console.print(table)

@@ -20,12 +20,12 @@ from penstock.compile.windows.evaluation_instants import EvaluationInstants
 from penstock.compile.windows.stream_to_relation import WindowRelation
 from penstock.model.span import Span
 from penstock.optimise import Statistics
+from penstock.tuning import DEFAULT, Tuning
 
 if TYPE_CHECKING:
     from penstock.compile.operators.query_family import ParameterTable
 
 Rows = list[tuple[str, ...]]
-MANY = 200_000  # elements from which it pays to look at how rows are joined
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +106,7 @@ class Plan:
     kept: dict[ops.Op, int] = field(default_factory=dict)  # the parts that were answered before, and their rows
     left: dict[ops.Op | ops.TriplePattern, float] = field(default_factory=dict)  # the share of rows that is asked for
     read: float = 0.0  # about how many triples of the background are read besides, in an evaluation
+    tuning: Tuning = DEFAULT
 
     def fresh(self, prefix: str) -> str:
         return f"{prefix}{next(self.counter)}"
@@ -245,7 +246,8 @@ class Context:
     def many(self) -> bool:
         """Whether the windows hold so much that Spark is told how to join it."""
         streaming = self.plan.streaming
-        return streaming is not None and sum(c.rows for c in streaming.contents) >= MANY
+        rows = 0 if streaming is None else sum(c.rows for c in streaming.contents)
+        return streaming is not None and rows >= self.plan.tuning.hinted_elements
 
     def elements(
         self, content: WindowRelation, predicate: PatternTerm | None = None, object: PatternTerm | None = None

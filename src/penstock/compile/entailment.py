@@ -22,11 +22,11 @@ from penstock.model.term_encoding import decode, encode
 from penstock.reasoning import Ontology, Way, ways
 from penstock.reasoning.ontology import OBJECT, SUBJECT, TEXT
 from penstock.reasoning.vocabulary import TYPE
+from penstock.tuning import DEFAULT, Tuning
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-FEW = 40  # pairs that are written into the text
 _MADE = "ARRAY<STRUCT<x: STRING, q: STRING, y: STRING>>"
 _STRUCT = pa.list_(pa.struct([(name, pa.string()) for name in "xqy"]))
 _MARKS: dict[Term, str] = {SUBJECT: "S", OBJECT: "O", TEXT: "O"}
@@ -56,8 +56,9 @@ def _e(column: str) -> Expr:
 class EntailmentRewriter:
     """An ontology in a session, where its larger tables are views."""
 
-    def __init__(self, ontology: Ontology, session: SparkSession) -> None:
+    def __init__(self, ontology: Ontology, session: SparkSession, tuning: Tuning = DEFAULT) -> None:
         self.ontology = ontology
+        self._most_inline = tuning.entailment_pairs
         self._session = session
         self._views: list[str] = []
         self._known: dict[tuple[Wanted, frozenset[str] | None], list[_Parts]] = {}
@@ -114,7 +115,7 @@ class EntailmentRewriter:
         """What is found, the pairs that have to be joined for it, and conditions."""
         targets = {encode(found) for _, found in way.pairs}
         rows = sorted((encode(key), encode(found)) for key, found in way.pairs)
-        few, one = len(rows) <= FEW, len(targets) == 1
+        few, one = len(rows) <= self._most_inline, len(targets) == 1
         found = sql.text(targets.pop()) if one else sql.column("w", "v")
         if few and one:
             return found, None, [_e(key).among(sql.texts(key for key, _ in rows))]

@@ -22,6 +22,7 @@ from penstock.io.graphs_feed import Feed
 from penstock.io.graphs_times import GENERATED_AT, PROPERTIES, Graphs, Properties, Rows
 from penstock.io.nquads import BadLine, Parsed, scope
 from penstock.io.splits import Split, chunks, filesystem
+from penstock.tuning import DEFAULT, Tuning
 
 __all__ = [
     "DOCUMENTS", "GENERATED_AT", "KINDS", "PROPERTIES", "Documents", "Properties", "kind_named", "parse_documents",
@@ -61,13 +62,14 @@ class Documents:
         """The pieces of files, those of documents as one: only lines can be read from the middle."""
         return list(dict.fromkeys(Split(piece.path) if self.kind(piece.path) else piece for piece in pieces))
 
-    def of_file(self, path: str, stream: str) -> Iterator[Parsed]:
+    def of_file(self, path: str, stream: str, tuning: Tuning = DEFAULT) -> Iterator[Parsed]:
         """What a file of documents holds. The same path at another time is another document."""
         system, place = filesystem(path)
         written = system.get_file_info(place).mtime_ns
         base = path if "://" in path else Path(path).absolute().as_uri()
         labels = scope(f"{stream} {path} {written}")
-        return parse_documents(chunks(Split(path)), self.kind(path) or "trig", labels, self.properties, base)
+        pieces = chunks(Split(path), tuning.chunk_bytes)
+        return parse_documents(pieces, self.kind(path) or "trig", labels, self.properties, base)
 
 
 DOCUMENTS = Documents()

@@ -22,11 +22,9 @@ from penstock.io.columns import ELEMENTS, LOGGED, slim, table_of
 from penstock.io.nquads_fast import Block, Columns, read_block
 from penstock.io.nquads_grammar import PLAIN_LINES, TIMED_LINES
 from penstock.io.nquads_slow import BadLine, Reading, Row, read_lines
+from penstock.tuning import DEFAULT, Tuning
 
 __all__ = ["BadLine", "Parsed", "parse", "parse_ntriples", "scope"]
-
-_FEW = 64  # lines that are read one by one before the kernels' expression would be compiled
-_BLOCK = 8 << 20  # bytes: large enough to amortise the calls, small enough to stay near the processor
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +37,18 @@ class Parsed:
     lines: int = 0
 
 
-def parse(data: bytes, stream: str, stamp: int | None = None) -> Parsed:
+def parse(data: bytes, stream: str, stamp: int | None = None, tuning: Tuning = DEFAULT) -> Parsed:
     """The elements in some whole lines (the last may lack its newline) of a stream.
 
     Blank nodes belong to the stream: the same label there is the same node, and in no other stream or graph. A line
     without a time is bad unless `stamp` says which it shall be.
     """
-    return _parse(data, Reading(scope(stream), stamp))
+    return _parse(data, Reading(scope(stream), stamp), tuning)
 
 
-def parse_ntriples(data: bytes, scope: str) -> Parsed:
+def parse_ntriples(data: bytes, scope: str, tuning: Tuning = DEFAULT) -> Parsed:
     """The triples (s, p, o) in some whole lines of N-Triples; `scope` goes before every blank node's label."""
-    parsed = _parse(data, Reading(scope, stamp=0, timed=False))
+    parsed = _parse(data, Reading(scope, stamp=0, timed=False), tuning)
     return replace(parsed, elements=parsed.elements.drop_columns(["ts"]))
 
 
@@ -59,13 +57,13 @@ def scope(stream: str) -> str:
     return f"s{blake2s(stream.encode(), digest_size=8).hexdigest()}."
 
 
-def _parse(data: bytes, reading: Reading) -> Parsed:
+def _parse(data: bytes, reading: Reading, tuning: Tuning) -> Parsed:
     tables: list[pa.Table] = [ELEMENTS.empty_table()]
     bad: list[BadLine] = []
     line = 1
-    for raw in _blocks(data):
+    for raw in _blocks(data, tuning.block_bytes):
         block, broken = _utf8(raw, line)
-        columns = _fast(block, reading)
+        columns = _fast(block, reading, tuning.slow_lines)
         rows, wrong = read_lines(_left(block, columns, line), reading)
         tables += _tables(columns, rows, line, reading)
         bad += sorted(broken + wrong, key=lambda found: found.line)
@@ -73,7 +71,7 @@ def _parse(data: bytes, reading: Reading) -> Parsed:
     return Parsed(pa.concat_tables(tables, promote_options="default"), bad, line - 1)
 
 
-def _blocks(data: bytes) -> Iterator[pa.Buffer]:
+def _blocks(data: bytes, size: int) -> Iterator[pa.Buffer]:
     """The data in pieces of whole lines, every one with its newline, none with a carriage return before it."""
     if not data.endswith(b"\n") and data:
         data += b"\n"
@@ -81,7 +79,7 @@ def _blocks(data: bytes) -> Iterator[pa.Buffer]:
         data = data.replace(b"\r\n", b"\n")
     buffer, start = pa.py_buffer(data), 0
     while start < len(data):
-        end = data.rfind(b"\n", start, start + _BLOCK) + 1 or data.index(b"\n", start) + 1
+        end = data.rfind(b"\n", start, start + size) + 1 or data.index(b"\n", start) + 1
         yield buffer.slice(start, end - start)
         start = end
 
@@ -110,9 +108,9 @@ def _broken(text: bytes) -> str:
     return ""
 
 
-def _fast(block: Block, reading: Reading) -> list[Columns]:
+def _fast(block: Block, reading: Reading, few: int) -> list[Columns]:
     """What the kernels can read: lines with times where these are allowed, lines without where these are."""
-    if len(block.lines) < _FEW:
+    if len(block.lines) < few:
         return []
     found = [read_block(block, TIMED_LINES, reading.scope, timed=True)] if reading.timed else []
     if reading.stamp is not None and (not found or len(found[0].lines) < len(block.lines)):

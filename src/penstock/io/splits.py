@@ -20,11 +20,10 @@ import pyarrow.parquet as pq
 from pyarrow import fs
 
 from penstock.errors import LoadError
+from penstock.tuning import DEFAULT
 
 __all__ = ["Split", "absolute", "chunks", "filesystem", "line_of", "parquet_file", "splits"]
 
-SIZE = 80 << 20  # bytes of a piece: half a second of parsing, several times what a task costs
-_CHUNK = 8 << 20
 _SUFFIXES = tuple(f".{name}{gz}" for gz in ("", ".gz") for name in ("nq", "nquads", "trig", "jsonld", "ndjsonld"))
 
 
@@ -37,7 +36,7 @@ class Split:
     end: int | None = None
 
 
-def splits(source: str | PathLike[str], size: int = SIZE) -> list[Split]:
+def splits(source: str | PathLike[str], size: int = DEFAULT.split_bytes) -> list[Split]:
     """The pieces of a file, or of the files of a stream in a folder by their names, in order."""
     name = absolute(source)
     with _one_sentence(str(source)):
@@ -51,7 +50,7 @@ def splits(source: str | PathLike[str], size: int = SIZE) -> list[Split]:
     return [split for file in files for split in _cut(_uri(name, path, file.path), file.size, size)]
 
 
-def chunks(split: Split, size: int = _CHUNK) -> Iterator[bytes]:
+def chunks(split: Split, size: int = DEFAULT.chunk_bytes) -> Iterator[bytes]:
     """The lines of a piece, in portions of about that many bytes, each of whole lines."""
     with _one_sentence(split.path):
         system, path = filesystem(split.path)

@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-__all__ = ["LOOKED_AT", "Counted", "Sketches", "among", "estimated", "merged", "sketches"]
+from penstock.tuning import DEFAULT, Tuning
 
-LOOKED_AT = 10_000  # rows of a part: of more, the others are taken to be like these
-_MOST = 200  # predicates of a part, those that come first: manifests stay small
+__all__ = ["Counted", "Sketches", "among", "estimated", "merged", "sketches"]
+
 _REGISTERS = 128
 _ZERO = ord("0")  # the character of an empty register
 _FIT = 0.7213 / (1 + 1.079 / _REGISTERS)  # the paper's correction, and 2.5 below is its bound for small numbers
@@ -31,14 +31,15 @@ Sketches: TypeAlias = Mapping[str, Counted]
 """By encoded predicate."""
 
 
-def sketches(table: pa.Table) -> Sketches:
+def sketches(table: pa.Table, tuning: Tuning = DEFAULT) -> Sketches:
     """Of the first rows of some elements."""
-    some = table.slice(0, LOOKED_AT)
+    some = table.slice(0, tuning.sketch_rows)
     predicates = _encoded(some, "p")
     names, rows = predicates.dictionary.to_pylist(), predicates.indices.to_numpy()
     counts = np.bincount(rows, minlength=len(names)).tolist()
     subjects, objects = (_registers(_encoded(some, column), rows, len(names)) for column in ("s", "o"))
-    return {str(names[i]): (counts[i], subjects[i], objects[i]) for i in range(min(_MOST, len(names)))}
+    most = min(tuning.sketch_predicates, len(names))  # those that come first
+    return {str(names[i]): (counts[i], subjects[i], objects[i]) for i in range(most)}
 
 
 def merged(parts: Iterable[Sketches]) -> Sketches:

@@ -16,11 +16,9 @@ from penstock.algebra.ops import Bgp, Op, Query, TriplePattern
 from penstock.optimise.cost import cost
 from penstock.optimise.driver import Optimised, optimise
 from penstock.optimise.statistics import Position, Statistics
+from penstock.tuning import DEFAULT, Tuning
 
 __all__ = ["Adaptive", "Reordered"]
-
-GAIN = 0.8  # of what the present order costs: from there on another one is worth the change
-NEWEST = 100  # changes that are remembered
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +66,15 @@ class Remembered:
 class Adaptive:
     """The current plan of a query. `history` has the newest changes of the join order."""
 
-    def __init__(self, query: Query, rules: Collection[str] | None = None) -> None:
-        self._query, self._rules = query, rules
+    def __init__(self, query: Query, rules: Collection[str] | None = None, tuning: Tuning = DEFAULT) -> None:
+        self._query, self._rules, self._tuning = query, rules, tuning
         self._current: Optimised | None = None
         self._then: Statistics | None = None
-        self.history: deque[Reordered] = deque(maxlen=NEWEST)
+        self.history: deque[Reordered] = deque(maxlen=tuning.reorder_history)
 
     def plan(self, statistics: Statistics, time: int) -> Optimised:
         """The plan for an evaluation up to that time, by the current statistics."""
-        found = optimise(self._query, statistics, self._rules)
+        found = optimise(self._query, statistics, self._rules, self._tuning)
         if self._current is None or self._then is None:
             self._current, self._then = found, statistics
         elif found.query != self._current.query:
@@ -85,10 +83,10 @@ class Adaptive:
 
     def _better(self, found: Optimised, known: Remembered, time: int) -> Optimised:
         """The new plan if it is clearly cheaper, else the plan by the statistics of the last choice."""
-        present = optimise(self._query, known, self._rules)
+        present = optimise(self._query, known, self._rules, self._tuning)
         before, after = present.query.pattern, found.query.pattern
         costs = cost(before, known.now), cost(after, known.now)
-        if costs[1] >= GAIN * costs[0]:
+        if costs[1] >= self._tuning.reorder_gain * costs[0]:
             return present
         self.history.append(Reordered(time, before, after, *costs, _why(before, known)))
         self._then = known.now

@@ -6,7 +6,7 @@ through the plan in the rule's direction, into the patterns of EXISTS as well, u
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from penstock.algebra import ops
@@ -18,10 +18,9 @@ from penstock.optimise.rule import Direction, Rule
 from penstock.optimise.rules import ALL_RULES
 from penstock.optimise.statistics import Statistics
 from penstock.optimise.walk import map_children, map_exists, nodes
+from penstock.tuning import DEFAULT, Tuning
 
 __all__ = ["Optimised", "RuleError", "Step", "optimise"]
-
-PASSES = 10  # a rule that has not come to rest by then only costs time
 
 
 class RuleError(AssertionError):
@@ -46,12 +45,18 @@ class Optimised:
     trace: tuple[Step, ...]
 
 
-def optimise(query: Query, statistics: Statistics, rules: Collection[str] | None = None) -> Optimised:
-    """The query with a plan that has the same answers; `rules` names those to use, None meaning all."""
+def optimise(
+    query: Query,
+    statistics: Statistics,
+    rules: Collection[str] | None = None,
+    tuning: Tuning = DEFAULT,
+    known: Sequence[Rule] = ALL_RULES,
+) -> Optimised:
+    """The query with a plan that has the same answers; `rules` names those of `known` to use, None meaning all."""
     trace: list[Step] = []
     plan = query.pattern
-    for rule in _chosen(rules, on_events=is_timed(query)):
-        changed = apply(rule, plan, statistics)
+    for rule in _chosen(rules, known, on_events=is_timed(query)):
+        changed = apply(rule, plan, statistics, tuning)
         if changed is not plan:
             _check(rule, plan, changed)
             trace.append(Step(rule.name, plan, changed, rule.why))
@@ -59,11 +64,11 @@ def optimise(query: Query, statistics: Statistics, rules: Collection[str] | None
     return Optimised(replace(query, pattern=plan), tuple(trace))
 
 
-def _chosen(names: Collection[str] | None, on_events: bool) -> tuple[Rule, ...]:
-    known = [rule.name for rule in ALL_RULES]
+def _chosen(names: Collection[str] | None, rules: Sequence[Rule], on_events: bool) -> tuple[Rule, ...]:
+    known = [rule.name for rule in rules]
     if unknown := sorted(set(names or ()) - set(known)):
         raise ValueError(f"unknown rules: {', '.join(unknown)}; there are {', '.join(known)}")
-    chosen = tuple(rule for rule in ALL_RULES if names is None or rule.name in names)
+    chosen = tuple(rule for rule in rules if names is None or rule.name in names)
     return tuple(map(_for_events, filter(lambda rule: rule.on_events, chosen))) if on_events else chosen
 
 
@@ -71,41 +76,41 @@ def _for_events(rule: Rule) -> Rule:
     return rule if isinstance(rule.on_events, bool) else replace(rule, rewrite=rule.on_events)
 
 
-def apply(rule: Rule, plan: Op, statistics: Statistics) -> Op:
+def apply(rule: Rule, plan: Op, statistics: Statistics, tuning: Tuning = DEFAULT) -> Op:
     """The rule everywhere in the plan until nothing changes; the same object if it never did.
 
     A rule that goes down by itself sees the whole plan at once, so that once is enough.
     """
     current = plan
-    for _ in range(1 if rule.direction is Direction.ROOT else PASSES):
-        changed = _pass(rule, current, statistics)
+    for _ in range(1 if rule.direction is Direction.ROOT else tuning.rule_passes):
+        changed = _pass(rule, current, statistics, tuning)
         if changed is current or changed == current:
             break
         current = changed
     return current
 
 
-def _pass(rule: Rule, op: Op, statistics: Statistics) -> Op:
+def _pass(rule: Rule, op: Op, statistics: Statistics, tuning: Tuning) -> Op:
     if rule.inside_exists:
-        op = _into_exists(rule, op, statistics)
-    return _WALKS[rule.direction](rule, op, statistics)
+        op = _into_exists(rule, op, statistics, tuning)
+    return _WALKS[rule.direction](rule, op, statistics, tuning)
 
 
-def _into_exists(rule: Rule, op: Op, statistics: Statistics) -> Op:
-    inner = map_exists(op, lambda pattern: _pass(rule, pattern, statistics))
-    return map_children(inner, lambda child: _into_exists(rule, child, statistics))
+def _into_exists(rule: Rule, op: Op, statistics: Statistics, tuning: Tuning) -> Op:
+    inner = map_exists(op, lambda pattern: _pass(rule, pattern, statistics, tuning))
+    return map_children(inner, lambda child: _into_exists(rule, child, statistics, tuning))
 
 
-def _upward(rule: Rule, op: Op, statistics: Statistics) -> Op:
-    return rule.rewrite(map_children(op, lambda child: _upward(rule, child, statistics)), statistics)
+def _upward(rule: Rule, op: Op, statistics: Statistics, tuning: Tuning) -> Op:
+    return rule.rewrite(map_children(op, lambda child: _upward(rule, child, statistics, tuning)), statistics, tuning)
 
 
-def _downward(rule: Rule, op: Op, statistics: Statistics) -> Op:
-    return map_children(rule.rewrite(op, statistics), lambda child: _downward(rule, child, statistics))
+def _downward(rule: Rule, op: Op, statistics: Statistics, tuning: Tuning) -> Op:
+    return map_children(rule.rewrite(op, statistics, tuning), lambda child: _downward(rule, child, statistics, tuning))
 
 
-def _at_root(rule: Rule, op: Op, statistics: Statistics) -> Op:
-    return rule.rewrite(op, statistics)
+def _at_root(rule: Rule, op: Op, statistics: Statistics, tuning: Tuning) -> Op:
+    return rule.rewrite(op, statistics, tuning)
 
 
 _WALKS = {Direction.UP: _upward, Direction.DOWN: _downward, Direction.ROOT: _at_root}

@@ -19,11 +19,10 @@ import numpy.typing as npt
 from penstock.algebra.expressions import Var
 from penstock.algebra.scope import Vars
 from penstock.optimise.cost import FEWEST, MODEL, Estimate, joined, rows_joined
+from penstock.tuning import DEFAULT, Tuning
 
-__all__ = ["MOST", "Operand", "Shape", "best"]
+__all__ = ["Operand", "Shape", "best"]
 
-MOST = 12  # operands of which all orders are looked at, in some milliseconds; of more, greedy ones
-STARTS = 3  # greedy orders are tried from this many of the smallest operands
 AS_GOOD = 1.000001  # sums of the same numbers in another order differ
 
 Shape: TypeAlias = "int | tuple[Shape, Shape]"
@@ -41,9 +40,11 @@ class Operand:
     kept: bool = False
 
 
-def best(operands: Sequence[Operand], given: Shape) -> Shape:
+def best(operands: Sequence[Operand], given: Shape, tuning: Tuning = DEFAULT) -> Shape:
     """The cheapest join tree of operands that are connected by variables; the given tree where none is cheaper."""
-    return _greedy(operands) if len(operands) > MOST else _Search(operands).best(given)
+    if len(operands) > tuning.join_order_operands:
+        return _greedy(operands, tuning.join_order_starts)
+    return _Search(operands).best(given)
 
 
 class _Search:
@@ -156,9 +157,9 @@ def _near(vars: Sequence[Vars]) -> list[int]:
     return table
 
 
-def _greedy(operands: Sequence[Operand]) -> Shape:
+def _greedy(operands: Sequence[Operand], starts: int) -> Shape:
     """The cheapest of the given order and those that always take what leaves the fewest rows, from small ones on."""
-    smallest = sorted(range(len(operands)), key=lambda i: operands[i].estimate.rows)[:STARTS]
+    smallest = sorted(range(len(operands)), key=lambda i: operands[i].estimate.rows)[:starts]
     orders = [list(range(len(operands))), *(_growing(start, operands) for start in smallest)]
     first, *others = min(orders, key=lambda order: _sum([operands[i].estimate for i in order]))
     return reduce(lambda left, right: (left, right), others, first)  # type: ignore[arg-type,return-value]

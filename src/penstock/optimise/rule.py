@@ -11,10 +11,11 @@ from functools import wraps
 
 from penstock.algebra.ops import Op
 from penstock.optimise.statistics import Statistics
+from penstock.tuning import Tuning
 
 __all__ = ["Direction", "Rule", "plain"]
 
-Rewrite = Callable[[Op, Statistics], Op]
+Rewrite = Callable[[Op, Statistics, Tuning], Op]
 
 
 class Direction(Enum):
@@ -45,10 +46,10 @@ class Rule:
 
 
 def plain(rewrite: Callable[[Op], Op]) -> Rewrite:
-    """A rewrite that does not ask about the data."""
+    """A rewrite that does not ask about the data, nor for a threshold."""
 
     @wraps(rewrite)
-    def asking_nothing(op: Op, _: Statistics) -> Op:
+    def asking_nothing(op: Op, _: Statistics, __: Tuning) -> Op:
         return rewrite(op)
 
     return asking_nothing

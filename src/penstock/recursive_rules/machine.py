@@ -26,10 +26,9 @@ from penstock.recursive_rules.rete.network import Network
 from penstock.recursive_rules.rete.nodes import Leaf, Receive
 from penstock.recursive_rules.solutions.rows import Row, ends
 from penstock.recursive_rules.state_format import read_state, write_state
+from penstock.tuning import DEFAULT, Tuning
 
 __all__ = ["Element", "Limits", "Machine", "merged"]
-
-_PRUNED = 100  # steps after which memories look for what is too old
 
 
 class Element(NamedTuple):
@@ -65,7 +64,9 @@ class Machine:
         saved: str | None = None,
         following: Entailment = NOTHING,
         retention: int | None = None,
+        tuning: Tuning = DEFAULT,
     ) -> None:
+        self._tuning = tuning
         self.now: int | None = None
         self._network = Network(rules, background or Nothing(), following)
         self._stages = stages(self._network)
@@ -170,9 +171,9 @@ class Machine:
             node.end()
         self._network.used.clear()
         self._steps += 1
-        if now is not None and self._steps % _PRUNED == 0:
+        if now is not None and self._steps % self._tuning.rule_prune_steps == 0:
             for memory in self._network.memories.values():
-                memory.prune(now)
+                memory.prune(now, self._tuning.rule_prune_rows)
 
     # State
 

@@ -9,12 +9,12 @@ from pyoxigraph import NamedNode, Triple
 from pyspark.sql import SparkSession
 
 from penstock.algebra.expressions import Term
-from penstock.compile import entailment as module
 from penstock.compile import sql
 from penstock.compile.entailment import EntailmentRewriter
 from penstock.model.term_encoding import encode
 from penstock.reasoning.vocabulary import TYPE
 from penstock.spark.session.session import private
+from penstock.tuning import Tuning
 from tests.unit.reasoning.test_reasoning import CLASSES, NODES, PLAIN, PROPERTIES, STRANGE, TEXTS, ontology_of, read
 
 TERMS, PREDICATES = (*NODES, *CLASSES[:3]), (*PROPERTIES[:3], TYPE)
@@ -30,16 +30,13 @@ def texts(triple: Triple) -> tuple[str, str, str]:
 
 @pytest.mark.parametrize("few", [0, 40], ids=["tables", "constants"])
 @pytest.mark.parametrize("axioms", [*PLAIN, *STRANGE])
-def test_every_triple_has_what_follows_once(
-    axioms: str, few: int, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "FEW", few)
+def test_every_triple_has_what_follows_once(axioms: str, few: int, spark: SparkSession) -> None:
     session = private(spark)
     session.createDataFrame(
         [(i, *texts(t)) for i, t in enumerate(TRIPLES)], "n INT, s STRING, p STRING, o STRING"
     ).createOrReplaceTempView("given")
     ontology = ontology_of(read(axioms))
-    entailed = EntailmentRewriter(ontology, session)
+    entailed = EntailmentRewriter(ontology, session, Tuning(entailment_pairs=few))
     for w, (predicate, object) in enumerate(WANTED):
         known = frozenset(map(encode, PREDICATES)) if w % 2 else None
         rows = session.sql(sql.write(entailed.triples(sql.view("given"), (predicate, object), known))).collect()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,6 @@ from hypothesis import strategies as st
 from penstock.algebra.build import translate
 from penstock.algebra.windows import SlideWindow
 from penstock.compile import notes, sql
-from penstock.compile.operators.physical import semijoin_reduction, static_view
 from penstock.compile.views import packed_view
 from penstock.compile.windows import stream_to_relation
 from penstock.compile.windows.evaluation_instants import ChangeInstants
@@ -27,6 +27,7 @@ from penstock.spark.session import jobs
 from penstock.spark.session.session import private
 from penstock.spark.store.store import SparkStore
 from penstock.spark.views.background_tables import BackgroundTables
+from penstock.tuning import Tuning
 
 pytestmark = pytest.mark.filterwarnings("ignore::penstock.errors.PenstockWarning")  # windows that nothing reads
 
@@ -36,6 +37,7 @@ FROM = f"FROM NAMED <{S}> [NOW] AS ?now FROM NAMED <{S}> [RANGE 5 s] AS ?last"
 HIDING = "{ SELECT ?x ?n { ?x :knows ?r . ?r :name ?n } }"
 STREAM = f"FROM STREAM <{S}> [RANGE 5s STEP 1s]"
 NOW, LAST = "GRAPH ?now { ?x :at ?r }", "GRAPH ?last { ?y :at ?r }"
+ALWAYS = Tuning(lookup_view_rows=0, lookup_share=1.0, semijoin_share=10.0)  # views and windows of any size are reduced
 AS_WRITTEN = frozenset(rule.name for rule in ALL_RULES) - {"order_joins"}
 MET = "?x :knows ?y . GRAPH ?last { ?y :at ?q }"
 QUERIES = {
@@ -66,10 +68,15 @@ def turtle() -> bytes:
 
 
 @pytest.fixture(scope="module")
-def background(spark: Any) -> BackgroundTables:
+def store(spark: Any) -> SparkStore:
     store = SparkStore(spark=spark)
     store.load(turtle(), format="turtle")
-    return BackgroundTables(store.private_session, store)
+    return store
+
+
+@pytest.fixture(scope="module")
+def background(store: SparkStore) -> BackgroundTables:
+    return BackgroundTables(store.private_session, store, ALWAYS)
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +90,7 @@ def streams(tmp_path_factory: pytest.TempPathFactory) -> dict[str, StreamFiles]:
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many rows were looked up each time, of parts of any size."""
+    """How many rows were looked up each time."""
     found: list[int] = []
     with_terms = packed_view.DictionaryEncodedRows.with_terms
 
@@ -93,9 +100,6 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         return table
 
     monkeypatch.setattr(packed_view.DictionaryEncodedRows, "with_terms", noted)
-    monkeypatch.setattr(static_view, "_MANY", 0)
-    monkeypatch.setattr(static_view, "_SHARE", 1.0)
-    monkeypatch.setattr(semijoin_reduction, "_SHARE", 10.0)  # and windows are narrowed wherever something is known
     return found
 
 
@@ -128,7 +132,6 @@ class Looking:
     def seen(self, op: Any, relation: Any) -> None: ...
 
 
-@pytest.mark.usefixtures("asked")
 def test_explain_says_so(background: BackgroundTables, streams: dict[str, StreamFiles]) -> None:
     with notes.recording(notes.Recorder(Looking())) as recorder:
         answers(QUERIES["by both keys"], background, streams)
@@ -137,11 +140,8 @@ def test_explain_says_so(background: BackgroundTables, streams: dict[str, Stream
     assert "only 5 terms of ?y, which is 35.7% of them" in said
 
 
-@pytest.mark.usefixtures("asked")
-def test_rows_that_many_ask_for_are_not_sent(
-    background: BackgroundTables, streams: dict[str, StreamFiles], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(static_view, "_SHARE", 0.0)
+def test_rows_that_many_ask_for_are_not_sent(store: SparkStore, streams: dict[str, StreamFiles]) -> None:
+    background = BackgroundTables(store.private_session, store, replace(ALWAYS, lookup_share=0.0))
     plain = answers(QUERIES["by one key"], background, streams, rules=[])
     assert answers(QUERIES["by one key"], background, streams) == plain
 
@@ -154,10 +154,9 @@ def test_through_a_file(spark: Any) -> None:
     assert packed_view.collect_packed(spark.createDataFrame(table), 4) is None  # some are elsewhere
 
 
-def test_rows_that_a_plan_only_knows_the_number_of(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_that_a_plan_only_knows_the_number_of(spark: Any) -> None:
     table = pa.table({"a": [1, 2, 3]})
-    monkeypatch.setattr(jobs, "_IN_PLANS", 2)
-    frame = jobs.frame(spark, table)
+    frame = jobs.frame(spark, table, plan_rows=2)
     assert frame.toArrow().equals(table)
     assert "LogicalRDD" in frame._jdf.queryExecution().logical().toString()
     assert frame._jdf.queryExecution().optimizedPlan().stats().sizeInBytes() < 1_000

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 import penstock
-from penstock.compile.operators import paths
 from penstock.compile.operators.transitive_closure import closed
 from tests.support.asking import NS, ask
 
@@ -22,9 +22,19 @@ DATA = f"""
 CHAIN = 200
 
 
+BY_JOBS = penstock.Tuning(path_edges=0)
+
+
 @pytest.fixture(scope="module")
 def engine(spark: Any) -> Iterator[Any]:
     with penstock.Engine(background="spark", spark=spark) as engine:
+        engine.load(DATA.encode(), format="trig")
+        yield engine
+
+
+@pytest.fixture(scope="module")
+def engine_with_jobs(spark: Any) -> Iterator[Any]:
+    with penstock.Engine(background="spark", spark=spark, tuning=BY_JOBS) as engine:
         engine.load(DATA.encode(), format="trig")
         yield engine
 
@@ -72,12 +82,10 @@ OTHERS = {
 }
 
 
-@pytest.mark.parametrize("many", [False, True], ids=["here", "by jobs"])
+@pytest.mark.parametrize("where", ["engine", "engine_with_jobs"], ids=["here", "by jobs"])
 @pytest.mark.parametrize(("query", "expected"), CLOSURES.values(), ids=CLOSURES.keys())
-def test_closures(engine: Any, query: str, expected: list[str], many: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    if many:
-        monkeypatch.setattr(paths, "FEW_EDGES", 0)
-    assert ask(engine, query) == sorted(expected)
+def test_closures(query: str, expected: list[str], where: str, request: pytest.FixtureRequest) -> None:
+    assert ask(request.getfixturevalue(where), query) == sorted(expected)
 
 
 @pytest.mark.parametrize(("query", "expected"), OTHERS.values(), ids=OTHERS.keys())
@@ -95,9 +103,13 @@ LENGTHS = {
 @pytest.fixture(scope="module")
 def chain(spark: Any) -> Iterator[Any]:
     with penstock.Engine(background="spark", spark=spark) as engine:
-        lines = (f"<{NS}n{i}> <{NS}next> <{NS}n{i + 1}> ." for i in range(CHAIN))
-        engine.load("\n".join(lines).encode(), format="nt")
-        yield engine
+        yield chained(engine)
+
+
+def chained(engine: penstock.Engine) -> penstock.Engine:
+    lines = (f"<{NS}n{i}> <{NS}next> <{NS}n{i + 1}> ." for i in range(CHAIN))
+    engine.load("\n".join(lines).encode(), format="nt")
+    return engine
 
 
 @pytest.mark.parametrize(("query", "count"), LENGTHS.values(), ids=LENGTHS.keys())
@@ -105,12 +117,12 @@ def test_a_long_chain(chain: Any, query: str, count: int) -> None:
     assert ask(chain, query) == [f"n={count}"]
 
 
-def test_a_long_chain_by_jobs(chain: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_chain_by_jobs(spark: Any) -> None:
     """Doubling finds all lengths in a few jobs; breadth first takes one for each, so that only a part is walked."""
-    monkeypatch.setattr(paths, "FEW_EDGES", 0)
-    monkeypatch.setattr(paths, "MOST_VIEWS", 2)
-    assert ask(chain, LENGTHS["between all"][0]) == [f"n={LENGTHS['between all'][1]}"]
-    assert ask(chain, f"SELECT (COUNT(*) AS ?n) {{ :n{CHAIN - 5} :next+ ?y }}") == ["n=5"]
+    with penstock.Engine(background="spark", spark=spark, tuning=replace(BY_JOBS, path_views=2)) as engine:
+        chain = chained(engine)
+        assert ask(chain, LENGTHS["between all"][0]) == [f"n={LENGTHS['between all'][1]}"]
+        assert ask(chain, f"SELECT (COUNT(*) AS ?n) {{ :n{CHAIN - 5} :next+ ?y }}") == ["n=5"]
 
 
 def test_too_many_pairs_are_left_to_spark() -> None:

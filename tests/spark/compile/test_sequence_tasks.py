@@ -20,6 +20,7 @@ from penstock.spark.query.continuous_query import ContinuousQuery
 from penstock.spark.query.evaluation import Evaluation
 from penstock.spark.session.session import private
 from penstock.spark.views.background_tables import BackgroundTables
+from penstock.tuning import DEFAULT, Tuning
 
 PREFIXES = "PREFIX : <http://example.org/> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> "
 WITHIN = 'FILTER (getDURATION() <= "PT0.00002S"^^xsd:duration)'
@@ -60,10 +61,8 @@ def test_the_same_rows(spark: Any, monkeypatch: pytest.MonkeyPatch, stream: Stre
         made.append(_chained(*given))
         return made[-1]
 
-    monkeypatch.setattr(sequence_tasks, "MANY", 0)
-    monkeypatch.setattr(sequence_tasks, "_MARGIN", 1)
     monkeypatch.setattr(sequence_tasks, "chained", noted)
-    assert answers(spark, stream, text) == plain
+    assert answers(spark, stream, text, Tuning(hinted_elements=0, sequence_margin=1)) == plain
     assert all(found is not None for found in made)
     assert made
     assert plain.total() > 10
@@ -72,10 +71,10 @@ def test_the_same_rows(spark: Any, monkeypatch: pytest.MonkeyPatch, stream: Stre
 _chained = sequence_tasks.chained
 
 
-def answers(spark: Any, stream: StreamFiles, text: str) -> Counter[Any]:
+def answers(spark: Any, stream: StreamFiles, text: str, tuning: Tuning = DEFAULT) -> Counter[Any]:
     """In two spans, so that what lies before the second matters."""
     query = translate(PREFIXES + text.replace(" {", " FROM STREAM :s {", 1))
-    continuous = ContinuousQuery(query, BackgroundTables(private(spark), OxigraphStore()))
+    continuous = ContinuousQuery(query, BackgroundTables(private(spark), OxigraphStore(), tuning))
     found: Counter[Any] = Counter()
     for span in (Span(0, LAST // 2), Span(LAST // 2, LAST)):
         rows = continuous.evaluate(Evaluation({"http://example.org/s": stream}, span)).collect().to_pylist()

@@ -38,7 +38,7 @@ def test_the_same_rows(spark: Any, monkeypatch: pytest.MonkeyPatch, width: int) 
     left, right = relation("x", 1), relation("y", 2)
     plain = joins.join(left, right, span=SPAN)
     assert time_buckets.BUCKET not in sql.write(plain.sql)
-    monkeypatch.setattr(time_buckets, "choose", lambda left, right, span: Buckets(width, span))
+    monkeypatch.setattr(time_buckets, "choose", lambda left, right, span, tuning: Buckets(width, span))
     cut = joins.join(left, right, span=SPAN)
     assert time_buckets.BUCKET in sql.write(cut.sql)
     assert cut.vars == plain.vars

@@ -21,6 +21,7 @@ from penstock.spark.query.evaluation import Evaluation
 from penstock.spark.session.session import private
 from penstock.spark.views.background_tables import BackgroundTables
 from penstock.stream.log.segment import segment_of, write_part
+from penstock.tuning import Tuning
 
 NS, STREAM, STEP = "http://example.org/", "http://example.org/stream", 1_000_000
 QUERY = f"""PREFIX : <{NS}> SELECT ?k ?m FROM STREAM <{STREAM}> [RANGE 1s TUMBLING]
@@ -46,10 +47,9 @@ def elements(number: int, a: int, c: int, folder: Path) -> StreamFiles:
     return StreamFiles(segment.paths, frozenset(segment.predicates), 0, segment.rows, (segment,))
 
 
-def test_the_order_follows_the_stream(
-    background: BackgroundTables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("penstock.optimise.adaptive.GAIN", 0.999)  # so few elements that hardly anything is gained
+def test_the_order_follows_the_stream(spark: Any, tmp_path: Path) -> None:
+    """So few elements that hardly anything is gained."""
+    background = BackgroundTables(private(spark), OxigraphStore(), Tuning(reorder_gain=0.999))
     adaptive = ContinuousQuery(translate(QUERY), background)
     fixed = ContinuousQuery(translate(QUERY), background, rules=WITHOUT)
     for number, (a, c) in enumerate([(2, 400), (2, 300), (400, 2)]):

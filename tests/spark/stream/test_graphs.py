@@ -15,11 +15,11 @@ from pyspark.sql import SparkSession
 
 from penstock import Answer, Engine
 from penstock.stream.base import failpoints
-from penstock.stream.ingest import bounded_sources, file_batches
 from penstock.stream.ingest.ingest import Ingest
 from penstock.stream.ingest.stream_declaration import Declared
 from penstock.stream.log.stream_log import StreamLog
 from penstock.testing import ManualClock
+from penstock.tuning import DEFAULT, Tuning
 
 STREAM = "http://e/rooms"
 AT = "http://e/at"
@@ -78,13 +78,11 @@ def as_items(folder: Path) -> dict[str, object]:
 def test_run(
     spark: SparkSession,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
     make: Callable[[Path], dict[str, object]],
     by_job: bool,
 ) -> None:
-    if by_job:
-        monkeypatch.setattr(bounded_sources, "_SMALL", 0)
-    with Engine(spark=spark, checkpoint=tmp_path / "state") as engine:
+    tuning = Tuning(small_files_bytes=0) if by_job else DEFAULT
+    with Engine(spark=spark, checkpoint=tmp_path / "state", tuning=tuning) as engine:
         engine.stream(STREAM, time_property=AT, **make(tmp_path))  # type: ignore[arg-type]
         query = engine.register(COUNT)
         engine.run()
@@ -118,9 +116,9 @@ Opener = Callable[..., Ingest]
 def open_ingest(spark: SparkSession, tmp_path: Path) -> Iterator[Opener]:
     opened: list[Ingest] = []
 
-    def opener(source: object = None, **options: object) -> Ingest:
+    def opener(source: object = None, tuning: Tuning = DEFAULT, **options: object) -> Ingest:
         streams = {STREAM: Declared(source, time_property=AT, **options)}  # type: ignore[arg-type]
-        opened.append(Ingest(spark, tmp_path / "checkpoint", ManualClock(), streams))
+        opened.append(Ingest(spark, tmp_path / "checkpoint", ManualClock(), streams, tuning=tuning))
         return opened[-1]
 
     yield opener
@@ -143,11 +141,10 @@ def test_pushes_before_and_after_a_restart(open_ingest: Opener) -> None:
 
 
 @pytest.mark.parametrize("small", [0, 1 << 20])
-def test_dropped_files(open_ingest: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small: int) -> None:
-    monkeypatch.setattr(file_batches, "_SMALL", small)
+def test_dropped_files(open_ingest: Opener, tmp_path: Path, small: int) -> None:
     folder = tmp_path / "in"
     folder.mkdir()
-    ingest = open_ingest(str(folder))
+    ingest = open_ingest(str(folder), tuning=Tuning(small_files_bytes=small))
     ingest.start()
     for second in SECONDS:
         name = f"{second}.trig" if second % 2 else f"{second}.jsonld"

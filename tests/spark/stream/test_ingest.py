@@ -14,11 +14,12 @@ from pyspark.sql import SparkSession
 from penstock.errors import PenstockError
 from penstock.io.splits import Split
 from penstock.stream.base import failpoints
-from penstock.stream.ingest import file_batches, parallel_load, spool, spool_source
+from penstock.stream.ingest import parallel_load, spool, spool_source
 from penstock.stream.ingest.ingest import Ingest
 from penstock.stream.ingest.stream_declaration import Declared
 from penstock.stream.log.stream_log import Counts
 from penstock.testing import ManualClock
+from penstock.tuning import DEFAULT, Tuning
 from tests.support.arrivals import SECOND, STREAM, text
 from tests.unit.stream.log.test_stream_log import times
 
@@ -34,9 +35,11 @@ def open_ingest(spark: SparkSession, tmp_path: Path) -> Iterator[Opener]:
     """Ingest on one checkpoint, closed when the test is over."""
     opened: list[Ingest] = []
 
-    def opener(source: object = None, clock: ManualClock | None = None, **options: object) -> Ingest:
+    def opener(
+        source: object = None, clock: ManualClock | None = None, tuning: Tuning = DEFAULT, **options: object
+    ) -> Ingest:
         streams = {STREAM: Declared(source, **options)}  # type: ignore[arg-type]
-        opened.append(Ingest(spark, tmp_path / "checkpoint", clock or ManualClock(), streams))
+        opened.append(Ingest(spark, tmp_path / "checkpoint", clock or ManualClock(), streams, tuning=tuning))
         return opened[-1]
 
     yield opener
@@ -236,7 +239,6 @@ def test_every_file_of_a_folder_is_read_once(open_ingest: Opener, drops: Path) -
 
 
 def test_a_large_file_is_a_job(open_ingest: Opener, drops: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file_batches, "_SMALL", 100)
     asked: list[str] = []
     write = parallel_load.write
 
@@ -248,7 +250,7 @@ def test_a_large_file_is_a_job(open_ingest: Opener, drops: Path, monkeypatch: py
 
     monkeypatch.setattr(parallel_load, "write", job)
     drop(drops, "a.nq", text([*range(10, 500), 3, 500]) + b"bad\n")
-    ingest = open_ingest(str(drops))
+    ingest = open_ingest(str(drops), tuning=Tuning(small_files_bytes=100))
     ingest.start()
     ingest.drain()
     assert asked == [STREAM]

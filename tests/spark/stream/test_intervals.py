@@ -12,12 +12,12 @@ from pyoxigraph import Literal, NamedNode, Quad
 from pyspark.sql import SparkSession
 
 from penstock import Engine
-from penstock.stream.ingest import bounded_sources
 from penstock.stream.ingest.elements import Element, lines
 from penstock.stream.ingest.ingest import Ingest
 from penstock.stream.ingest.stream_declaration import Declared
 from penstock.stream.log.stream_log import Counts, StreamLog
 from penstock.testing import ManualClock, snapshots
+from penstock.tuning import Tuning
 
 STREAM = "http://e/rooms"
 FROM, TO = "http://e/from", "http://e/to"
@@ -85,11 +85,9 @@ def in_log(log: StreamLog) -> list[tuple[str, int | None, int]]:
 
 
 @pytest.mark.parametrize("declare", [pushes, trig, parquet, text])
-def test_run(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, declare: Callable[[Engine, Path], None]
-) -> None:
-    monkeypatch.setattr(bounded_sources, "_SMALL", 0)  # documents by Spark's tasks
-    with Engine(spark=spark, checkpoint=tmp_path / "state") as engine:
+def test_run(spark: SparkSession, tmp_path: Path, declare: Callable[[Engine, Path], None]) -> None:
+    by_tasks = Tuning(small_files_bytes=0)
+    with Engine(spark=spark, checkpoint=tmp_path / "state", tuning=by_tasks) as engine:
         declare(engine, tmp_path)
         query = engine.register(QUERY)
         engine.run()

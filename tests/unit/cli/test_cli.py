@@ -20,6 +20,7 @@ from penstock import cli
 from penstock.answer import Answer
 from penstock.cli import base, doctor, engines
 from penstock.errors import LoadError, PenstockError, QueryError, SetupError
+from penstock.tuning import DEFAULT
 
 CAR = NamedNode("http://example.org/car")
 ANSWERS = {
@@ -249,6 +250,15 @@ def test_doctor(monkeypatch: pytest.MonkeyPatch, missing: bool, code: int) -> No
     result = CliRunner().invoke(cli.app, ["doctor"])
     assert result.exit_code == code
     assert "pip install 'penstock[java]'" in result.stdout
+
+
+def test_doctor_prints_every_threshold(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "checks", lambda full: iter([doctor.Check("Python", "3.11")]))
+    _, _, printed = CliRunner().invoke(cli.app, ["doctor"]).stdout.partition("tuning")
+    lines = [" ".join(line.split()) for line in printed.splitlines()]
+    for setting in DEFAULT.settings():
+        assert setting.section in lines
+        assert f"{setting.name} {setting.text} {setting.explanation}" in lines
 
 
 README = Path(__file__).parents[3] / "README.md"

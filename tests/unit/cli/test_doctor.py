@@ -75,9 +75,8 @@ def test_no_jvm_unless_asked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_smaller_of_machine_and_container_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     limit = tmp_path / "memory.max"
-    monkeypatch.setattr(memory, "_CONTAINER_LIMITS", (limit, tmp_path / "absent"))
     monkeypatch.setattr(memory, "_physical", lambda: 64 * memory.GIB)
-    limit.write_text("max\n")
-    assert (memory.memory(), memory.heap_gib()) == (64 * memory.GIB, 8)
-    limit.write_text(f"{3 * memory.GIB}\n")
-    assert (memory.memory(), memory.heap_gib()) == (3 * memory.GIB, 1)
+    for text, size, heap in (("max", 64, 8), (f"{3 * memory.GIB}", 3, 1)):
+        limit.write_text(f"{text}\n")
+        found = memory.memory((limit, tmp_path / "absent"))
+        assert (found, memory.heap_gib(found)) == (size * memory.GIB, heap)

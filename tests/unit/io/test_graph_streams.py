@@ -139,9 +139,8 @@ def test_text_is_what_somebody_says_it_is() -> None:
 # Blocks of the spool.
 
 
-def test_documents_go_through_the_spool_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spool, "_LARGEST", 10)
-    document, opened = trig(1, 1).replace(" ", "\n").encode(), Spool(tmp_path)
+def test_documents_go_through_the_spool_whole(tmp_path: Path) -> None:
+    document, opened = trig(1, 1).replace(" ", "\n").encode(), Spool(tmp_path, file_bytes=10)
     opened.append(STREAM, document, kind="trig")
     opened.append(STREAM, b"a\n", 5)
     opened.append(STREAM, b"b\n")
@@ -206,7 +205,7 @@ def test_dropped_files_by_their_ending(tmp_path: Path) -> None:
 
 
 def test_of_a_file_that_ends_too_early_nothing_else_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def cut(_: Split) -> Iterator[bytes]:
+    def cut(_: Split, size: int) -> Iterator[bytes]:
         yield f"{trig(1, 1)}<http://e/g2> {{ <http://e/a> <http://e/p> 5 }}\n".encode()
         raise LoadError("a.trig.gz: truncated")
 

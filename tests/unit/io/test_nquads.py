@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pyarrow as pa
@@ -10,9 +11,10 @@ import pytest
 
 from penstock.io import nquads
 from penstock.io.columns import ELEMENTS
-from penstock.io.nquads import BadLine, Parsed, parse, parse_ntriples, scope
+from penstock.io.nquads import BadLine, Parsed, parse_ntriples, scope
 from penstock.io.nquads_fast import Block, read_block
 from penstock.io.nquads_grammar import DATE_TIME, TIMED_LINES
+from penstock.tuning import DEFAULT, Tuning
 
 STREAM = "http://example.org/stream"
 TIME = f'"2009-07-20T22:48:52Z"^^<{DATE_TIME}>'
@@ -21,9 +23,16 @@ XSD = "http://www.w3.org/2001/XMLSchema#"
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 
 
-@pytest.fixture(autouse=True, params=[0, 1_000], ids=["kernels", "line by line"])
-def _way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nquads, "_FEW", request.param)
+def same(read: Callable[[Tuning], Parsed], tuning: Tuning = DEFAULT) -> Parsed:
+    """What is read through the kernels, which has to be what is read line by line."""
+    kernels, one_by_one = (read(replace(tuning, slow_lines=few)) for few in (0, 1_000))
+    assert kernels.elements.equals(one_by_one.elements)
+    assert (kernels.bad, kernels.lines) == (one_by_one.bad, one_by_one.lines)
+    return kernels
+
+
+def parse(data: bytes, stream: str, stamp: int | None = None, tuning: Tuning = DEFAULT) -> Parsed:
+    return same(lambda tuned: nquads.parse(data, stream, stamp, tuned), tuning)
 
 
 def rows(parsed: Parsed) -> list[tuple[str, str, str, int]]:
@@ -188,8 +197,7 @@ def test_lines_that_are_not_utf8() -> None:
     assert parsed.bad[0] == BadLine(2, '<a:s> <a:p> "\ufffd" .', "not UTF-8: byte 0xff at byte 14 of the line")
 
 
-def test_order_and_numbers_across_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nquads, "_BLOCK", 300)
+def test_order_and_numbers_across_blocks() -> None:
     layouts = (
         "<a:{}> <a:p> <a:o> {} .",
         "  <a:{}> <a:p> <a:o> {} .",
@@ -198,7 +206,7 @@ def test_order_and_numbers_across_blocks(monkeypatch: pytest.MonkeyPatch) -> Non
         '<a:{}> <a:p> "é" {}.',
     )
     text = "\r\n".join(layouts[i % 5].format(i, TIME) for i in range(100)) + " " * 400
-    parsed = parse(text.encode(), STREAM)
+    parsed = parse(text.encode(), STREAM, tuning=Tuning(block_bytes=300))
     assert [row[0] for row in rows(parsed)] == [f"<a:{i}>" for i in range(100) if i % 5 in (0, 1, 4)]
     assert [bad.line for bad in parsed.bad] == [i + 1 for i in range(100) if i % 5 in (2, 3)]
 
@@ -212,7 +220,8 @@ def test_a_time_for_lines_without_one() -> None:
 
 
 def test_ntriples() -> None:
-    parsed = parse_ntriples(f'<a:s> <a:p> "a"@EN .\n_:b <a:p> _:b.\n<a:s> <a:p> <a:o> {TIME} .\n'.encode(), "k.")
+    text = f'<a:s> <a:p> "a"@EN .\n_:b <a:p> _:b.\n<a:s> <a:p> <a:o> {TIME} .\n'.encode()
+    parsed = same(lambda tuning: parse_ntriples(text, "k.", tuning))
     assert parsed.elements.to_pylist() == [
         {"s": "<a:s>", "p": "<a:p>", "o": '"a"@en'},
         {"s": "_:k.b", "p": "<a:p>", "o": "_:k.b"},

@@ -9,9 +9,10 @@ from penstock.algebra.sse import read, write
 from penstock.algebra.windows import TimeWindow
 from penstock.compile.windows.window_statistics import LiveStatistics, WindowStatistics
 from penstock.optimise import PredicateCounts
-from penstock.optimise.adaptive import NEWEST, Adaptive
+from penstock.optimise.adaptive import Adaptive
 from penstock.optimise.cost import cost
 from penstock.optimise.walk import nodes
+from penstock.tuning import DEFAULT
 
 NS = "http://example.org/"
 WINDOW = StreamWindow(NamedNode(f"{NS}stream"), TimeWindow(10, 1))
@@ -79,9 +80,9 @@ def test_without_the_rule_there_is_one_order() -> None:
 
 def test_only_the_newest_changes_are_remembered() -> None:
     adaptive = Adaptive(QUERY)
-    for time in range(NEWEST + 20):
+    for time in range(DEFAULT.reorder_history + 20):
         plan(adaptive, known(RARE, OFTEN) if time % 2 else known(OFTEN, RARE), time)
-    assert [change.time for change in adaptive.history] == list(range(20, NEWEST + 20))
+    assert [change.time for change in adaptive.history] == list(range(20, DEFAULT.reorder_history + 20))
 
 
 def _kept(op: Op) -> list[str]:

@@ -13,8 +13,9 @@ from penstock.algebra.ops import Bgp, Join, Op, Query, Select, StaticView
 from penstock.algebra.sse import read, write
 from penstock.optimise import PredicateCounts, optimise
 from penstock.optimise.cost import MODEL, ROWS_MADE, Estimate, cost, joined
-from penstock.optimise.join_order import MOST, Operand, Shape, best
+from penstock.optimise.join_order import Operand, Shape, best
 from penstock.optimise.statics import connected
+from penstock.tuning import DEFAULT
 
 NS = "http://example.org/"
 ALL_TOGETHER = [(i, i + 1) for i in range(30)]
@@ -112,7 +113,7 @@ def test_rows_that_are_left_out_are_not_joined() -> None:
         assert cost(Join(plain, kept), counts, ROWS_MADE, left) == pytest.approx(whole / 100)
 
 
-@pytest.mark.parametrize("count", [MOST, MOST + 1, 30])
+@pytest.mark.parametrize("count", [DEFAULT.join_order_operands, DEFAULT.join_order_operands + 1, 30])
 def test_many_operands(count: int) -> None:
     given = [Operand(frozenset({Var(f"v{i}"), Var(f"v{j}")}), Estimate(i + 1.0, {})) for i, j in ALL_TOGETHER[:count]]
     assert sorted(_leaves(best(given, _left_deep(count)))) == list(range(count))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from pyoxigraph import Triple
@@ -12,12 +11,11 @@ from pyoxigraph import Triple
 from penstock.errors import QueryError
 from penstock.model.term_encoding import decode
 from penstock.reasoning import closed_ontology
-from penstock.recursive_rules import machine as machines
 from penstock.recursive_rules.analysis.entailment import Entailment, entailment_of
 from penstock.recursive_rules.analysis.partition import Partition, partition
 from penstock.recursive_rules.analysis.rule import Rule
 from penstock.recursive_rules.machine import Element, Machine
-from penstock.recursive_rules.rete import memory
+from penstock.tuning import DEFAULT, Tuning
 from tests.support.event_plans import events, world
 from tests.support.event_reference import World
 from tests.support.plans import from_tape
@@ -40,10 +38,10 @@ Rules = list[Rule]
 often = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 
 
-def started(rules: Rules, given_: World, saved: str | None = None) -> Machine:
+def started(rules: Rules, given_: World, saved: str | None = None, tuning: Tuning = DEFAULT) -> Machine:
     """What cannot be evaluated is refused, and that is tested elsewhere."""
     try:
-        return machine(rules, given_, saved=saved)
+        return machine(rules, given_, saved=saved, tuning=tuning)
     except QueryError:
         assume(False)
         raise
@@ -95,17 +93,12 @@ def test_a_machine_can_be_saved_between_any_two_steps(rules: Rules, given_: Worl
     assert derived(stopping()) == through
 
 
-@pytest.fixture
-def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Memories are pruned after each step, and not only when there is much in them."""
-    monkeypatch.setattr(memory, "_FEW", 0)
-    monkeypatch.setattr(machines, "_PRUNED", 1)
-
-
-@settings(often, suppress_health_check=list(HealthCheck))
+@often
 @given(rules=from_tape(any_rules, 200) | from_tape(gap_rules, 100), given_=from_tape(dense, 80))
-def test_pruning_changes_nothing(forgetful: None, rules: Rules, given_: World) -> None:
-    assert derived(started(rules, given_).run(fed(given_))) == closure(rules, given_)
+def test_pruning_changes_nothing(rules: Rules, given_: World) -> None:
+    """Memories are pruned after each step, and not only when there is much in them."""
+    forgetful = Tuning(rule_prune_rows=0, rule_prune_steps=1)
+    assert derived(started(rules, given_, tuning=forgetful).run(fed(given_))) == closure(rules, given_)
 
 
 @often

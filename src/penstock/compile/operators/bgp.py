@@ -143,11 +143,12 @@ def _in_window(pattern: ops.TriplePattern, content: WindowRelation, context: Con
 
 def _narrowed(pattern: ops.TriplePattern, content: WindowRelation, context: Context, known: Candidates) -> list[Expr]:
     """Conditions that leave out most of the elements, none of which would find a partner."""
-    found = selective_terms(pattern, content, known) if context.plan.members is None else []
+    plan = context.plan
+    found = selective_terms(pattern, content, known, plan.tuning) if plan.members is None else []
     for each in found:
         notes.note(f"only {len(each.terms):,} terms of ?{each.var.name}, which is {each.share:.1%} of them")
     share = min((each.share for each in found), default=1.0)
-    context.plan.left[pattern] = max(share, context.plan.left.get(pattern, 0.0))
+    plan.left[pattern] = max(share, plan.left.get(pattern, 0.0))
     return [_among(each) for each in found]
 
 
@@ -190,6 +191,6 @@ def _joined(parts: list[Relation], still: list[Relation], context: Context) -> R
         following = next((part for part in rest if set(part.solution) & set(result.solution)), rest[0])
         rest.remove(following)
         plain = result in still or following in still
-        way = None if plain else joins.way(result, following, context.many)
-        result = joins.join(result, following, way, context.span)
+        way = None if plain else joins.way(result, following, context.many, context.plan.tuning)
+        result = joins.join(result, following, way, context.span, tuning=context.plan.tuning)
     return result

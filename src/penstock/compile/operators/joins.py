@@ -16,16 +16,15 @@ from penstock.compile.operators.physical import time_buckets
 from penstock.compile.relation import ENDS, FROM, INSTANT, STARTS, TO, Relation, is_time, nothing
 from penstock.compile.sql import Column, Derived, Expr, Hint, Join, Select, lets_in, rewritten
 from penstock.model.span import Span
+from penstock.tuning import DEFAULT, Tuning
 
 if TYPE_CHECKING:
     from penstock.compile.context import Context
 
 HASHED: Hint = ("SHUFFLE_HASH", ("r",))
-SURELY_FEW = 10_000  # elements that are sent to all others
-FEW = 100_000  # rows of a part that was answered before and that Spark broadcasts by itself
 
 
-def way(left: Relation, right: Relation, many: bool) -> Hint | None:
+def way(left: Relation, right: Relation, many: bool, tuning: Tuning = DEFAULT) -> Hint | None:
     """How Spark is to join: the hint, where more is known of the sides than it can see.
 
     Of many elements it would guess from the size of compressed files, and broadcast what is many times as large: a hash
@@ -33,9 +32,9 @@ def way(left: Relation, right: Relation, many: bool) -> Hint | None:
     large part that was answered before, a few elements are broadcast, so that the part stays where it lies. Elements
     that are known to be few are always: no other side then goes from core to core.
     """
-    if shared(left, right) and (fewer := _fewer(left, right)) is not None:
+    if shared(left, right) and (fewer := _fewer(left, right, tuning.broadcast_elements)) is not None:
         return _broadcast(fewer)
-    kept = [(side.kept or 0) > FEW for side in (left, right)]
+    kept = [(side.kept or 0) > tuning.broadcast_view_rows for side in (left, right)]
     if not shared(left, right) or all(kept) or (any((left.kept, right.kept)) and not any(kept)):
         return None
     if not many:
@@ -47,11 +46,11 @@ def _broadcast(side: str) -> Hint:
     return "BROADCAST", (side,)
 
 
-def _fewer(left: Relation, right: Relation) -> str | None:
+def _fewer(left: Relation, right: Relation, few: int) -> str | None:
     """The side that surely has few rows."""
     counted = [(side.most, name) for side, name in ((left, "l"), (right, "r")) if side.most is not None]
-    most, name = min(counted, default=(SURELY_FEW + 1, ""))
-    return name if most <= SURELY_FEW else None
+    most, name = min(counted, default=(few + 1, ""))
+    return name if most <= few else None
 
 
 def _rows(relation: Relation) -> float:
@@ -120,14 +119,19 @@ def _joined(joined: Join, columns: dict[str, Expr], certain: frozenset[str], hin
 
 
 def join(
-    left: Relation, right: Relation, hint: Hint | None = None, span: Span | None = None, order: Sequence[Expr] = ()
+    left: Relation,
+    right: Relation,
+    hint: Hint | None = None,
+    span: Span | None = None,
+    order: Sequence[Expr] = (),
+    tuning: Tuning = DEFAULT,
 ) -> Relation:
     """`hint` names Spark's way to do it, where more is known of the sides than Spark can see. With the span in which
     rows are wanted, those that hold during intervals may be joined in buckets of time. `order` are conditions on when
     the sides occurred."""
     on, certain = sql.all_of([*order, compatible(left, right)]), left.certain | right.certain
     size = time_buckets.both(left.size, right.size, span)
-    chosen = time_buckets.choose(left, right, span)
+    chosen = time_buckets.choose(left, right, span, tuning)
     if chosen is not None:
         notes.note(f"{_by(left, right)}in buckets of {notes.about(chosen.width)}")
         left, right, hint = chosen.spread(left), chosen.spread(right), HASHED

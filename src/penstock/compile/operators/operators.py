@@ -42,7 +42,8 @@ def _join(op: ops.Join, context: Context, known: Candidates) -> Relation:
     one = compile_op(first, context, from_sibling(second, context, known))
     other = compile_op(second, context, narrowed_by(one, from_sibling(first, context, known)))
     left, right = joins.together(*((other, one) if first is op.right else (one, other)), context)
-    joined = joins.join(left, right, joins.way(left, right, context.many), context.span)
+    way = joins.way(left, right, context.many, context.plan.tuning)
+    joined = joins.join(left, right, way, context.span, tuning=context.plan.tuning)
     return replace(joined, found={**left.found, **right.found})
 
 

@@ -27,10 +27,6 @@ from penstock.compile.relation import INSTANT, Relation, select, table
 from penstock.compile.sql import Derived, Expr, Join, Query, Select, Table
 from penstock.model import term_encoding
 
-FEW_EDGES = 20_000  # up to here it takes less time to fetch them than to plan the jobs
-FEW_PAIRS = 200_000
-MOST_VIEWS = 10  # whose union is planned in every step
-
 S, O = ".s", ".o"  # noqa: E741
 PAIR = (S, O)
 Ends = tuple[str | None, str | None]  # the encoded terms that a pair has to start and to end with, where given
@@ -159,8 +155,9 @@ def _instant_as(relation: Relation, type: str) -> Relation:
 
 
 def _closure_of(edges: Relation, context: Context, ends: Ends) -> Relation:
-    few = context.plan.fetch(edges.sql, FEW_EDGES)
-    found = None if few is None else closed(few, ends[0], FEW_PAIRS)
+    tuning = context.plan.tuning
+    few = context.plan.fetch(edges.sql, tuning.path_edges)
+    found = None if few is None else closed(few, ends[0], tuning.path_pairs)
     if found is not None:
         return replace(edges, sql=sql.view(context.plan.publish(edges.vars, found)))
     kept = context.plan.keep(edges.sql)[0]
@@ -196,7 +193,7 @@ def _reachable(edges: Relation, kept: str, context: Context, start: str) -> Rela
         seen = replace(edges, sql=_together(found))
         name, new = context.plan.keep(joins.semi(reached, seen, joins.same(edges, edges.vars), anti=True).sql)
         found.append(name)
-        if len(found) > MOST_VIEWS:
+        if len(found) > context.plan.tuning.path_views:
             found = [context.plan.keep(_together(found[:-1]))[0], name]
     return replace(edges, sql=_together(found))
 

@@ -15,6 +15,7 @@ from penstock.compile.sql import Derived, Expr, From, Join, Over, Query, Select,
 from penstock.compile.windows.evaluation_instants import EvaluationInstants, PeriodicInstants, down, up, within
 from penstock.model.span import Span
 from penstock.optimise import Statistics, Uniform
+from penstock.tuning import DEFAULT, Tuning
 
 ELEMENT = (
     "s",
@@ -24,7 +25,6 @@ ELEMENT = (
     "ts",
     "start",
 )  # the columns of an element; g is the graph that it came in, start when it began
-_BUCKET = 10_000_000  # microseconds of a stream that are numbered together, by one task
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class WindowRelation:
     each: Query | None = None  # where equal triples are one: the same with equal triples of different graphs apart
 
 
-def visible(view: str, window: Window, span: Span, dropped: int) -> Query:
+def visible(view: str, window: Window, span: Span, dropped: int, tuning: Tuning = DEFAULT) -> Query:
     """The elements of a window that matter in a span, and when they are visible."""
     match window:
         case TimeWindow():
@@ -62,7 +62,7 @@ def visible(view: str, window: Window, span: Span, dropped: int) -> Query:
         case SlideWindow():
             return in_slides(view, window, span)
         case CountWindow():
-            return in_number(view, window, span, dropped)
+            return in_number(view, window, span, dropped, tuning.numbering_slice_us)
 
 
 def reach(window: Window, span: Span) -> Span | None:
@@ -117,10 +117,12 @@ def at_its_instant(content: Query, lattice: PeriodicInstants) -> Query:
     return Select([*_ELEMENT, instant], at, sql.all_of(due))
 
 
-def in_number(view: str, window: CountWindow, span: Span, dropped: int) -> Query:
+def in_number(
+    view: str, window: CountWindow, span: Span, dropped: int, slice_us: int = DEFAULT.numbering_slice_us
+) -> Query:
     """The number of an element is its place by time, then by arrival. It enters with the element that fills a step, and
     leaves with the one that fills the step `size` elements later; elements of the same time come at once."""
-    numbered = _numbered(Select([sql.STAR], Table(view), sql.long(span.through) >= _TS), dropped)
+    numbered = _numbered(Select([sql.STAR], Table(view), sql.long(span.through) >= _TS), dropped, slice_us)
     number, column = sql.name(".n"), sql.column
     times = Select([number, sql.alias(_TS, "t")], numbered)
     steps = {".in": up(number, window.step), ".out": up(number + sql.long(window.size), window.step)}
@@ -134,10 +136,10 @@ def in_number(view: str, window: CountWindow, span: Span, dropped: int) -> Query
     return Select([sql.STAR], timed, (_FROM < _TO) & (sql.long(span.after) < _TO))
 
 
-def _numbered(elements: Query, dropped: int) -> Query:
+def _numbered(elements: Query, dropped: int, slice_us: int) -> Query:
     """Numbers from 1, in slices of time side by side: those before a slice are counted first."""
     slice, count, column = sql.name(".slice"), sql.name(".count"), sql.column
-    sliced = Select([sql.STAR, sql.alias(down(_TS, _BUCKET), ".slice")], elements)
+    sliced = Select([sql.STAR, sql.alias(down(_TS, slice_us), ".slice")], elements)
     counted = Select([slice, sql.alias(sql.call("count", 1), ".count")], sliced, group=[slice])
     sum_before = Over(sql.call("sum", count), (), [slice]) - count + sql.long(dropped)
     before = Select([slice, sql.alias(sum_before, ".before")], counted)

@@ -15,35 +15,33 @@ from penstock.optimise.cost import estimate
 from penstock.optimise.statics import chained, connected, is_join, is_static, operands
 from penstock.optimise.statistics import Statistics
 from penstock.optimise.walk import map_children, map_exists, nodes
+from penstock.tuning import DEFAULT, Tuning
 
 __all__ = ["materialise_static"]
-
-MOST = 5_000_000.0  # rows up to which a join is one view, unless its largest operand has more
-GROWS = 4.0  # times as many
 
 Static: TypeAlias = Callable[[Op, Statistics], bool]
 
 
-def materialise_static(op: Op, statistics: Statistics) -> Op:
+def materialise_static(op: Op, statistics: Statistics, tuning: Tuning = DEFAULT) -> Op:
     """P → StaticView(P) where all triples of P come from the background; of a join, these operands together.
 
     A query without windows is evaluated only once, so nothing is materialised. Operands that share no variable become
     one view each, as do operands whose join would be far larger than they are. Inside EXISTS, where an outer solution
     is substituted, only joins become views: other operators may depend on that solution.
     """
-    return _materialised(op, statistics, is_static) if statistics.live else op
+    return _materialised(op, statistics, is_static, tuning) if statistics.live else op
 
 
-def _materialised(op: Op, statistics: Statistics, static: Static) -> Op:
+def _materialised(op: Op, statistics: Statistics, static: Static, tuning: Tuning) -> Op:
     if isinstance(op, StaticView | InWindow):  # a window has no background
         return op
     if isinstance(op, Join | Bgp):
-        return _of_join(op, statistics, static)
+        return _of_join(op, statistics, static, tuning)
     if _is_worth_a_view(op) and static(op, statistics):
         return StaticView((), op)
-    inner = map_exists(op, lambda pattern: _materialised(pattern, statistics, _is_static_join))
+    inner = map_exists(op, lambda pattern: _materialised(pattern, statistics, _is_static_join, tuning))
     inside = statistics.inside(op)
-    return map_children(inner, lambda child: _materialised(child, inside, static))
+    return map_children(inner, lambda child: _materialised(child, inside, static, tuning))
 
 
 def _is_static_join(op: Op, statistics: Statistics) -> bool:
@@ -54,16 +52,16 @@ def _is_worth_a_view(op: Op) -> bool:
     return any(isinstance(node, ops.Path) or (isinstance(node, Bgp) and node.patterns) for node in nodes(op))
 
 
-def _of_join(op: Join | Bgp, statistics: Statistics, static: Static) -> Op:
+def _of_join(op: Join | Bgp, statistics: Statistics, static: Static, tuning: Tuning) -> Op:
     sides = operands(op)
     still = [each for each in sides if not isinstance(each, StaticView) and static(each, statistics)]
     if not any(map(_is_worth_a_view, still)):
-        return map_children(op, lambda child: _materialised(child, statistics, static))
+        return map_children(op, lambda child: _materialised(child, statistics, static, tuning))
     moving = [each for each in sides if each not in still]
     around = frozenset[Var]().union(*map(visible, moving))
     groups = connected((visible(each), [each]) for each in still)
-    parts = [(group, _views(group, around, statistics)) for group in groups]
-    parts += [([each], [_materialised(each, statistics, static)]) for each in _merged(moving)]
+    parts = [(group, _views(group, around, statistics, tuning)) for group in groups]
+    parts += [([each], [_materialised(each, statistics, static, tuning)]) for each in _merged(moving)]
     parts.sort(key=lambda part: min(map(partial(_place, sides), part[0])))  # as they stand in the text
     return reduce(make.join, [each for _, some in parts for each in some])
 
@@ -74,10 +72,11 @@ def _place(sides: list[Op], op: Op) -> int:
     return sides.index(found)
 
 
-def _views(group: list[Op], around: frozenset[Var], statistics: Statistics) -> list[Op]:
+def _views(group: list[Op], around: frozenset[Var], statistics: Statistics, tuning: Tuning) -> list[Op]:
     largest = max(estimate(each, statistics).rows for each in group)
     together = reduce(make.join, chained(_merged(group)))
-    if len(group) > 1 and estimate(together, statistics).rows > max(MOST, GROWS * largest):
+    most = max(tuning.static_join_rows, tuning.static_join_growth * largest)
+    if len(group) > 1 and estimate(together, statistics).rows > most:
         return [_one(each, around | visible(together)) for each in group]
     return [_one(together, around)]
 

@@ -13,6 +13,7 @@ from penstock.optimise.cost import weigh
 from penstock.optimise.statics import connected
 from penstock.optimise.statistics import Statistics
 from penstock.optimise.walk import map_children
+from penstock.tuning import DEFAULT, Tuning
 
 if TYPE_CHECKING:  # NumPy takes a while to load, and most commands join nothing
     from penstock.optimise.join_order import Operand, Shape
@@ -20,7 +21,7 @@ if TYPE_CHECKING:  # NumPy takes a while to load, and most commands join nothing
 __all__ = ["order_joins"]
 
 
-def order_joins(op: Op, statistics: Statistics) -> Op:
+def order_joins(op: Op, statistics: Statistics, tuning: Tuning = DEFAULT) -> Op:
     """Joins are associative and commutative, so a tree of them is a set of operands, joined in the cheapest order.
 
     Triple patterns that are joined one by one from the left are one basic graph pattern. Parts that share no variable
@@ -28,7 +29,7 @@ def order_joins(op: Op, statistics: Statistics) -> Op:
     """
 
     def inside(child: Op) -> Op:
-        return order_joins(child, statistics.inside(op))
+        return order_joins(child, statistics.inside(op), tuning)
 
     if not isinstance(op, Join | Bgp):
         return map_children(op, inside)
@@ -36,7 +37,7 @@ def order_joins(op: Op, statistics: Statistics) -> Op:
     shape = _flattened(op, parts, inside)
     if len(parts) < 2:
         return op if shape is None or parts[0] == op else parts[0]
-    ordered = _ordered(parts, shape, statistics)
+    ordered = _ordered(parts, shape, statistics, tuning)
     return op if ordered == op else ordered
 
 
@@ -55,10 +56,10 @@ def _joined(shapes: list[Shape | None]) -> Shape | None:
     return reduce(lambda left, right: (left, right), some) if some else None
 
 
-def _ordered(parts: list[Op], shape: Shape | None, statistics: Statistics) -> Op:
+def _ordered(parts: list[Op], shape: Shape | None, statistics: Statistics, tuning: Tuning) -> Op:
     operands = [_operand(part, statistics) for part in parts]
     groups = connected((operand.vars, [place]) for place, operand in enumerate(operands))
-    trees = [_of_group(sorted(group), operands, shape) for group in groups]
+    trees = [_of_group(sorted(group), operands, shape, tuning) for group in groups]
     joined = [_tree(tree, parts) for tree in trees]
     return reduce(make.join, sorted(joined, key=lambda part: weigh(part, statistics)[0].rows))
 
@@ -69,13 +70,13 @@ def _operand(part: Op, statistics: Statistics) -> Operand:
     return Operand(visible(part), *weigh(part, statistics), isinstance(part, StaticView))
 
 
-def _of_group(group: list[int], operands: list[Operand], shape: Shape | None) -> Shape:
+def _of_group(group: list[int], operands: list[Operand], shape: Shape | None, tuning: Tuning) -> Shape:
     """The best tree of some operands, with their places among all."""
     from penstock.optimise.join_order import best
 
     given = _only(shape, {place: i for i, place in enumerate(group)})
     assert given is not None
-    return _renamed(best([operands[place] for place in group], given), group)
+    return _renamed(best([operands[place] for place in group], given, tuning), group)
 
 
 def _only(shape: Shape | None, places: dict[int, int]) -> Shape | None:

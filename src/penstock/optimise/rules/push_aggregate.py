@@ -16,14 +16,14 @@ from penstock.optimise.distribute import COMBINED, has_partial_form, is_movable,
 from penstock.optimise.statics import is_static
 from penstock.optimise.statistics import Statistics
 from penstock.optimise.walk import map_children
+from penstock.tuning import DEFAULT, Tuning
 
 __all__ = ["push_aggregate"]
 
 EXACT = frozenset(("COUNT", "MAX", "MIN", "SAMPLE"))  # whose shares as terms say all that is to be known
-MANY = 30_000.0  # rows that take about as long to aggregate as it takes to put the shares of two branches together
 
 
-def push_aggregate(op: Op, statistics: Statistics) -> Op:
+def push_aggregate(op: Op, statistics: Statistics, tuning: Tuning = DEFAULT) -> Op:
     """Group(K, A, Union(P, Q)) → Union(Group(K, A, P), Group(K, A, Q)) if no group has rows of both; if it may,
     → Group(K, A′, Union(Group(K, A, P), Group(K, A, Q))) with counts added up and extremes compared.
     Group(K, A, Graph(g, P)) → Graph(g, Group(K∖g, A, P)) for g among more keys.
@@ -35,18 +35,18 @@ def push_aggregate(op: Op, statistics: Statistics) -> Op:
     for each graph. A share of SUM or AVG would be a term, which is rounded (a float) or too large where the sum of both
     is not: only whole groups of them go down, and their parts stay with Spark, which adds them up as numbers.
     """
-    made = _made(op, statistics)
+    made = _made(op, statistics, tuning.pushed_group_rows)
     inside = statistics.inside(made)
-    return map_children(made, lambda child: push_aggregate(child, inside))
+    return map_children(made, lambda child: push_aggregate(child, inside, tuning))
 
 
-def _made(op: Op, statistics: Statistics) -> Op:
+def _made(op: Op, statistics: Statistics, least: float) -> Op:
     match op:
         case Group(keys, aggregates, pattern):
             within = _into_graph(op, keys, [made for _, made in aggregates], least=1)
-            return within or _into_union(op, _halves(pattern, statistics))
+            return within or _into_union(op, _halves(pattern, statistics, least))
         case Annotate(_, aggregate, keys, pattern):
-            return _into_graph(op, keys, [aggregate], least=0) or _beside(op, _halves(pattern, statistics))
+            return _into_graph(op, keys, [aggregate], least=0) or _beside(op, _halves(pattern, statistics, least))
     return op
 
 
@@ -62,12 +62,12 @@ def _into_graph(op: Group | Annotate, keys: tuple[Var, ...], aggregates: list[Ag
     return None
 
 
-def _halves(pattern: Op, statistics: Statistics) -> tuple[Op, ...]:
+def _halves(pattern: Op, statistics: Statistics, least: float) -> tuple[Op, ...]:
     """The static branches of a UNION, and the others; nothing if that is not worth while."""
     parts = branches(pattern) if statistics.live else ()
     still = [part for part in parts if is_static(part, statistics)]
     moving = [part for part in parts if part not in still]
-    if not still or not moving or sum(estimate(part, statistics).rows for part in still) < MANY:
+    if not still or not moving or sum(estimate(part, statistics).rows for part in still) < least:
         return ()
     return _united(still), _united(moving)
 

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from penstock.recursive_rules.solutions.rows import Row, ends
+from penstock.tuning import DEFAULT
 
 __all__ = ["Memory", "Moment", "State"]
 
 State = dict[Any, list[Row]]
-_FEW = 1_000  # rows below which pruning is not tried
 
 
 class Memory:
@@ -28,7 +28,7 @@ class Memory:
         self._fixed: State = {}
         self._rows: State = {}
         self._count = 0
-        self._enough = _FEW
+        self._enough = 0
 
     def add(self, rows: Iterable[Row]) -> None:
         key = self._key
@@ -65,10 +65,10 @@ class Memory:
         low = 0 if first is None else bisect_left(found, first, key=ends)
         return found[low : bisect_left(found, time, low, key=ends)]
 
-    def prune(self, now: int) -> None:
-        """Drop rows that are too old, once there are twice as many as were left the last time."""
+    def prune(self, now: int, least: int = DEFAULT.rule_prune_rows) -> None:
+        """Drop rows that are too old, once there are twice as many as were left the last time, and `least`."""
         place, kept_for = (0, self.bound) if self.bound is not None else (1, self.retention)
-        if kept_for is None or self._count < self._enough:
+        if kept_for is None or self._count < max(least, self._enough):
             return
         oldest = now - kept_for
         kept = ((key, [row for row in rows if row[place] >= oldest]) for key, rows in self._rows.items())
@@ -85,7 +85,7 @@ class Memory:
     def _replace(self, rows: State) -> None:
         self._rows = rows
         self._count = sum(map(len, rows.values()))
-        self._enough = max(_FEW, 2 * self._count)
+        self._enough = 2 * self._count
 
 
 class Moment:

@@ -13,10 +13,9 @@ from pyspark.sql import DataFrame
 from penstock.compile import sql
 from penstock.compile.reports.validity import AT, SINCE, TOLD, UNTIL
 from penstock.spark.query.snapshot_result import marked
+from penstock.tuning import DEFAULT
 
 __all__ = ["ChangeResult"]
-
-_FEW = 50_000
 
 
 class ChangeResult:
@@ -26,8 +25,10 @@ class ChangeResult:
     the others to stay with Spark.
     """
 
-    def __init__(self, spells: DataFrame, columns: Sequence[str], intervals: bool) -> None:
-        self._spells = spells
+    def __init__(
+        self, spells: DataFrame, columns: Sequence[str], intervals: bool, few: int = DEFAULT.open_intervals_here
+    ) -> None:
+        self._spells, self._few = spells, few
         self._told = [AT, *columns, *([SINCE] if intervals else [])]
         self._open = [SINCE, UNTIL, *columns]
 
@@ -50,8 +51,8 @@ class ChangeResult:
         self._spells = self._spells.localCheckpoint()
         without_end = sql.write_expression(sql.name(UNTIL).is_null())
         frame = self._spells.where(without_end).select(*map(_column, self._open))
-        few = frame.limit(_FEW + 1).toArrow()
-        if few.num_rows <= _FEW:
+        few = frame.limit(self._few + 1).toArrow()
+        if few.num_rows <= self._few:
             return _written(few, path)
         frame.write.parquet(path)
         return frame.count()

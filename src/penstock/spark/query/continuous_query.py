@@ -56,8 +56,6 @@ from penstock.spark.views.common_subplans import CommonSubplans, shareable
 
 __all__ = ["BackgroundTables", "ChangeResult", "ContinuousQuery", "Evaluation", "SnapshotResult", "Span", "StreamFiles"]
 
-_KEPT = 40  # rows of a part that was answered before are as much work as one of a stream: they are only looked up
-
 
 class ContinuousQuery:
     """One registered query, optimised once and evaluated span by span."""
@@ -77,13 +75,13 @@ class ContinuousQuery:
         self._background = background
         self._merge = duplicates == "merge"
         self._query = _bounded(query, _emit(query, emit), retention)
-        self._adaptive = Adaptive(self._query, rules)
+        self._adaptive = Adaptive(self._query, rules, background.tuning)
         self._joins = _joins(query)
         self.emit = _emit(query, emit)
         self._nets = deltas.applies(query, self.emit)
         self.schedule = schedule(self._query, deltas=self._nets)
         self._alone = self._nets and not self._merge and deltas.of_one_element(query)
-        self._jobs = Jobs(background.session)
+        self._jobs = Jobs(background.session, background.tuning)
         self._members: ParameterTable | None = None
         self._by_instant = self.emit != "events"  # whether a row is there at some instants, and not at others
 
@@ -132,7 +130,7 @@ class ContinuousQuery:
             frame.createOrReplaceTempView(view)
         columns, rows = rstream.spells(query, view, context)
         found = self._jobs.rows(validity.emitted(self.emit, rows, columns, evaluation.span, evaluation.final))
-        return ChangeResult(found, columns, self.emit == "intervals")
+        return ChangeResult(found, columns, self.emit == "intervals", self._background.tuning.open_intervals_here)
 
     def _occupied(self, streams: Mapping[str, StreamFiles], span: Span) -> DataFrame:
         found = [self._content(s, streams, span) for s in self._query.streams]
@@ -170,6 +168,7 @@ class ContinuousQuery:
         jobs = self._jobs
         plan = Plan(tables, jobs.compute, query.base, "", jobs.fetch, jobs.send, jobs.run_tasks, jobs.cores)
         plan.dataset, plan.members = query.dataset, self._members
+        plan.tuning = tuning = self._background.tuning
         plan.shared = self._shared(query, streams, span)
         try:
             plan.tables = Tables(tables.default, tables.named, tables.graphs | {c.graph for c in found})
@@ -192,7 +191,8 @@ class ContinuousQuery:
         finally:
             # Spark resolved the views' names when the caller made its DataFrame, so they may go before the job runs.
             self._jobs.drop(plan.views)
-            read = int(plan.read) + sum(plan.kept.values()) // _KEPT  # as well: so far nothing was run
+            looked_up = sum(plan.kept.values()) // tuning.view_rows_per_read
+            read = int(plan.read) + looked_up  # as well: so far nothing was run
             self._size(_rows(streams) + read, cost(query.pattern, statistics, ROWS_MADE, plan.left))
 
     def _statistics(
@@ -224,7 +224,7 @@ class ContinuousQuery:
         return WindowRelation(
             term_encoding.encode(source.iri),
             source.named,
-            stream_to_relation.visible(view, window, looked_at, stream.dropped),
+            stream_to_relation.visible(view, window, looked_at, stream.dropped, self._background.tuning),
             stored if entailed is None else entailed.predicates(stored),
             ends=isinstance(window, TimeWindow) or (isinstance(window, SlideWindow) and window.range is not None),
             rows=stream.rows,

@@ -89,7 +89,9 @@ def examined_once(query: Query, background: BackgroundTables, rules: Collection[
     """Of a query that reads no stream; its solutions are what is looked at, whatever is made of them."""
     probe = _Probe(background.session, Span(0, 1))
     with recording(Recorder(probe)) as recorder:
-        frame = OneShotQuery(background.session, background.triples, rules).frame(replace(query, form=Select()))
+        frame = OneShotQuery(background.session, background.triples, rules, background.tuning).frame(
+            replace(query, form=Select())
+        )
     return probe.result(recorder, frame, _iris(background.predicates()), {}, run)
 
 

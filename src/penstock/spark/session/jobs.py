@@ -15,10 +15,8 @@ from penstock.compile import sql
 from penstock.compile.context import Rows
 from penstock.compile.sql import Query, Select
 from penstock.spark.session import tasks
+from penstock.tuning import DEFAULT, Tuning
 
-_ROWS = 250_000  # that a task can hold with ease, in a hash join and as a part of the answer
-_FEW = 50_000
-_MADE = 10  # rows that a join makes are as much work as one that is read
 _SIZES = (
     "spark.sql.adaptive.enabled",
     "spark.sql.shuffle.partitions",
@@ -29,23 +27,22 @@ _COMPILED = {  # Java for a plan takes longer to compile than a few rows take wi
     "spark.sql.codegen.wholeStage": ("false", "true"),
     "spark.sql.codegen.factoryMode": ("NO_CODEGEN", "FALLBACK"),
 }
-_IN_PLANS = 5_000  # rows
 _SET: WeakKeyDictionary[SparkSession, dict[str, str]] = WeakKeyDictionary()  # by us, and nobody else sets these
 _CONSTRAINTS = "spark.sql.constraintPropagation.enabled"
 
 
-def frame(session: SparkSession, table: pa.Table) -> DataFrame:
+def frame(session: SparkSession, table: pa.Table, plan_rows: int = DEFAULT.plan_rows) -> DataFrame:
     """The rows of a table. A few are part of the plan; more would be hashed again and again while it is made, so it has
     only their size."""
     found = session.createDataFrame(table)
-    return found if table.num_rows < _IN_PLANS else found.localCheckpoint(eager=False)
+    return found if table.num_rows < plan_rows else found.localCheckpoint(eager=False)
 
 
 class Jobs:
     """What a `Plan` needs of a session."""
 
-    def __init__(self, session: SparkSession) -> None:
-        self.session = session
+    def __init__(self, session: SparkSession, tuning: Tuning = DEFAULT) -> None:
+        self.session, self._tuning = session, tuning
 
     @property
     def cores(self) -> int:
@@ -59,7 +56,8 @@ class Jobs:
         Groups and sorted rows may be of any size, so without joins there is nothing to look at either. Nobody knows
         how many rows there are (None): a part a core.
         """
-        few = rows is not None and rows + made / _MADE < _FEW
+        tuning = self._tuning
+        few = rows is not None and rows + made / tuning.made_rows_per_read < tuning.small_job_rows
         parts = 1 if few else self.parts((rows or 0) if joins else 0)
         sizes = (str(joins and not few).lower(), str(parts), "16" if few else "18", "1" if few else str(self.cores))
         compiled = {name: of_few if few else of_many for name, (of_few, of_many) in _COMPILED.items()}
@@ -75,7 +73,7 @@ class Jobs:
 
     def parts(self, rows: int) -> int:
         """Into how many so many rows are cut, at least one a core."""
-        return max(self.cores, -(-rows // _ROWS))
+        return max(self.cores, -(-rows // self._tuning.task_rows))
 
     @contextmanager
     def apart(self, rows: int) -> Iterator[None]:
@@ -110,7 +108,7 @@ class Jobs:
         return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
     def send(self, name: str, table: pa.Table) -> None:
-        frame(self.session, table).createOrReplaceTempView(name)
+        frame(self.session, table, self._tuning.plan_rows).createOrReplaceTempView(name)
 
     def run_tasks(
         self, name: str, pieces: Sequence[Any], work: tasks.Work[Any], columns: str, modules: Sequence[ModuleType]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 __all__ = ["GIB", "heap_gib", "memory"]
@@ -11,15 +12,16 @@ GIB = 1 << 30
 _CONTAINER_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 
 
-def memory() -> int | None:
+def memory(container_limits: Sequence[Path] = _CONTAINER_LIMITS) -> int | None:
     """Bytes of memory that this process may use: the machine's, or the container's where that is less."""
-    known = [size for size in (_physical(), *map(_limit, _CONTAINER_LIMITS)) if size is not None]
+    known = [size for size in (_physical(), *map(_limit, container_limits)) if size is not None]
     return min(known, default=None)
 
 
-def heap_gib() -> int:
-    """Half of the memory for the JVM's heap, the rest for Python and Arrow; never more than small jobs can use."""
-    size = memory()
+def heap_gib(size: int | None = None) -> int:
+    """Half of the memory (that of this process unless given) for the JVM's heap, the rest for Python and Arrow; never
+    more than small jobs can use."""
+    size = size or memory()
     return 1 if size is None else max(1, min(8, size // (2 * GIB)))
 
 

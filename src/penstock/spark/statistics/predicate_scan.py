@@ -10,22 +10,20 @@ import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
 from penstock.io.splits import parquet_file
-from penstock.spark.store.triples import MOST_PREDICATES
-
-_FEW_FILES = 64  # whose footers are read here
-_FEW_ROWS = 10_000_000  # whose predicates are: numbers and a short dictionary, quicker than a job
+from penstock.tuning import DEFAULT, Tuning
 
 
-def predicates(session: SparkSession, paths: tuple[str, ...]) -> frozenset[str] | None:
+def predicates(session: SparkSession, paths: tuple[str, ...], tuning: Tuning = DEFAULT) -> frozenset[str] | None:
     """The encoded predicates, from the files' statistics or by a job; None if there are too many to be of use."""
-    found = _from_files(paths) if len(paths) <= _FEW_FILES else None
+    most = tuning.known_predicates
+    found = _from_files(paths, tuning.footer_rows) if len(paths) <= tuning.footer_files else None
     if found is None:
-        some = session.read.parquet(*paths).select("p").distinct().limit(MOST_PREDICATES + 1).toArrow()
+        some = session.read.parquet(*paths).select("p").distinct().limit(most + 1).toArrow()
         found = frozenset(map(str, some.column("p").to_pylist()))
-    return None if len(found) > MOST_PREDICATES else found
+    return None if len(found) > most else found
 
 
-def _from_files(paths: Iterable[str]) -> frozenset[str] | None:
+def _from_files(paths: Iterable[str], most: int) -> frozenset[str] | None:
     """From the statistics of row groups that have just one, else by looking at all rows, unless they are many."""
     found: set[str] = set()
     rows = 0
@@ -34,7 +32,7 @@ def _from_files(paths: Iterable[str]) -> frozenset[str] | None:
             for group in range(file.num_row_groups):
                 single = _single(file, group)
                 rows += 0 if single else file.metadata.row_group(group).num_rows
-                if rows > _FEW_ROWS:
+                if rows > most:
                     return None
                 found |= {single} if single else _unique(file, group)
     except (OSError, pa.ArrowException):

@@ -16,22 +16,20 @@ import pyarrow as pa
 
 from penstock.io.splits import parquet_file
 from penstock.optimise import PredicateCounts
+from penstock.tuning import DEFAULT, Tuning
 
 __all__ = ["counts", "estimated"]
 
-_RUNS, _ROWS = 8, 1024
-_APART = 32_768  # rows at most from one run to the next in a row group: all between them are read too
-_BUFFER = 1 << 16  # bytes read at a time, lest a whole column be read for its first rows
 _COLUMNS = ["s", "p", "o"]
 
 Run: TypeAlias = Sequence[tuple[str, str, str]]
 Item = TypeVar("Item")
 
 
-def counts(paths: Sequence[str], rows: int) -> PredicateCounts:
+def counts(paths: Sequence[str], rows: int, tuning: Tuning = DEFAULT) -> PredicateCounts:
     """Of the so many rows of these files; nothing is known of files that cannot be read now."""
     try:
-        return estimated(list(_runs(paths)), rows)
+        return estimated(list(_runs(paths, tuning)), rows)
     except (OSError, pa.ArrowException):
         return PredicateCounts(rows, {})
 
@@ -60,14 +58,15 @@ def _squares(terms: Counter[str]) -> int:
     return sum(count * count for count in terms.values())
 
 
-def _runs(paths: Sequence[str]) -> Iterator[Run]:
+def _runs(paths: Sequence[str], tuning: Tuning) -> Iterator[Run]:
     """The beginnings of some row groups; where there are few, also some of what follows there."""
-    files = [parquet_file(path, buffer_size=_BUFFER) for path in _spread(paths, _RUNS)]
-    groups = _spread([(file, group) for file in files for group in range(file.num_row_groups)], _RUNS)
+    runs, size = tuning.sample_runs, tuning.sample_run_rows
+    files = [parquet_file(path, buffer_size=tuning.sample_buffer_bytes) for path in _spread(paths, runs)]
+    groups = _spread([(file, group) for file in files for group in range(file.num_row_groups)], runs)
     for file, group in groups:
-        each = -(-_RUNS // len(groups))
-        apart = max(1, min(_APART, file.metadata.row_group(group).num_rows // each) // _ROWS)
-        batches = file.iter_batches(_ROWS, [group], _COLUMNS)
+        each = -(-runs // len(groups))
+        apart = max(1, min(tuning.sample_gap_rows, file.metadata.row_group(group).num_rows // each) // size)
+        batches = file.iter_batches(size, [group], _COLUMNS)
         yield from map(_rows, islice(batches, 0, (each - 1) * apart + 1, apart))
 
 

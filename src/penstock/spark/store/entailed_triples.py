@@ -67,7 +67,7 @@ class EntailedTriples:
         if self._entailed is None or self._version != self._own.version:
             self.clear()
             self._version = self._own.version
-            self._entailed = EntailmentRewriter(closed_ontology(self._fetch), self._session)
+            self._entailed = EntailmentRewriter(closed_ontology(self._fetch), self._session, self._own.tuning)
             self._axioms = self._entailed.view(self._entailed.ontology.axioms())
         return self._entailed
 

@@ -22,18 +22,23 @@ from penstock.optimise import optimise
 from penstock.spark.session.jobs import Jobs
 from penstock.spark.store.entailed_triples import EntailedTriples
 from penstock.spark.store.triples import Triples
+from penstock.tuning import DEFAULT, Tuning
 
 
 class OneShotQuery:
     """Answers queries that read no stream."""
 
     def __init__(
-        self, session: SparkSession, triples: Triples | EntailedTriples, rules: Collection[str] | None
+        self,
+        session: SparkSession,
+        triples: Triples | EntailedTriples,
+        rules: Collection[str] | None,
+        tuning: Tuning = DEFAULT,
     ) -> None:
         self._session = session
         self._triples = triples
-        self._rules = rules
-        self._jobs = Jobs(session)
+        self._rules, self._tuning = rules, tuning
+        self._jobs = Jobs(session, tuning)
 
     def answer(self, query: ops.Query) -> Answer:
         with self._running(query) as (planned, context):
@@ -58,11 +63,12 @@ class OneShotQuery:
             check_dataset(query.dataset, self._triples.graph_names)
         self._jobs.partition(None)
         statistics = self._triples.statistics
-        optimised = optimise(query, statistics, self._rules)
+        optimised = optimise(query, statistics, self._rules, self._tuning)
         notes.planned(optimised, statistics)
         planned = optimised.query
         tables, now = self._triples.tables(query.dataset), now_term(datetime.now(UTC))
         plan = Plan(tables, self._jobs.compute, query.base, now, self._jobs.fetch, self._jobs.send)
+        plan.tuning = self._tuning
         try:
             yield planned, Context(plan)
         finally:

@@ -20,20 +20,26 @@ from penstock.spark.session import arrow_functions, cancellation, session
 from penstock.spark.store.entailed_triples import EntailedTriples
 from penstock.spark.store.one_shot import OneShotQuery
 from penstock.spark.store.triples import Triples
+from penstock.tuning import DEFAULT, Tuning
 
 
 class SparkStore:
     """Triples as DataFrames. Given a session it shares that; without one it starts Spark when first needed."""
 
     def __init__(
-        self, *, spark: SparkSession | None = None, master: str | None = None, rules: Collection[str] | None = None
+        self,
+        *,
+        spark: SparkSession | None = None,
+        master: str | None = None,
+        rules: Collection[str] | None = None,
+        tuning: Tuning = DEFAULT,
     ) -> None:
         self._given = spark
         self._session = spark or session.start(master)
-        self._rules = rules
+        self._rules, self._tuning = rules, tuning
         self.private_session = session.private(self._session)  # beside the user's: the tables are there
         arrow_functions.register(self.private_session)
-        self._triples = Triples(self.private_session)
+        self._triples = Triples(self.private_session, tuning)
         self._entailed: EntailedTriples | None = None
         self._closed = False
 
@@ -70,7 +76,7 @@ class SparkStore:
         """See `Store.answer`."""
         self._open()
         with cancellation.one_sentence(StoreError, "Spark could not answer"):
-            asked = OneShotQuery(self.private_session, self.triples, self._rules)
+            asked = self._one_shot()
             return cancellation.cancellable(self._session.sparkContext, lambda: asked.answer(query))
 
     @property
@@ -90,7 +96,10 @@ class SparkStore:
 
     def frame(self, query: ops.Query) -> DataFrame:
         """The DataFrame of a SELECT, one column of encoded terms per variable."""
-        return OneShotQuery(self.private_session, self.triples, self._rules).frame(query)
+        return self._one_shot().frame(query)
+
+    def _one_shot(self) -> OneShotQuery:
+        return OneShotQuery(self.private_session, self.triples, self._rules, self._tuning)
 
     def close(self) -> None:
         """See `Store.close`. A session that was given is not stopped."""

@@ -21,12 +21,11 @@ from penstock.errors import LoadError
 from penstock.io.formats import Source, graph_name, read
 from penstock.model.term_encoding import decode, encode
 from penstock.optimise import PredicateCounts
+from penstock.tuning import Tuning
 
 DEFAULT = ""  # the graph column of triples in the default graph
 COLUMNS = ("g", "s", "p", "o")
 _SCHEMA = pa.schema([(c, pa.string()) for c in COLUMNS])
-_KEEP_FROM = 100_000  # rows from which Spark keeps them in its own columnar form
-MOST_PREDICATES = 10_000  # the most frequent ones are enough to order joins
 _G, *_SPO = (sql.name(c) for c in COLUMNS)
 _numbers = count()
 
@@ -42,8 +41,8 @@ class _Part:
 class Triples:
     """Quads that were parsed here, kept as one Arrow table without duplicates; Parquet files, read where they lie."""
 
-    def __init__(self, session: SparkSession) -> None:
-        self._session = session
+    def __init__(self, session: SparkSession, tuning: Tuning) -> None:
+        self._session, self.tuning = session, tuning
         self._parsed = _SCHEMA.empty_table()
         self._files: list[_Part] = []
         self._graphs: set[str] = set()
@@ -88,9 +87,10 @@ class Triples:
         if missing := [c for c in ("s", "p", "o") if c not in frame.columns]:
             raise LoadError(f"{path}: a Parquet file of triples has columns s, p, o; {', '.join(missing)} missing")
         rows = frame.count()  # before anything changes, since a damaged file fails here
-        some = frame.select("p").distinct().limit(MOST_PREDICATES + 1).toArrow()
+        most = self.tuning.known_predicates
+        some = frame.select("p").distinct().limit(most + 1).toArrow()
         self._add_file(frame, DEFAULT if graph is None else encode(graph_name(graph)))
-        self._changed(None if some.num_rows > MOST_PREDICATES else _predicates(some))
+        self._changed(None if some.num_rows > most else _predicates(some))
         return rows
 
     def _add_file(self, frame: DataFrame, target: str) -> None:
@@ -146,7 +146,7 @@ class Triples:
         counts = {"n": sql.call("count", 1)} | {c.name: sql.call("approx_count_distinct", c) for c in (s, o)}
         items = [p, *(sql.alias(count, name) for name, count in counts.items())]
         most = [sql.Order(sql.name("n"), descending=True)]
-        query = Select(items, self.all_quads(), group=[p], order=most, limit=MOST_PREDICATES)
+        query = Select(items, self.all_quads(), group=[p], order=most, limit=self.tuning.known_predicates)
         return [(row.p, row.n, row.s, row.o) for row in self._session.sql(sql.write(query)).collect()]
 
     def _publish(self) -> None:
@@ -162,7 +162,7 @@ class Triples:
 
     def _frame(self) -> DataFrame:
         frame = self._session.createDataFrame(self._parsed)
-        if self._parsed.num_rows >= _KEEP_FROM:
+        if self._parsed.num_rows >= self.tuning.cached_triples:
             self._kept = frame.persist()
         return frame
 

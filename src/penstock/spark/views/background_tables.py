@@ -17,19 +17,18 @@ from penstock.spark.session.jobs import Jobs
 from penstock.spark.statistics import predicate_scan, stream_sample
 from penstock.spark.store.entailed_triples import EntailedTriples
 from penstock.spark.store.store import SparkStore
-from penstock.spark.store.triples import MOST_PREDICATES, Triples, union
+from penstock.spark.store.triples import Triples, union
 from penstock.spark.views.common_subplans import SubplanCache
 from penstock.spark.views.static_views import StaticViewCache
 from penstock.spark.views.stream_scans import StreamScans
-
-_STREAMS = 16  # whose counts are kept
+from penstock.tuning import DEFAULT, Tuning
 
 
 class BackgroundTables:
     """The store's triples in Spark: its own where it is one, else a copy, made anew when the store has changed."""
 
-    def __init__(self, session: SparkSession, store: Store) -> None:
-        self.session = session
+    def __init__(self, session: SparkSession, store: Store, tuning: Tuning = DEFAULT) -> None:
+        self.session, self.tuning = session, tuning
         self._store = store
         self._copy: Triples | None = None
         self._copied: int | None = None
@@ -50,12 +49,12 @@ class BackgroundTables:
     @cached_property
     def scans(self) -> StreamScans:
         """The streams, as all queries read them."""
-        return StreamScans(self.session)
+        return StreamScans(self.session, self.tuning)
 
     @cached_property
     def sharing(self) -> SubplanCache:
         """What queries have in common."""
-        return SubplanCache(Jobs(self.session))
+        return SubplanCache(Jobs(self.session, self.tuning), self.tuning)
 
     def touched(self, since: int) -> frozenset[str] | None:
         """The IRIs of predicates whose triples are others than at that version; None: any may be."""
@@ -87,7 +86,7 @@ class BackgroundTables:
     def predicates(self) -> frozenset[str] | None:
         """The encoded predicates that occur in any graph; None if there are too many to know."""
         counts = self.statistics.predicates
-        known = None if len(counts) >= MOST_PREDICATES else frozenset(f"<{p}>" for p in counts)
+        known = None if len(counts) >= self.tuning.known_predicates else frozenset(f"<{p}>" for p in counts)
         return known if self.entailed is None else self.entailed.predicates(known)
 
     @property
@@ -99,7 +98,7 @@ class BackgroundTables:
         if self._entailed is None or self._entailed.ontology is not ontology:
             if self._entailed is not None:
                 self._entailed.close()
-            self._entailed = EntailmentRewriter(ontology, self.session)
+            self._entailed = EntailmentRewriter(ontology, self.session, self.tuning)
         return self._entailed if ontology.active else None
 
     def surveyed(self, stream: StreamFiles) -> frozenset[str] | None:
@@ -107,15 +106,15 @@ class BackgroundTables:
         if stream.predicates is not None:
             return stream.predicates
         if stream.paths not in self._surveyed:
-            self._surveyed = {stream.paths: predicate_scan.predicates(self.session, stream.paths)}
+            self._surveyed = {stream.paths: predicate_scan.predicates(self.session, stream.paths, self.tuning)}
         return self._surveyed[stream.paths]
 
     def counts(self, stream: StreamFiles) -> PredicateCounts:
         """About how often its predicates and terms occur, looked for once."""
         if stream.paths not in self._counted:
-            if len(self._counted) == _STREAMS:
+            if len(self._counted) >= self.tuning.counted_streams:
                 self._counted.clear()
-            self._counted[stream.paths] = stream_sample.counts(stream.paths, stream.rows)
+            self._counted[stream.paths] = stream_sample.counts(stream.paths, stream.rows, self.tuning)
         return self._counted[stream.paths]
 
     @property
@@ -124,7 +123,7 @@ class BackgroundTables:
         if isinstance(self._store, SparkStore):
             return self._store.triples
         if self._copy is None or self._copied != self._store.version:
-            before, self._copy = self._copy, Triples(self.session)
+            before, self._copy = self._copy, Triples(self.session, self.tuning)
             self._copied = self._store.version
             self._copy.add_quads(self._store.quads())
             self._copy.add_graphs(self._store.graphs())

@@ -20,17 +20,16 @@ from penstock.algebra.occurrence import everywhere
 from penstock.algebra.ops import Bgp, Op
 from penstock.algebra.scope import expressions_of, mentioned, references, visible
 from penstock.compile import sql
-from penstock.compile.context import MANY, Context, Graph, NamedGraph
+from penstock.compile.context import Context, Graph, NamedGraph
 from penstock.compile.relation import INSTANT, Relation
 from penstock.compile.sql import Query, Select, Table
 from penstock.model.term_encoding import encode
 from penstock.optimise.statics import VOLATILE, calls
 from penstock.spark.session.jobs import Jobs
+from penstock.tuning import DEFAULT, Tuning
 
 __all__ = ["CommonSubplans", "SubplanCache", "shareable"]
 
-# A job of its own for what is shared costs as much as a few elements cost several queries.
-_ENOUGH_OF_FEW, _ENOUGH_OF_MANY = 4, 2
 _WORK = (
     ops.Annotate, ops.Distinct, ops.Equals, ops.EqualsOptional, ops.Group, ops.Join, ops.LeftJoin, ops.Minus,
     ops.OptionalSeq, ops.Seq,
@@ -53,8 +52,8 @@ class _Made:
 class SubplanCache:
     """What the queries of an engine share."""
 
-    def __init__(self, jobs: Jobs) -> None:
-        self._jobs = jobs
+    def __init__(self, jobs: Jobs, tuning: Tuning = DEFAULT) -> None:
+        self._jobs, self._tuning = jobs, tuning
         self._users: dict[Hashable, set[object]] = {}
         self._plans: dict[object, frozenset[Hashable]] = {}
         self._made: dict[Hashable, _Made] = {}
@@ -84,7 +83,8 @@ class SubplanCache:
 
     def relation(self, part: Hashable, now: Hashable, rows: int, compile: Callable[[], Relation]) -> Relation | None:
         """The rows of a sub-plan, if enough queries have it."""
-        enough = _ENOUGH_OF_MANY if rows >= MANY else _ENOUGH_OF_FEW
+        tuning = self._tuning
+        enough = tuning.shared_by_many if rows >= tuning.hinted_elements else tuning.shared_by
         if len(self._users.get(part, ())) < enough:
             return None
         made = self._made.get(part)

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["FamilyViewCache"]
 
-_MOST = 1_000_000  # rows of all members: more are asked for without the constants, once for all
 _numbers = count()
 
 Compile = Callable[["Universe"], Relation]
@@ -54,7 +53,8 @@ class FamilyViewCache:
 
     def __init__(self, background: BackgroundTables) -> None:
         self._background = background
-        self._jobs = Jobs(background.session)
+        self._jobs = Jobs(background.session, background.tuning)
+        self._most = background.tuning.family_view_rows
         self._parts: dict[Hashable, _Part] = {}
 
     def relation(
@@ -69,7 +69,7 @@ class FamilyViewCache:
             part.rows, part.covered, gone = [], {}, set()
         if missing := present.keys() - part.covered.keys():
             self._add(part, members.only(missing), compile)
-        if part.size > _MOST:
+        if part.size > self._most:
             part.rows, part.covered = [], {}
             return None
         return _read(part, gone), part.size
@@ -93,7 +93,7 @@ class FamilyViewCache:
         session = self._jobs.session
         relation = compile(missing.universe(session))
         with self._jobs.apart(int(self._background.statistics.triples())):
-            found = self._jobs.rows(Select([sql.STAR], relation.sql, limit=_MOST + 1)).toArrow()
+            found = self._jobs.rows(Select([sql.STAR], relation.sql, limit=self._most + 1)).toArrow()
         missing.drop(session)
         part.vars, part.certain = relation.vars, relation.certain
         part.rows = [pa.concat_tables([*part.rows, found])]

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["StaticViewCache"]
 
-_FEW = 100_000  # rows that are sent along with a plan
-_MANY, _BYTES = 10_000_000, 256 << 20  # rows of a part that is here too, and what all of these may take
 _numbers = count()
 
 
@@ -38,8 +36,8 @@ class StaticViewCache:
     """All parts of an engine. A part goes with the last query that uses it, or when what it reads has changed."""
 
     def __init__(self, background: BackgroundTables) -> None:
-        self._background = background
-        self._jobs = Jobs(background.session)
+        self._background, self._tuning = background, background.tuning
+        self._jobs = Jobs(background.session, background.tuning)
         self._version = background.version
         self._parts: dict[Hashable, MaterialisedView] = {}
         self._once: dict[Hashable, object] = {}  # what was asked for, and who did first
@@ -61,7 +59,7 @@ class StaticViewCache:
         time on, since many a query is evaluated once; on many always."""
         if wanted.sparql is not None and not self._background.is_spark:
             return True
-        if wanted.asked in self._once or self._background.statistics.triples() > _FEW:
+        if wanted.asked in self._once or self._background.statistics.triples() > self._tuning.sent_view_rows:
             return True
         self._once[wanted.asked] = user
         return False
@@ -106,9 +104,9 @@ class StaticViewCache:
 
     def _computed(self, name: str, wanted: ViewRequest, relation: Relation) -> tuple[int, pa.Table | None]:
         """A view of the rows, how many there are, and the rows themselves if they are few."""
-        table, made = self._fetched(wanted, relation), f"{name}_made"
-        rows = self._jobs.compute(relation.sql, made) if table is None or table.num_rows > _FEW else table.num_rows
-        if rows > _FEW:
+        few, table, made = self._tuning.sent_view_rows, self._fetched(wanted, relation), f"{name}_made"
+        rows = self._jobs.compute(relation.sql, made) if table is None or table.num_rows > few else table.num_rows
+        if rows > few:
             self._jobs.compute(self._partitioned(made, rows, relation, wanted.keys), name)
             table = None
         else:
@@ -119,11 +117,11 @@ class StaticViewCache:
 
     def _brought(self, name: str, rows: int) -> packed_view.DictionaryEncodedRows | None:
         """The rows of a view, to be here as well; None: they would be too many."""
-        if rows > _MANY:
+        if rows > self._tuning.packed_view_rows:
             return None
         with self._jobs.apart(rows):
             packed = packed_view.collect_packed(self._jobs.session.table(name), rows)
-        if packed is None or sum(self._bytes.values()) + packed.table.nbytes > _BYTES:
+        if packed is None or sum(self._bytes.values()) + packed.table.nbytes > self._tuning.packed_views_bytes:
             return None
         self._bytes[name] = packed.table.nbytes
         return packed
@@ -138,9 +136,10 @@ class StaticViewCache:
         """The rows, if it is likely that they are few; then a store answers at once what would take Spark a job."""
         if wanted.sparql is not None and not self._background.is_spark:
             return self._by_store(relation.vars, wanted.sparql)
-        if wanted.rows > _FEW:
+        few = self._tuning.sent_view_rows
+        if wanted.rows > few:
             return None
-        return self._jobs.rows(Select([sql.STAR], relation.sql, limit=_FEW + 1)).toArrow()
+        return self._jobs.rows(Select([sql.STAR], relation.sql, limit=few + 1)).toArrow()
 
     def _by_store(self, names: tuple[str, ...], sparql: str) -> pa.Table:
         answer = self._background.answer(translate(sparql), sparql)

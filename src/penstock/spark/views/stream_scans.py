@@ -21,12 +21,10 @@ from penstock.io.splits import parquet_file
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
 from penstock.spark.session.jobs import frame
+from penstock.tuning import DEFAULT, Tuning
 
 __all__ = ["StreamScans"]
 
-_FEW, _FILES = 50_000, 100  # elements that are sent along, and files of them that are opened for it
-_REMEMBERED = 4 * _FEW  # elements of files that were read: windows overlap, so most of a round's were the last one's
-_KEPT = 16  # views: a round has few streams, and what they hold changes with each
 _SCHEMA = ddl(LOGGED)
 _numbers = count()
 
@@ -36,8 +34,8 @@ Times = tuple[Span, ...] | None
 class StreamScans:
     """Views by what they are of."""
 
-    def __init__(self, session: SparkSession) -> None:
-        self._session = session
+    def __init__(self, session: SparkSession, tuning: Tuning = DEFAULT) -> None:
+        self._session, self._tuning = session, tuning
         self._views: OrderedDict[Hashable, str] = OrderedDict()
         self._files: OrderedDict[str, pa.Table] = OrderedDict()
 
@@ -49,26 +47,29 @@ class StreamScans:
             self._views[wanted] = f"penstock_scan_{next(_numbers)}"
             self._frame(stream, ordered, times).createOrReplaceTempView(self._views[wanted])
         self._views.move_to_end(wanted)
-        while len(self._views) > _KEPT:
+        while len(self._views) > self._tuning.scan_views:
             self._session.catalog.dropTempView(self._views.popitem(last=False)[1])
         return self._views[wanted]
 
     def table(self, stream: StreamFiles, times: Times = None) -> pa.Table | None:
         """The same elements here, if they are few; None where they are many, or lie where they cannot be read here."""
-        if stream.rows > _FEW or len(stream.paths) > _FILES:
+        tuning = self._tuning
+        if stream.rows > tuning.sent_elements or len(stream.paths) > tuning.sent_files:
             return None
         try:
             found = pa.concat_tables([LOGGED.empty_table(), *map(self._elements, stream.paths)])
         except (OSError, pa.ArrowException):
             return None
-        while len(self._files) > 1 and sum(table.num_rows for table in self._files.values()) > _REMEMBERED:
+        most = tuning.remembered_elements
+        while len(self._files) > 1 and sum(table.num_rows for table in self._files.values()) > most:
             self._files.popitem(last=False)
         return found if times is None else found.filter(_within(found.column("ts").to_numpy(), times))
 
     def _frame(self, stream: StreamFiles, ordered: bool, times: Times) -> DataFrame:
         table = self.table(stream, times)
         if table is not None:
-            return frame(self._session, self._placed(table, stream.paths) if ordered else table)
+            placed = self._placed(table, stream.paths) if ordered else table
+            return frame(self._session, placed, self._tuning.plan_rows)
         stored = self._session.read.schema(_SCHEMA).parquet(*stream.paths)
         if not ordered:
             return stored

@@ -19,6 +19,7 @@ from penstock.stream.registry.evaluation_group import EvaluationGroup
 from penstock.stream.registry.evaluation_groups import EvaluationGroups
 from penstock.stream.registry.metadata_store import GroupProgress
 from penstock.stream.registry.registered_query import RegisteredQuery
+from penstock.tuning import DEFAULT, Tuning
 
 if TYPE_CHECKING:
     from penstock.spark.query.open_intervals import OpenIntervalFiles
@@ -47,7 +48,9 @@ class Evaluator:
         units: EvaluationGroups,
         answered: Callable[[], None],
         carried: ReportState | None = None,
+        tuning: Tuning = DEFAULT,
     ) -> None:
+        self._tuning = tuning
         self._inputs, self._units, self._carried, self._answered = inputs, units, carried, answered
 
     def answer(
@@ -90,7 +93,8 @@ class Evaluator:
         """The answers of a family, by query, for queries that have some. A query dropped meanwhile is left out."""
         tasks, shape = dict(unit.tasks), _shape(unit.first, plan)
         looks = shape.kind, shape.variables, shape.bounds
-        found = ((tasks.get(cut.number), cut) for cut in split_by_query(frame.collect(), len(shape.columns)))
+        cuts = split_by_query(frame.collect(), len(shape.columns), self._tuning.answer_rows)
+        found = ((tasks.get(cut.number), cut) for cut in cuts)
         return {
             task: QueryAnswers(AnswerSchema(task.name, *looks), task.entry.batches, cut)
             for task, cut in found

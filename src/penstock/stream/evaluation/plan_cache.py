@@ -13,6 +13,7 @@ from penstock.knowledge.store import Store, is_plain
 from penstock.stream.registry.due_instants import CompiledQuery
 from penstock.stream.registry.metadata_store import QueryRecord
 from penstock.stream.registry.registered_query import RegisteredQuery
+from penstock.tuning import DEFAULT, Tuning
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -33,10 +34,11 @@ class PlanCache:
         session: Callable[[], SparkSession],
         rules: Collection[str] | None,
         retention: int | None = None,
+        tuning: Tuning = DEFAULT,
     ) -> None:
         self._store = store
         self._session = session
-        self.rules, self._retention = rules, retention
+        self.rules, self._retention, self._tuning = rules, retention, tuning
         self._background: BackgroundTables | None = None
         self._made: list[ContinuousQuery] = []
 
@@ -84,7 +86,7 @@ class PlanCache:
         from penstock.spark.store.one_shot import OneShotQuery
 
         known = self.background
-        return OneShotQuery(known.session, known.triples, self.rules).answer(query)
+        return OneShotQuery(known.session, known.triples, self.rules, self._tuning).answer(query)
 
     @property
     def background(self) -> BackgroundTables:
@@ -92,7 +94,7 @@ class PlanCache:
         from penstock.spark.views.background_tables import BackgroundTables
 
         if self._background is None:
-            self._background = BackgroundTables(self._private(), self._store)
+            self._background = BackgroundTables(self._private(), self._store, self._tuning)
         return self._background
 
     def close(self) -> None:

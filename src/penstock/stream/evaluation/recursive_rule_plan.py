@@ -42,7 +42,9 @@ __all__ = ["RecursiveRulePlan"]
 
 Constants = tuple[Term | None, ...]
 
-_PARTS = 16  # into which elements are split by their key: more than cores, so that an uneven share matters less
+# Parts into which elements are split by their key: more than cores, so that an uneven share matters less. Saved states
+# belong to a part, so this is no threshold that may change.
+_PARTS = 16
 _ELEMENT = "part INT, start BIGINT, ts BIGINT, s STRING, p STRING, o STRING, stream STRING"
 _STATE = "part INT, state STRING"
 _SPLIT = b"penstock.split"  # in the file's metadata: how the elements were split, as JSON
@@ -108,7 +110,14 @@ class RecursiveRulePlan:
     def _advance(self, following: Entailment) -> Callable[[pa.Table, pa.Table], pa.Table]:
         name = self._name
         background = RuleMatches({_constants(one): self._known(one) for rule in self._group for one in rule.patterns()})
-        machine = partial(Machine, self._group, background, following=following, retention=self._retention)
+        machine = partial(
+            Machine,
+            self._group,
+            background,
+            following=following,
+            retention=self._retention,
+            tuning=self._background.tuning,
+        )
         return lambda elements, states: advance(name, machine, elements, states)
 
     def _known(self, pattern: TriplePattern) -> list[Known]:

@@ -19,6 +19,7 @@ from penstock.stream.registry.dependency_order import in_order
 from penstock.stream.registry.evaluation_group import EvaluationGroup
 from penstock.stream.registry.evaluation_groups import EvaluationGroups
 from penstock.stream.registry.load_shedding import pace
+from penstock.tuning import DEFAULT, Tuning
 
 __all__ = ["Inputs", "Rounds"]
 
@@ -54,10 +55,11 @@ class Rounds:
         units: EvaluationGroups,
         answered: Callable[[], None] = lambda: None,
         carried: ReportState | None = None,
+        tuning: Tuning = DEFAULT,
     ) -> None:
-        self._inputs, self._watermarks = inputs, watermarks
+        self._inputs, self._watermarks, self._tuning = inputs, watermarks, tuning
         self._units = units
-        self._answering = Evaluator(inputs, units, answered, carried)
+        self._answering = Evaluator(inputs, units, answered, carried, tuning)
 
     def live(self) -> bool:
         """Answer all that is due now; whether anything was. A watermark is asked for once, and holds for the round."""
@@ -89,7 +91,7 @@ class Rounds:
             span = span_of() if unit.ready else None
             if span is None:
                 return False
-            pace(unit, span, final)
+            pace(unit, span, final, self._tuning)
             return self._answer(unit, unit.planned(self._units.planner), span, seen, final)
         except Exception as error:
             self._fail(unit, error)
@@ -108,7 +110,8 @@ class Rounds:
         segments = seen.segments(unit.inputs, span.through)
         elements = sum(part.rows for parts in segments.values() for part in parts)
         busy = False
-        for piece in due_instants.chunks(stretched(unit.query, unit.reached.stretched), span, elements):
+        query = stretched(unit.query, unit.reached.stretched)
+        for piece in due_instants.chunks(query, span, elements, self._tuning):
             ends = unit.reached.open > 0 and plan.schedule.has_instant(piece.after, piece.through)
             if ends or due_instants.has_news(unit.query, plan, piece, segments):
                 streams = seen.streams(due_instants.visible_segments(plan, piece, segments, self._inputs.dropped))

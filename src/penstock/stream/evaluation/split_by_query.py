@@ -13,11 +13,11 @@ import pyarrow as pa
 from penstock.answer import Answer
 from penstock.model.term_encoding import decode
 from penstock.stream.evaluation.answer_batch import AnswerBatch, AnswerSchema, in_order, order_rows
+from penstock.tuning import DEFAULT
 
 __all__ = ["AnswerSlice", "QueryAnswers", "split_by_query"]
 
 _MEMBER = ".km"  # the column of the query's number
-_FEW = 100_000  # rows that may be held as Python's objects all at once
 
 
 class Lists:
@@ -70,7 +70,7 @@ class QueryAnswers(AnswerBatch):
             yield self._answer(moments, len(real), cells)
 
 
-def split_by_query(fetched: pa.Table, columns: int) -> Iterator[AnswerSlice]:
+def split_by_query(fetched: pa.Table, columns: int, few: int = DEFAULT.answer_rows) -> Iterator[AnswerSlice]:
     """The rows of each query that has some; a query has so many columns of its own."""
     rows = order_rows(fetched.drop_columns([_MEMBER]), columns).append_column("m", fetched.column(_MEMBER))
     if not rows.num_rows:
@@ -82,6 +82,6 @@ def split_by_query(fetched: pa.Table, columns: int) -> Iterator[AnswerSlice]:
     ends = np.append(starts[1:], len(members))
     instants = np.add.reduceat(np.append(True, times[1:] != times[:-1]) | first, starts, dtype=np.int64)
     own = rows.drop_columns(["m"])
-    lists = Lists(own) if rows.num_rows <= _FEW else None
+    lists = Lists(own) if rows.num_rows <= few else None
     for number, start, end, count in np.stack([members[starts], starts, ends, instants], 1).tolist():
         yield AnswerSlice(number, own.slice(start, end - start), count, start, lists)

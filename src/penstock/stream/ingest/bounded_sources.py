@@ -29,26 +29,33 @@ from penstock.stream.ingest.sources.folder import Dropped
 from penstock.stream.ingest.spool import Block
 from penstock.stream.ingest.stream_declaration import Declared
 from penstock.stream.log.stream_log import Segment, StreamLog
+from penstock.tuning import DEFAULT, Tuning
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 __all__ = ["BoundedSources"]
 
-_TOGETHER = 8 << 20  # bytes of lines in one batch
-_SMALL = 4 << 20  # bytes: parsed here faster than a job is planned
+_TOGETHER = 8 << 20  # bytes of lines in one batch; no threshold, since after a restart batches are told by number
 _ELSEWISE = {END, "start"}  # columns that mean something in the log that they do not mean here, or the other way
 
 
 class BoundedSources:
     """Reads each source once: what the log holds of it already is left alone."""
 
-    def __init__(self, log: StreamLog, dead: DeadLetters, clock: Clock, streams: dict[str, Declared]) -> None:
-        self._log = log
+    def __init__(
+        self,
+        log: StreamLog,
+        dead: DeadLetters,
+        clock: Clock,
+        streams: dict[str, Declared],
+        tuning: Tuning = DEFAULT,
+    ) -> None:
+        self._log, self._tuning = log, tuning
         self._clock = clock
         self._streams = streams
         self._options = {name: declared.bounded() for name, declared in streams.items()}
-        self._intake = LogWriter(log, dead, Watermarks(log, clock, self._options))
+        self._intake = LogWriter(log, dead, Watermarks(log, clock, self._options), tuning)
         self._sizes = Sizes(log.root)
 
     def read(self, stream: str, session: Callable[[], SparkSession], *, in_place: bool) -> list[Segment]:
@@ -78,7 +85,7 @@ class BoundedSources:
 
     def _take_blocks(self, batch: ArrivedBatch, blocks: Iterable[Block]) -> None:
         documents = self._options[batch.stream].documents
-        self._intake.take(batch, of_blocks(batch.stream, blocks, batch.name, documents.properties))
+        self._intake.take(batch, of_blocks(batch.stream, blocks, batch.name, documents.properties, self._tuning))
 
     def _take_files(self, stream: str, declared: Declared, session: Callable[[], SparkSession]) -> None:
         path = str(declared.path)
@@ -95,7 +102,7 @@ class BoundedSources:
     def _take_texts(self, batch: ArrivedBatch, path: str, session: Callable[[], SparkSession]) -> None:
         """Small files are read here, large ones by a Spark job."""
         documents = self._options[batch.stream].documents
-        pieces = documents.whole(splits(path))
+        pieces = documents.whole(splits(path, self._tuning.split_bytes))
         lines = not any(documents.kind(piece.path) for piece in pieces)
 
         def check(sifting: BatchWriter) -> None:
@@ -104,13 +111,13 @@ class BoundedSources:
                 raise LoadError(f"{path}: {_useless(sifting, lines)}")
 
         stamp = self._clock.now() if self._options[batch.stream].stamped_on_arrival else None
-        if sum(_size(piece) for piece in pieces) <= _SMALL:
-            self._intake.take(batch, _items(pieces, batch.stream, stamp, documents), check)
+        if sum(_size(piece) for piece in pieces) <= self._tuning.small_files_bytes:
+            self._intake.take(batch, _items(pieces, batch.stream, stamp, documents, self._tuning), check)
             return
         from penstock.stream.ingest import parallel_load
 
         folder = self._log.begin(batch.stream, batch.source, batch.number)
-        parts = parallel_load.write(session(), pieces, batch.stream, str(folder), stamp, documents)
+        parts = parallel_load.write(session(), pieces, batch.stream, str(folder), stamp, documents, self._tuning)
         self._intake.take_parts(batch, folder, parts, check)
 
     def _take_lines(self, stream: str, items: Iterable[bytes]) -> None:
@@ -163,15 +170,17 @@ def _size(piece: Split) -> int:
     return (16 if path.lower().endswith(".gz") else 1) * int(system.get_file_info(path).size or 0)
 
 
-def _items(pieces: Iterable[Split], stream: str, stamp: int | None, documents: Documents) -> Iterator[Reading]:
+def _items(
+    pieces: Iterable[Split], stream: str, stamp: int | None, documents: Documents, tuning: Tuning
+) -> Iterator[Reading]:
     """What the pieces hold. Lines have the numbers that they have in their files."""
     before: dict[str, int] = {}
     for piece in pieces:
         if documents.kind(piece.path) is not None:
-            yield from of_documents(piece.path, stream, documents)
+            yield from of_documents(piece.path, stream, documents, tuning)
             continue
-        for chunk in chunks(piece):
-            parsed, line = parse(chunk, stream, stamp), before.setdefault(piece.path, 0)
+        for chunk in chunks(piece, tuning.chunk_bytes):
+            parsed, line = parse(chunk, stream, stamp, tuning), before.setdefault(piece.path, 0)
             bad = [Malformed(piece.path, line + one.line, one.text, one.reason) for one in parsed.bad]
             before[piece.path] += chunk.count(b"\n")
             yield Reading(parsed.elements, bad)

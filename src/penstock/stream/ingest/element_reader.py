@@ -22,6 +22,7 @@ from penstock.stream.ingest.late_filter import Advance, Item, Reading
 from penstock.stream.ingest.sources.folder import Dropped
 from penstock.stream.ingest.spool import Block
 from penstock.stream.ingest.stream_declaration import Declared
+from penstock.tuning import DEFAULT, Tuning
 
 __all__ = ["of_blocks", "of_documents", "of_file"]
 
@@ -30,7 +31,11 @@ _COLUMNS = (*ELEMENTS.names, "g", END)
 
 
 def of_blocks(
-    stream: str, blocks: Iterable[Block], batch: str = "", properties: Properties = PROPERTIES
+    stream: str,
+    blocks: Iterable[Block],
+    batch: str = "",
+    properties: Properties = PROPERTIES,
+    tuning: Tuning = DEFAULT,
 ) -> Iterator[Item]:
     """What a stream's blocks hold. An empty one with a stamp says that the stream's time has come there.
 
@@ -42,7 +47,7 @@ def of_blocks(
             for block, number in zip(together, numbers, strict=False):
                 yield from _documents(block, kind, scope(f"{stream} {batch} {number}"), properties)
         elif not empty:
-            yield _parsed(stream, [block.data for block in together], stamp)
+            yield _parsed(stream, [block.data for block in together], stamp, tuning)
         elif stamp is not None:
             yield Advance(stamp - 1)
 
@@ -56,9 +61,9 @@ def _reading(parsed: Parsed, source: str) -> Reading:
     return Reading(parsed.elements, [Malformed(source, bad.line, bad.text, bad.reason) for bad in parsed.bad])
 
 
-def _parsed(stream: str, pieces: list[bytes], stamp: int | None) -> Reading:
+def _parsed(stream: str, pieces: list[bytes], stamp: int | None, tuning: Tuning) -> Reading:
     """Pieces parsed at once, since the parser's kernels want long columns; line numbers are those in each piece."""
-    parsed = parse(b"".join(pieces), stream, stamp)
+    parsed = parse(b"".join(pieces), stream, stamp, tuning)
     return Reading(parsed.elements, list(_in_pieces(parsed.bad, pieces, stream)))
 
 
@@ -70,30 +75,30 @@ def _in_pieces(bad: Iterable[BadLine], pieces: Iterable[bytes], stream: str) -> 
         yield Malformed(stream, found.line - before, found.text, found.reason)
 
 
-def of_file(file: Dropped, stream: str, options: Declared) -> Iterator[Reading]:
+def of_file(file: Dropped, stream: str, options: Declared, tuning: Tuning = DEFAULT) -> Iterator[Reading]:
     """What a dropped file holds, by its name's ending."""
     stamp = file.modified if options.stamped_on_arrival else None
     try:
         if options.documents.kind(file.path) is not None:
-            yield from of_documents(file.path, stream, options.documents)
+            yield from of_documents(file.path, stream, options.documents, tuning)
         elif file.path.endswith(".parquet"):
             yield from _parquet(file)
         else:
-            yield from _lines(file, stream, stamp)
+            yield from _lines(file, stream, stamp, tuning)
     except (LoadError, OSError, pa.ArrowException) as error:
         yield Reading(ELEMENTS.empty_table(), [Malformed(file.path, 0, "", str(error).splitlines()[0])])
 
 
-def of_documents(path: str, stream: str, documents: Documents) -> Iterator[Reading]:
+def of_documents(path: str, stream: str, documents: Documents, tuning: Tuning = DEFAULT) -> Iterator[Reading]:
     """What a file of documents holds. `LoadError` if it cannot be read to its end."""
-    for parsed in documents.of_file(path, stream):
+    for parsed in documents.of_file(path, stream, tuning):
         yield _reading(parsed, path)
 
 
-def _lines(file: Dropped, stream: str, stamp: int | None) -> Iterator[Reading]:
+def _lines(file: Dropped, stream: str, stamp: int | None, tuning: Tuning) -> Iterator[Reading]:
     before = 0
-    for chunk in chunks(Split(file.path)):
-        parsed = parse(chunk, stream, stamp)
+    for chunk in chunks(Split(file.path), tuning.chunk_bytes):
+        parsed = parse(chunk, stream, stamp, tuning)
         bad = [Malformed(file.path, before + found.line, found.text, found.reason) for found in parsed.bad]
         yield Reading(parsed.elements, bad)
         before += chunk.count(b"\n")

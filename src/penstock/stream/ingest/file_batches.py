@@ -15,10 +15,10 @@ from penstock.stream.ingest.log_writer import ArrivedBatch, LogWriter
 from penstock.stream.ingest.sources.folder import Dropped
 from penstock.stream.ingest.stream_declaration import Declared
 from penstock.stream.log.stream_log import StreamLog
+from penstock.tuning import DEFAULT, Tuning
 
 __all__ = ["take_files"]
 
-_SMALL = 4 << 20  # bytes: parsed here faster than a job is planned
 _LINES = (".nq", ".nquads", ".nq.gz", ".nquads.gz")
 
 
@@ -29,17 +29,19 @@ def take_files(
     batch: ArrivedBatch,
     files: Sequence[Dropped],
     options: Declared,
+    tuning: Tuning = DEFAULT,
 ) -> None:
     """Bring the files of a batch into the log, in order."""
     if log.holds(batch.stream, batch.source, batch.number):
         return
-    if _is_work_for_spark(files, options) and _by_job(session, log, intake, batch, files, options.documents):
+    large = _is_work_for_spark(files, options, tuning.small_files_bytes)
+    if large and _by_job(session, log, intake, batch, files, options.documents, tuning):
         return
-    intake.take(batch, (reading for file in files for reading in of_file(file, batch.stream, options)))
+    intake.take(batch, (reading for file in files for reading in of_file(file, batch.stream, options, tuning)))
 
 
-def _is_work_for_spark(files: Sequence[Dropped], options: Declared) -> bool:
-    large = sum(file.size for file in files) > _SMALL
+def _is_work_for_spark(files: Sequence[Dropped], options: Declared, small: int) -> bool:
+    large = sum(file.size for file in files) > small
     known = all(file.path.lower().endswith(_LINES) or options.documents.kind(file.path) for file in files)
     return large and not options.stamped_on_arrival and known
 
@@ -51,12 +53,13 @@ def _by_job(
     batch: ArrivedBatch,
     files: Sequence[Dropped],
     documents: Documents,
+    tuning: Tuning,
 ) -> bool:
     """False if a file cannot be read: read one by one, the others can."""
     folder = log.begin(batch.stream, batch.source, batch.number)
     try:
-        pieces = documents.whole(piece for file in files for piece in splits(file.path))
-        parts = parallel_load.write(session, pieces, batch.stream, str(folder), documents=documents)
+        pieces = documents.whole(piece for file in files for piece in splits(file.path, tuning.split_bytes))
+        parts = parallel_load.write(session, pieces, batch.stream, str(folder), documents=documents, tuning=tuning)
     except LoadError:
         return False
     intake.take_parts(batch, folder, parts)

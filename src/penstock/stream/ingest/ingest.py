@@ -31,6 +31,7 @@ from penstock.stream.ingest.spool import Block, Spool
 from penstock.stream.ingest.stream_declaration import Declared
 from penstock.stream.ingest.streaming_query import StreamingQueryRunner, streaming_session
 from penstock.stream.log.stream_log import StreamLog
+from penstock.tuning import DEFAULT, Tuning
 
 __all__ = ["Ingest"]
 
@@ -52,17 +53,18 @@ class Ingest:
         streams: Mapping[str, Declared],
         log: StreamLog | None = None,
         watermarks: Watermarks | None = None,
+        tuning: Tuning = DEFAULT,
     ) -> None:
         self._root = Path(root)
         self._session = session
-        self._clock = clock
+        self._clock, self._tuning = clock, tuning
         self._streams = dict(streams)
         self._sources = {name: sources.open(o.source) for name, o in streams.items() if o.source is not None}
         self._streaming: SparkSession | None = None  # while it runs
-        self.log = log or StreamLog(self._root / "log")
+        self.log = log or StreamLog(self._root / "log", tuning)
         self.watermarks = watermarks or Watermarks(self.log, clock, self._streams)
-        self._intake = LogWriter(self.log, DeadLetters(self._root / "dead"), self.watermarks)
-        self._spool = Spool(self._root / _SPOOL)
+        self._intake = LogWriter(self.log, DeadLetters(self._root / "dead"), self.watermarks, tuning)
+        self._spool = Spool(self._root / _SPOOL, tuning.spool_file_bytes)
         self._in_flight = InFlight(clock, spool_source.consumed(self._checkpoint(_SPOOL)), self._spool.next_number)
         self.watermarks.begin(self._in_flight.now)
         self._feedings: list[StreamingQueryRunner] = []
@@ -70,7 +72,9 @@ class Ingest:
     def start(self) -> None:
         """Begin to read. What is in the spool and in the folders comes first."""
         self._streaming = streaming_session(self._session)
-        frame = spool_source.arrivals(self._streaming, self._spool.folder)
+        tuning = self._tuning
+        options = tuning.spool_batch_bytes, tuning.spool_wait_s, tuning.spool_look_s
+        frame = spool_source.arrivals(self._streaming, self._spool.folder, *options)
         self._feed("the spool", frame, _SPOOL, self._take_spooled)
         for stream in self._sources:
             self._open(self._streaming, stream)
@@ -157,7 +161,7 @@ class Ingest:
                 blocks.setdefault(block.stream, []).append(block)
         for stream, some in blocks.items():
             batch, documents = ArrivedBatch(stream, _SPOOL, number), self._options(stream).documents
-            self._intake.take(batch, of_blocks(stream, some, batch.name, documents.properties))
+            self._intake.take(batch, of_blocks(stream, some, batch.name, documents.properties, self._tuning))
         reach("ingested")
         self._in_flight.read(end)
 
@@ -166,7 +170,8 @@ class Ingest:
 
         def take(frame: DataFrame, number: int) -> None:
             batch = ArrivedBatch(stream, name, number)
-            take_files(frame.sparkSession, self.log, self._intake, batch, dropped(frame), self._options(stream))
+            session, files, options = frame.sparkSession, dropped(frame), self._options(stream)
+            take_files(session, self.log, self._intake, batch, files, options, self._tuning)
             reach("ingested")
 
         self._feed(folder.path, folder.arrivals(session), name, take, _WATCHING)

@@ -16,6 +16,7 @@ from penstock.stream.ingest.dead_letters import Malformed
 from penstock.stream.ingest.lateness import after, is_clean, split_late
 from penstock.stream.ingest.load_task import LoadedFile as MeasuredPart
 from penstock.stream.log.segment import SegmentFile, write_part
+from penstock.tuning import DEFAULT, Tuning
 
 __all__ = ["Advance", "BatchWriter", "Item", "Reading"]
 
@@ -35,8 +36,6 @@ class Advance:
     through: int
 
 
-_PART = 1 << 19  # rows of a part, about
-
 Item: TypeAlias = Reading | Advance
 
 
@@ -50,6 +49,7 @@ class BatchWriter:
     late: pa.Table = field(default_factory=ELEMENTS.empty_table)
     malformed: list[Malformed] = field(default_factory=list)
     untold: int = 0  # malformed lines whose text is only where they came from
+    tuning: Tuning = DEFAULT
     _kept: list[pa.Table] = field(default_factory=list)
 
     def take(self, items: Iterable[Item]) -> None:
@@ -60,7 +60,7 @@ class BatchWriter:
             else:
                 self.malformed.extend(item.malformed)
                 self._kept.append(self._sift(item.elements))
-                self._write(_PART)
+                self._write(self.tuning.segment_part_rows)
         self._write(1)
 
     def take_part(self, part: MeasuredPart) -> None:
@@ -73,7 +73,7 @@ class BatchWriter:
             self.position = after(self.position, part.last)
             self.parts.append(part)
         elif (kept := self._sift(pq.read_table(part.path, partitioning=None))).num_rows:
-            self.parts.append(write_part(kept, Path(part.path)))
+            self.parts.append(write_part(kept, Path(part.path), tuning=self.tuning))
 
     @property
     def refused(self) -> int:
@@ -96,5 +96,6 @@ class BatchWriter:
         """Write what waits as a part if it is so many rows: small pushes become one, and nothing large waits."""
         if sum(table.num_rows for table in self._kept) >= least:
             path = self.folder / f"part-{len(self.parts):05}.parquet"
-            self.parts.append(write_part(pa.concat_tables(self._kept, promote_options="default"), path))
+            kept = pa.concat_tables(self._kept, promote_options="default")
+            self.parts.append(write_part(kept, path, tuning=self.tuning))
             self._kept = []

@@ -20,13 +20,12 @@ from penstock.io.graphs import DOCUMENTS, Documents
 from penstock.io.nquads import BadLine, Parsed, parse
 from penstock.io.splits import Split, chunks, filesystem, line_of
 from penstock.model import hyperloglog
-from penstock.model.hyperloglog import LOOKED_AT, Sketches
+from penstock.model.hyperloglog import Sketches
+from penstock.tuning import DEFAULT, Tuning
 
 __all__ = ["LoadedFile", "portions", "write_part"]
 
 _OPTIONS: dict[str, Any] = {"compression": "snappy", "use_dictionary": REPEATED}
-_TEXTS = 1_000  # bad lines of a part that are kept; all of them are counted
-_LONGEST = 10_000  # characters kept of such a line: a file that is no text may have lines of megabytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +49,21 @@ class LoadedFile:
 
 
 def write_part(
-    piece: Split, stream: str, target: str, stamp: int | None = None, documents: Documents = DOCUMENTS
+    piece: Split,
+    stream: str,
+    target: str,
+    stamp: int | None = None,
+    documents: Documents = DOCUMENTS,
+    tuning: Tuning = DEFAULT,
 ) -> LoadedFile:
     """Parse a piece portion by portion and write it. The file appears at once, in the place of any before it."""
-    measured = _Measured()
+    measured = _Measured(tuning)
     is_lines = documents.kind(piece.path) is None
-    found = portions(piece, stream, stamp) if is_lines else ((1, p) for p in documents.of_file(piece.path, stream))
+    found = (
+        portions(piece, stream, stamp, tuning)
+        if is_lines
+        else ((1, parsed) for parsed in documents.of_file(piece.path, stream, tuning))
+    )
     with _appearing(target) as sink, pq.ParquetWriter(sink, LOGGED, **_OPTIONS) as writer:
         for line, parsed in found:
             if parsed.elements.num_rows:
@@ -64,11 +72,13 @@ def write_part(
     return measured.part(piece, target)
 
 
-def portions(piece: Split, stream: str, stamp: int | None = None) -> Iterator[tuple[int, Parsed]]:
+def portions(
+    piece: Split, stream: str, stamp: int | None = None, tuning: Tuning = DEFAULT
+) -> Iterator[tuple[int, Parsed]]:
     """Portions of lines, each with the number of its first line in the piece."""
     line = 1
-    for chunk in chunks(piece):
-        parsed = parse(chunk, stream, stamp)
+    for chunk in chunks(piece, tuning.chunk_bytes):
+        parsed = parse(chunk, stream, stamp, tuning)
         yield line, parsed
         line += parsed.lines
 
@@ -77,6 +87,7 @@ def portions(piece: Split, stream: str, stamp: int | None = None) -> Iterator[tu
 class _Measured:
     """What is known of the elements so far."""
 
+    tuning: Tuning
     rows: int = 0
     first: int = 0
     last: int = 0
@@ -89,13 +100,14 @@ class _Measured:
     def add(self, parsed: Parsed, line: int) -> None:
         """Some more, from the lines that begin with this one."""
         if parsed.elements.num_rows:
-            if self.rows < LOOKED_AT:
-                self.sketches.append(hyperloglog.sketches(parsed.elements))
+            if self.rows < self.tuning.sketch_rows:
+                self.sketches.append(hyperloglog.sketches(parsed.elements, self.tuning))
             self._add_times(parsed.elements.column("ts").to_numpy())
             self.predicates.update(_counts(parsed.elements.column("p")))
         self.malformed += len(parsed.bad)
-        for found in parsed.bad[: _TEXTS - len(self.bad)]:
-            self.bad.append(replace(found, line=found.line + line - 1, text=found.text[:_LONGEST]))
+        for found in parsed.bad[: self.tuning.kept_bad_lines - len(self.bad)]:
+            text = found.text[: self.tuning.kept_line_chars]
+            self.bad.append(replace(found, line=found.line + line - 1, text=text))
 
     def _add_times(self, times: npt.NDArray[np.int64]) -> None:
         newest = np.maximum.accumulate(times)

@@ -15,6 +15,7 @@ from penstock.stream.ingest.dead_letters import DeadLetters
 from penstock.stream.ingest.late_filter import Advance, BatchWriter, Item
 from penstock.stream.ingest.load_task import LoadedFile
 from penstock.stream.log.stream_log import StreamLog
+from penstock.tuning import DEFAULT, Tuning
 
 __all__ = ["ArrivedBatch", "LogWriter"]
 
@@ -42,8 +43,8 @@ def _anything(_: BatchWriter) -> None: ...
 class LogWriter:
     """Brings batches into the log, split by the watermarks into elements in time and late ones. For any thread."""
 
-    def __init__(self, log: StreamLog, dead: DeadLetters, watermarks: Watermarks) -> None:
-        self._log, self._dead, self._watermarks = log, dead, watermarks
+    def __init__(self, log: StreamLog, dead: DeadLetters, watermarks: Watermarks, tuning: Tuning = DEFAULT) -> None:
+        self._log, self._dead, self._watermarks, self._tuning = log, dead, watermarks, tuning
 
     def take(self, batch: ArrivedBatch, items: Iterable[Item], check: Check = _anything) -> None:
         """Bring arrivals in, unless the log has this batch of them already; what `check` refuses leaves no trace."""
@@ -52,7 +53,7 @@ class LogWriter:
                 self._repeat(batch.stream, items)
                 return
             folder = self._log.begin(batch.stream, batch.source, batch.number)
-            sifting = BatchWriter(self._watermarks.position(batch.stream), folder)
+            sifting = BatchWriter(self._watermarks.position(batch.stream), folder, tuning=self._tuning)
             sifting.take(items)
             check(sifting)
             self._commit(batch, sifting)
@@ -62,7 +63,7 @@ class LogWriter:
     ) -> None:
         """Bring in parts that lie in the log's folder for the batch, in the order of arrival."""
         with self._watermarks.lock:
-            sifting = BatchWriter(self._watermarks.position(batch.stream), folder)
+            sifting = BatchWriter(self._watermarks.position(batch.stream), folder, tuning=self._tuning)
             for part in parts:
                 sifting.take_part(part)
             check(sifting)

@@ -18,6 +18,7 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from penstock import errors
+from penstock import tuning as thresholds
 from penstock.errors import LoadError
 from penstock.io import (
     columns,
@@ -40,12 +41,13 @@ from penstock.model import hyperloglog
 from penstock.spark.session import tasks
 from penstock.stream.ingest import load_task
 from penstock.stream.ingest.load_task import LoadedFile, write_part
+from penstock.tuning import DEFAULT, Tuning
 
 __all__ = ["LoadedFile", "modules", "write"]
 
 _TRAVELLING = (
     columns, errors, graphs, graphs_feed, graphs_times, nquads, nquads_block, nquads_fast, nquads_grammar,
-    nquads_slow, nquads_terms, nquads_time, load_task, hyperloglog, splits,
+    nquads_slow, nquads_terms, nquads_time, load_task, hyperloglog, splits, thresholds,
 )  # fmt: skip
 
 
@@ -61,6 +63,7 @@ def write(
     folder: str | PathLike[str],
     stamp: int | None = None,
     documents: Documents = DOCUMENTS,
+    tuning: Tuning = DEFAULT,
 ) -> list[LoadedFile]:
     """Each piece as `part-00000.parquet` and so on in the folder, and what is known of these files, in order.
 
@@ -73,7 +76,7 @@ def write(
     def work(number: int, piece: Split) -> Iterator[pa.RecordBatch]:
         target = f"{place}/part-{number:05}.parquet"
         try:
-            found: dict[str, Any] = asdict(write_part(piece, stream, target, stamp, documents))
+            found: dict[str, Any] = asdict(write_part(piece, stream, target, stamp, documents, tuning))
         except LoadError as error:
             found = {"error": str(error)}
         yield pa.RecordBatch.from_pydict({"number": [number], "part": [json.dumps(found)]})

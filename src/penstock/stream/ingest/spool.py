@@ -19,10 +19,9 @@ from threading import Lock, Thread
 
 from penstock.errors import PenstockError
 from penstock.stream.base import durable_files
+from penstock.tuning import DEFAULT
 
 __all__ = ["Block", "Spool", "files", "numbers", "read", "spool_file"]
-
-_LARGEST = 8 << 20  # bytes in a file, about
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +44,9 @@ class _Waiting:
 class Spool:
     """Appends to the spool's folder. One at a time may write to a folder; `close` ends it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, file_bytes: int = DEFAULT.spool_file_bytes) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self.folder = folder
+        self.folder, self._file_bytes = folder, file_bytes
         self.next_number = max(numbers(folder), default=-1) + 1
         self._waiting: SimpleQueue[_Waiting | None] = SimpleQueue()
         self._closing = Lock()
@@ -61,7 +60,7 @@ class Spool:
         No lines and a stamp: a note that the stream's time has come there. A document is in one file.
         """
         number = self.next_number - 1
-        for piece in _pieces(data) if data and kind is None else [data]:
+        for piece in _pieces(data, self._file_bytes) if data and kind is None else [data]:
             number = self._put(Block(stream, piece, stamp, kind)).result()
         return number
 
@@ -95,7 +94,7 @@ class Spool:
     def _others(self, first: _Waiting) -> Iterator[_Waiting]:
         """Those that wait as well, as long as the file does not grow too large."""
         size = len(first.block.data)
-        while size < _LARGEST:
+        while size < self._file_bytes:
             try:
                 waiting = self._waiting.get_nowait()
             except Empty:
@@ -150,13 +149,13 @@ def _framed(block: Block) -> bytes:
     return f"# {len(block.data)} {note} {block.stream}\n".encode() + block.data
 
 
-def _pieces(data: bytes) -> Iterator[bytes]:
+def _pieces(data: bytes, most: int) -> Iterator[bytes]:
     """The lines in pieces that fit into a file, the last with its newline."""
     start = 0
     while start < len(data):
         end = len(data)
-        if end - start > _LARGEST:
-            end = data.rfind(b"\n", start, start + _LARGEST) + 1 or data.find(b"\n", start) + 1 or end
+        if end - start > most:
+            end = data.rfind(b"\n", start, start + most) + 1 or data.find(b"\n", start) + 1 or end
         piece = data[start:end]
         yield piece if piece.endswith(b"\n") else piece + b"\n"
         start = end

@@ -25,25 +25,25 @@ from pyspark.sql.types import StructType
 __all__ = ["SpoolSource", "arrivals", "consumed", "files_of"]
 
 _NEXT = "next"
-_MOST = 64 << 20  # bytes of a batch, about, so that a long queue does not fill the memory
-_PATIENCE, _LOOK = 0.1, 0.004  # seconds: how long an idle source lets Spark wait, and between two looks
+_BATCH, _WAIT, _LOOK = "batch_bytes", "wait_s", "look_s"  # the options of the source
 
 
 class SpoolReader(SimpleDataSourceStreamReader):
     """Tells Spark how far the spool has got. What is in the files is read in the driver, when the batch runs."""
 
-    def __init__(self, folder: str) -> None:
-        self._folder = folder
+    def __init__(self, folder: str, batch_bytes: int, wait_s: float, look_s: float) -> None:
+        self._folder, self._batch_bytes = folder, batch_bytes
+        self._wait_s, self._look_s = wait_s, look_s
 
     def initialOffset(self) -> dict[str, int]:
         return {_NEXT: 0}
 
     def read(self, start: dict[str, int]) -> tuple[Iterator[Any], dict[str, int]]:
         """Wait a little for new files: asking once is cheap, but Spark would ask a hundred times a second."""
-        until = time.monotonic() + _PATIENCE
+        until = time.monotonic() + self._wait_s
         while not (new := self._sizes(start[_NEXT])) and time.monotonic() < until:
-            time.sleep(_LOOK)
-        return iter(()), {_NEXT: _end(start[_NEXT], new)}
+            time.sleep(self._look_s)
+        return iter(()), {_NEXT: _end(start[_NEXT], new, self._batch_bytes)}
 
     def readBetweenOffsets(self, start: dict[str, int], end: dict[str, int]) -> Iterator[Any]:
         return iter(())
@@ -64,11 +64,11 @@ class SpoolReader(SimpleDataSourceStreamReader):
         return {number: os.path.getsize(os.path.join(self._folder, f"{number}.nq")) for number in new}
 
 
-def _end(start: int, sizes: dict[int, int]) -> int:
+def _end(start: int, sizes: dict[int, int], most: int) -> int:
     """The number after the last file of the next batch."""
     end, total = start, 0
     for number, size in sizes.items():
-        if total and total + size > _MOST:
+        if total and total + size > most:
             break
         end, total = number + 1, total + size
     return end
@@ -85,14 +85,16 @@ class SpoolSource(DataSource):
         return "nothing int"
 
     def simpleStreamReader(self, schema: StructType) -> SpoolReader:
-        return SpoolReader(self.options["path"])
+        options = self.options
+        return SpoolReader(options["path"], int(options[_BATCH]), float(options[_WAIT]), float(options[_LOOK]))
 
 
-def arrivals(session: SparkSession, folder: Path) -> DataFrame:
+def arrivals(session: SparkSession, folder: Path, batch_bytes: int, wait_s: float, look_s: float) -> DataFrame:
     """A streaming frame without rows that has a batch whenever there are new files in the spool."""
     cloudpickle.register_pickle_by_value(sys.modules[__name__])  # type: ignore[no-untyped-call]
     session.dataSource.register(SpoolSource)
-    return session.readStream.format(SpoolSource.name()).load(str(folder))
+    options = {_BATCH: str(batch_bytes), _WAIT: str(wait_s), _LOOK: str(look_s)}
+    return session.readStream.format(SpoolSource.name()).options(**options).load(str(folder))
 
 
 def files_of(checkpoint: Path, batch: int) -> tuple[int, int]:

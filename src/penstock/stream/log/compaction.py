@@ -11,22 +11,21 @@ import pyarrow.parquet as pq
 from penstock.model import hyperloglog
 from penstock.stream.log.partition import StreamPartition, last_batches
 from penstock.stream.log.segment import Segment, segment_of, write_part
+from penstock.tuning import DEFAULT, Tuning
 
 __all__ = ["merge", "worth_merging"]
 
-_FANOUT = 16  # segments side by side that are worth a merge; every row is then written log₁₆ times
-_LARGE = 1 << 18  # rows: from here on a file's own cost is nothing
 
-
-def worth_merging(segments: Mapping[str, Segment]) -> list[str]:
+def worth_merging(segments: Mapping[str, Segment], tuning: Tuning = DEFAULT) -> list[str]:
     """The names of neighbours of about one size, with smaller ones between them, if there are enough of them."""
-    least, size = 0, _FANOUT
-    while size <= _LARGE:
+    fanout = tuning.compaction_fanout
+    least, size = 0, fanout
+    while size <= tuning.compaction_rows:
         for run in _runs(segments, size):
             members = [at for at, name in enumerate(run) if segments[name].rows >= least]
-            if len(members) >= _FANOUT:
+            if len(members) >= fanout:
                 return run[: members[-1] + 1]
-        least, size = size, size * _FANOUT
+        least, size = size, size * fanout
     return []
 
 

@@ -17,6 +17,7 @@ from penstock.io.columns import logged
 from penstock.model import hyperloglog
 from penstock.model.hyperloglog import Sketches
 from penstock.model.statistics import SegmentStatistics
+from penstock.tuning import DEFAULT, Tuning
 
 __all__ = ["Segment", "SegmentFile", "WrittenFile", "segment_of", "write_part"]
 
@@ -94,13 +95,13 @@ def segment_of(
     )
 
 
-def write_part(table: pa.Table, path: Path, sketches: Sketches | None = None) -> WrittenFile:
+def write_part(table: pa.Table, path: Path, sketches: Sketches | None = None, tuning: Tuning = DEFAULT) -> WrittenFile:
     """Write a part. All columns are there in any case. Who knows its sketches can say so."""
     path.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(logged(table), path, use_dictionary=["p", "g"])  # type: ignore[arg-type]  # the stubs know no list
     span = pc.min_max(table.column("ts"))
     times = span["min"].as_py() or 0, span["max"].as_py() or 0
-    known = hyperloglog.sketches(table) if sketches is None else sketches
+    known = hyperloglog.sketches(table, tuning) if sketches is None else sketches
     return WrittenFile(str(path), table.num_rows, *times, _predicates(table), known)
 
 

@@ -23,6 +23,7 @@ from penstock.stream.log.compaction import merge, worth_merging
 from penstock.stream.log.partition import StreamPartition
 from penstock.stream.log.retention import droppable
 from penstock.stream.log.segment import Segment, SegmentFile, segment_of, write_part
+from penstock.tuning import DEFAULT, Tuning
 
 __all__ = ["Counts", "Segment", "StreamLog"]
 
@@ -42,8 +43,8 @@ class StreamLog:
     `discard` and `compact` remove files: call them when nobody reads segments that were asked for before.
     """
 
-    def __init__(self, root: Path | str) -> None:
-        self.root = Path(root)
+    def __init__(self, root: Path | str, tuning: Tuning = DEFAULT) -> None:
+        self.root, self._tuning = Path(root), tuning
         self._shelves: dict[str, StreamPartition] = {}
         self._listeners: list[Callable[[str], None]] = []
         self._lock = RLock()
@@ -125,7 +126,8 @@ class StreamLog:
     ) -> None:
         """Write a small table as a segment of one part."""
         folder = self.begin(stream, source, batch)
-        parts = [write_part(table, folder / "part-00000.parquet")] if table.num_rows else []
+        path = folder / "part-00000.parquet"
+        parts = [write_part(table, path, tuning=self._tuning)] if table.num_rows else []
         self.commit(stream, source, batch, parts, late=late, malformed=malformed)
 
     def forget(self, stream: str) -> None:
@@ -147,7 +149,7 @@ class StreamLog:
         """Merge small segments that stand side by side, since every file costs its reader; how many that was."""
         with self._lock:
             shelf = self._shelf(stream)
-            names = worth_merging(shelf.segments)
+            names = worth_merging(shelf.segments, self._tuning)
             if names:
                 merge(shelf, names)
             return len(names)

@@ -13,6 +13,7 @@ from penstock.model.stream_files import StreamFiles
 from penstock.spark.query.evaluation import Evaluation
 from penstock.stream.evaluation.answer_batch import Frame
 from penstock.stream.log.stream_log import Segment
+from penstock.tuning import DEFAULT, Tuning
 
 __all__ = [
     "CompiledQuery",
@@ -24,10 +25,6 @@ __all__ = [
     "span",
     "visible_segments",
 ]  # fmt: skip
-
-_INSTANTS = 100_000  # in one job at most, unless elements are rarer than instants
-_ELEMENTS = 1_000  # fewer than this in a job is not worth one
-_MANY = 4  # instants that may wait without anything being wrong
 
 Segments = Mapping[str, Sequence[Segment]]
 
@@ -89,11 +86,11 @@ def _stream(parts: Sequence[Segment], dropped: int) -> StreamFiles:
     return StreamFiles(paths, predicates, dropped, sum(part.rows for part in parts), tuple(parts))
 
 
-def chunks(query: Query, due: Span, elements: int) -> Iterator[Span]:
+def chunks(query: Query, due: Span, elements: int, tuning: Tuning = DEFAULT) -> Iterator[Span]:
     """The span in pieces whose answers fit into memory; one piece, unless there are very many instants in it."""
     step = min(schedule(query).steps, default=None)
     inside = 0 if step is None else (due.through - due.after) // step
-    count = max(1, min(-(-inside // _INSTANTS), elements // _ELEMENTS))
+    count = max(1, min(-(-inside // tuning.job_instants), elements // tuning.job_elements))
     width = -(-(due.through - due.after) // count)
     for start in range(due.after, due.through, width):
         yield Span(start, min(start + width, due.through))
@@ -102,12 +99,12 @@ def chunks(query: Query, due: Span, elements: int) -> Iterator[Span]:
 # Falling behind
 
 
-def coarsen(factor: int, waiting: int) -> int:
+def coarsen(factor: int, waiting: int, tuning: Tuning = DEFAULT) -> int:
     """The factor for this round, when so many instants wait that are left by the one before.
 
     Where many wait, evaluation does not keep up, and half of them will do; where one does, it keeps up.
     """
-    if waiting > _MANY:
+    if waiting > tuning.waiting_instants:
         return factor * 2
     return max(1, factor // 2) if waiting == 1 else factor
 

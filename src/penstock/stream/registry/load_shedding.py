@@ -13,6 +13,7 @@ from penstock.model.span import Span
 from penstock.options import Overload
 from penstock.stream.registry import due_instants
 from penstock.stream.registry.evaluation_group import EvaluationGroup
+from penstock.tuning import DEFAULT, Tuning
 
 __all__ = ["CATCH_UP", "OVERLOAD", "STRETCH", "check", "pace"]
 
@@ -32,13 +33,13 @@ def check(query: Query, overload: str) -> None:
         )
 
 
-def pace(unit: EvaluationGroup, span: Span, final: bool) -> None:
+def pace(unit: EvaluationGroup, span: Span, final: bool, tuning: Tuning = DEFAULT) -> None:
     """How often it is to be evaluated, by what is due now. In a run that ends nothing is behind."""
     if unit.first.entry.overload != STRETCH:
         return
     before = unit.reached.stretched
     waiting = schedule(stretched(unit.query, before)).count(span.after, span.through)
-    factor = 1 if final else due_instants.coarsen(before, waiting)
+    factor = 1 if final else due_instants.coarsen(before, waiting, tuning)
     if factor != before:
         unit.stretch(factor)
         warnings.warn(_said(unit, span, waiting, factor > before), PenstockWarning, stacklevel=1)

@@ -16,6 +16,7 @@ from penstock.stream.ingest.stream_declaration import Declared
 from penstock.stream.log.stream_log import StreamLog
 from penstock.stream.registry.evaluation_group import EvaluationGroup
 from penstock.stream.runtime.evaluation_thread import EvaluationThread
+from penstock.tuning import DEFAULT, Tuning
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 __all__ = ["LiveEngine", "is_pending", "next_by_clock"]
 
 _numbers = count()
-_SOON = 20_000  # microseconds: time that moves by itself is looked at this often at most
 
 
 class LiveEngine:
@@ -41,13 +41,14 @@ class LiveEngine:
         watermarks: Watermarks,
         round: Callable[[], bool],
         units: Iterable[EvaluationGroup],
+        tuning: Tuning = DEFAULT,
     ) -> None:
         self._session = session
-        self._clock = clock
+        self._clock, self._tick_us = clock, tuning.tick_us
         self._streams = streams
         self._units = units
         options = {name: declared.live() for name, declared in streams.items()}
-        self.ingest = Ingest(session, root, clock, options, log, watermarks)
+        self.ingest = Ingest(session, root, clock, options, log, watermarks, tuning)
         self._tag = f"penstock-live-{next(_numbers)}"
         self._loop = EvaluationThread(round, clock, self._tick, lambda: session.sparkContext.addJobTag(self._tag))
 
@@ -96,7 +97,7 @@ class LiveEngine:
         """Time passes for streams that go with the clock, and for those that may fall idle."""
         changes = (next_by_clock(self._units, self._streams), self.ingest.watermarks.next_change())
         moments = [moment for moment in changes if moment is not None]
-        return max(_SOON, min(moments) - self._clock.now()) if moments else None
+        return max(self._tick_us, min(moments) - self._clock.now()) if moments else None
 
 
 def next_by_clock(units: Iterable[EvaluationGroup], streams: Mapping[str, Declared]) -> int | None:

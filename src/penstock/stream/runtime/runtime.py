@@ -42,6 +42,7 @@ from penstock.stream.registry.registered_query import RegisteredQuery
 from penstock.stream.runtime.live_engine import LiveEngine, is_pending
 from penstock.stream.runtime.progress import EngineStatus, Progress, QueryStatus
 from penstock.stream.runtime.status import Status
+from penstock.tuning import DEFAULT, Tuning
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -63,24 +64,25 @@ class Runtime:
         rules: Collection[str] | None,
         on_progress: Callable[[Progress], None] | None,
         retention: int | None = None,
+        tuning: Tuning = DEFAULT,
     ) -> None:
         self._temporary = None if checkpoint else tempfile.TemporaryDirectory(prefix="penstock-")
         self._root = checkpoint or Path(self._temporary.name)  # type: ignore[union-attr]
         self._session, self._clock = session, clock
-        self._on_progress, self._retention = on_progress, retention
+        self._on_progress, self._retention, self._tuning = on_progress, retention, tuning
         self._registry = MetadataStore(self._root / "registry" if checkpoint else None)
         self._streams = {name: Declared(**kept) for name, kept in self._registry.load_streams().items()}
-        self._log = StreamLog(self._root / "log")
+        self._log = StreamLog(self._root / "log", tuning)
         self._inputs = StreamView(self._log, self._streams)
         self._watermarks = Watermarks(self._log, clock, self._streams)
-        self.plans = PlanCache(store, session, rules, retention)
+        self.plans = PlanCache(store, session, rules, retention, tuning)
         self.catalogue = Catalogue(self._registry, self.plans)
         self._units = self.catalogue.units
         self._status = Status(self._log, self._inputs, self._watermarks, self._streams, self.catalogue)
         self._opening = Activation(self.plans, self._inputs, self._units)
         carried = ReportState(self._root / "carried")
         carried.sweep(self._units.files())
-        self._rounds = Rounds(self._inputs, self._watermarks, self._units, self._report, carried)
+        self._rounds = Rounds(self._inputs, self._watermarks, self._units, self._report, carried, tuning)
         self._live: LiveEngine | None = None
         self._lock = RLock()
         self._rounding = RLock()
@@ -210,7 +212,7 @@ class Runtime:
             self._report()
 
     def _bounded(self) -> BoundedSources:
-        return BoundedSources(self._log, DeadLetters(self._root / "dead"), self._clock, self._streams)
+        return BoundedSources(self._log, DeadLetters(self._root / "dead"), self._clock, self._streams, self._tuning)
 
     # Live
 
@@ -232,7 +234,7 @@ class Runtime:
 
     def _make_live(self, streams: dict[str, Declared], round: Callable[[], bool]) -> LiveEngine:
         session, root, clock = self._session(), self._root, self._clock
-        return LiveEngine(session, root, clock, streams, self._log, self._watermarks, round, self._units)
+        return LiveEngine(session, root, clock, streams, self._log, self._watermarks, round, self._units, self._tuning)
 
     def _read_files(self) -> None:
         """Files come before what is live. They go through the log, which lets go of them again."""

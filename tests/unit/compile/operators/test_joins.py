@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 
 from penstock.compile import sql
-from penstock.compile.operators.joins import FEW, HASHED, SURELY_FEW, way
+from penstock.compile.operators.joins import HASHED, way
 from penstock.compile.relation import Relation
+from penstock.tuning import DEFAULT
+
+FEW, SURELY_FEW = DEFAULT.broadcast_view_rows, DEFAULT.broadcast_elements
 
 
 def relation(*vars: str, most: int | None = None, kept: int | None = None) -> Relation:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise, product
 from pathlib import Path
 
@@ -12,7 +13,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from penstock.compile.operators.events import sequence_kernel
 from penstock.compile.operators.events.sequence_kernel import Chain, Piece, Step, sequences
 from penstock.compile.operators.events.sequence_tasks import pieces
 from penstock.model.span import Span
@@ -92,14 +92,14 @@ def answers(chain: Chain, piece: Piece) -> Counter[object]:
     return Counter(tuple(row.values()) for batch in batches for row in batch.to_pylist())
 
 
-def test_portions_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_portions_change_nothing(tmp_path: Path) -> None:
     found: list[Element] = [(f"<{i % 3}>", "<p>", f'"{i % 5}"', i, None) for i in range(60)]
     steps = (Step({"p": "<p>"}, {"s": "x", "o": "y"}), Step({"p": "<p>"}, {"s": "x", "o": "z"}))
     chain = Chain(steps, 20, written(found, tmp_path, 1))
     whole = answers(chain, Piece(None, 60))
-    for limit in ("_PAIRS", "_LARGEST"):  # few pairs at once; no room for distances
-        monkeypatch.setattr(sequence_kernel, limit, 7)
-        assert answers(chain, Piece(None, 60)) == whole
+    few_pairs = replace(chain, pairs=7)
+    for cut in (few_pairs, replace(few_pairs, largest_key=7)):  # few pairs at once; no room for distances
+        assert answers(cut, Piece(None, 60)) == whole
     assert whole.total() == 60 * 6 - 3 * (1 + 2 + 3 + 4 + 5 + 6)
 
 

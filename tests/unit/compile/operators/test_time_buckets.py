@@ -19,6 +19,7 @@ from penstock.compile.windows.stream_to_relation import WindowRelation
 from penstock.model.span import Span
 from penstock.optimise import PredicateCounts, Uniform
 from penstock.optimise.cost import Estimate
+from penstock.tuning import DEFAULT
 
 GATE = Var("gate")
 
@@ -58,7 +59,7 @@ def test_the_width_is_the_cheapest() -> None:
     def cost(width: float) -> float:
         copies = 1e6 * (1 + 10 / width) + 2e6 * (1 + 40 / width)
         met = 1e6 * (1 + 10 / width) * 2e6 * (1 + 40 / width) / 1e3 * width / 2_040
-        return time_buckets._COPY * copies + met
+        return DEFAULT.bucket_copy_cost * copies + met
 
     assert cost(width) < min(cost(width / 2), cost(width * 2))
 

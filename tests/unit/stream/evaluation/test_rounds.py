@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from penstock.io.sinks import Batch, Position
 from penstock.model.span import Span
 from penstock.stream.evaluation.rounds import Rounds
-from penstock.stream.registry import due_instants
 from penstock.stream.registry.evaluation_groups import EvaluationGroups
 from penstock.stream.registry.registered_query import RegisteredQuery
+from penstock.tuning import Tuning
 from tests.support.runtime import FakeInputs, FakePlan, ListSink, rounds, saved, segment, task, units
 
 S, T, D, E = "http://e/s", "http://e/t", "http://e/d", "http://e/e"
@@ -231,15 +229,11 @@ class Interrupting(ListSink):
         return position
 
 
-def test_a_query_that_is_paused_between_the_pieces_of_a_span_continues_without_a_gap(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(due_instants, "_INSTANTS", 1)
-    monkeypatch.setattr(due_instants, "_ELEMENTS", 1)
+def test_a_query_that_is_paused_between_the_pieces_of_a_span_continues_without_a_gap() -> None:
     sink = Interrupting()
     q = sink.query = task("q", S, sink=sink)
     inputs = FakeInputs({S: [segment(1, 19, rows=20), segment(121, 129, rows=20)]}, {S: 140})
-    round = rounds(inputs, q)
+    round = rounds(inputs, q, tuning=Tuning(job_instants=1, job_elements=1))
     for _ in range(4):
         round.live()
         q.resume()

@@ -30,11 +30,10 @@ from penstock.stream.ingest.late_filter import Reading
 from penstock.stream.ingest.log_writer import ArrivedBatch, LogWriter
 from penstock.stream.ingest.stream_declaration import Declared
 from penstock.stream.ingest.stream_view import StreamView
-from penstock.stream.log import compaction
 from penstock.stream.log.stream_log import StreamLog
-from penstock.stream.registry import due_instants
 from penstock.stream.registry.metadata_store import MetadataStore, QueryRecord
 from penstock.stream.registry.registered_query import RegisteredQuery
+from penstock.tuning import Tuning
 from tests.support.runtime import Alone, NoPlanner
 from tests.support.tape import Tape
 from tests.support.windowed import DefinedPlan, Elements, KeepingSink
@@ -80,6 +79,10 @@ def _event(draw: Tape) -> Event:
     return what, draw.pick(("q0", "q1", "q2", "reader"))
 
 
+SMALL = Tuning(job_instants=4, job_elements=2, compaction_fanout=6)
+"""Spans come in pieces and segments are merged as if there were much."""
+
+
 @dataclass
 class Engine:
     """What stays when it is opened again: the folder, the sinks, and here also all that ever came."""
@@ -90,7 +93,7 @@ class Engine:
     came: dict[str, list[tuple[int, str]]] = field(default_factory=lambda: {S: [], T: []})
 
     def open(self) -> None:
-        self.log = StreamLog(self.root / "log")
+        self.log = StreamLog(self.root / "log", SMALL)
         declared = {name: Declared(lateness=LATENESS) for name in (S, T)}
         self.watermarks = Watermarks(self.log, SystemClock(), declared)
         self.intake = LogWriter(self.log, DeadLetters(self.root / "dead"), self.watermarks)
@@ -127,7 +130,7 @@ class Engine:
         self.intake.take(ArrivedBatch(stream, "spool", number), [Reading(table)])
 
     def round(self) -> None:
-        rounds = Rounds(self.inputs, self.watermarks, self.units)
+        rounds = Rounds(self.inputs, self.watermarks, self.units, tuning=SMALL)
         while rounds.live():
             pass
         assert not [task.error for task in self.tasks.values() if task.error]
@@ -167,11 +170,8 @@ class Engine:
 
 
 @pytest.fixture(autouse=True)
-def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Spans come in pieces and segments are merged as if there were much; nothing has to reach the disk."""
-    monkeypatch.setattr(due_instants, "_INSTANTS", 4)
-    monkeypatch.setattr(due_instants, "_ELEMENTS", 2)
-    monkeypatch.setattr(compaction, "_FANOUT", 6)
+def unsynced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing has to reach the disk."""
     monkeypatch.setattr("os.fsync", lambda _: None)
 
 

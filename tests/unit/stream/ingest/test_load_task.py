@@ -15,11 +15,11 @@ from pyspark import cloudpickle
 from pyspark.sql import SparkSession
 
 from penstock.errors import LoadError
-from penstock.io import splits as splits_module
 from penstock.io.columns import LOGGED
 from penstock.io.splits import Split, splits
-from penstock.stream.ingest import load_task, parallel_load
+from penstock.stream.ingest import parallel_load
 from penstock.stream.ingest.load_task import LoadedFile, write_part
+from penstock.tuning import DEFAULT, Tuning
 
 STREAM = "http://stream"
 
@@ -29,10 +29,11 @@ def line(second: int, predicate: str = "a:p") -> str:
     return f'<a:s{second}> <{predicate}> "o" "{time}"^^<http://www.w3.org/2001/XMLSchema#dateTime> .\n'
 
 
-def written(folder: Path, text: str, size: int = 1 << 20) -> list[LoadedFile]:
+def written(folder: Path, text: str, size: int = 1 << 20, tuning: Tuning = DEFAULT) -> list[LoadedFile]:
     source = folder / "a.nq"
     source.write_text(text)
-    return [write_part(p, STREAM, f"{folder}/{n}.parquet") for n, p in enumerate(splits(source, size))]
+    pieces = enumerate(splits(source, size))
+    return [write_part(piece, STREAM, f"{folder}/{n}.parquet", tuning=tuning) for n, piece in pieces]
 
 
 def test_a_part(tmp_path: Path) -> None:
@@ -47,12 +48,9 @@ def test_a_part(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("chunk", [1, 100, 250, 10_000])
-def test_what_is_known_does_not_depend_on_the_portions(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int
-) -> None:
+def test_what_is_known_does_not_depend_on_the_portions(tmp_path: Path, chunk: int) -> None:
     text = line(5) + line(9) + "bad\n" + line(6) + line(2) + "worse\n" + line(8)
-    monkeypatch.setattr(splits_module.chunks, "__defaults__", (chunk,))
-    (part,) = written(tmp_path, text)
+    (part,) = written(tmp_path, text, tuning=Tuning(chunk_bytes=chunk))
     assert (part.rows, part.first, part.last, part.disorder) == (5, 2_000_000, 9_000_000, 7_000_000)
     assert [(bad.line, bad.text, bad.file) for bad in part.bad] == [
         (3, "bad", f"{tmp_path}/a.nq"),
@@ -67,10 +65,8 @@ def test_bad_lines_have_their_number_in_the_file(tmp_path: Path) -> None:
     assert sum(part.rows for part in parts) == 40
 
 
-def test_bad_lines_are_counted_beyond_those_that_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(load_task, "_TEXTS", 3)
-    monkeypatch.setattr(load_task, "_LONGEST", 2)
-    (part,) = written(tmp_path, "bad\n" * 10)
+def test_bad_lines_are_counted_beyond_those_that_are_kept(tmp_path: Path) -> None:
+    (part,) = written(tmp_path, "bad\n" * 10, tuning=Tuning(kept_bad_lines=3, kept_line_chars=2))
     assert (part.rows, part.malformed, [bad.text for bad in part.bad]) == (0, 10, ["ba", "ba", "ba"])
     assert pq.read_table(part.path).num_rows == 0
 

@@ -250,7 +250,7 @@ def test_line_numbers_go_on_through_a_file(tmp_path: Path, monkeypatch: pytest.M
     from penstock.stream.ingest import element_reader as module
 
     (tmp_path / "a.nq").write_bytes(b"bad\n" * 3)
-    monkeypatch.setattr(module, "chunks", lambda _: iter([b"bad\nbad\n", b"bad\n"]))
+    monkeypatch.setattr(module, "chunks", lambda _, size: iter([b"bad\nbad\n", b"bad\n"]))
     assert [item.line for reading in read(tmp_path / "a.nq") for item in reading.malformed] == [1, 2, 3]
 
 

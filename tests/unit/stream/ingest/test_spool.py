@@ -15,10 +15,15 @@ from penstock.stream.ingest.in_flight import InFlight
 from penstock.stream.ingest.spool import Block, Spool
 from penstock.stream.ingest.spool_source import SpoolReader, consumed, files_of
 from penstock.testing import ManualClock
+from penstock.tuning import DEFAULT
 
 
 def blocks(folder: Path) -> list[Block]:
     return [block for number in spool.numbers(folder) for block in spool.read(spool.spool_file(folder, number))]
+
+
+def reader(folder: Path, batch_bytes: int = DEFAULT.spool_batch_bytes) -> SpoolReader:
+    return SpoolReader(str(folder), batch_bytes, DEFAULT.spool_wait_s, DEFAULT.spool_look_s)
 
 
 def test_what_was_appended_is_there(tmp_path: Path) -> None:
@@ -41,9 +46,8 @@ def test_numbers_go_on(tmp_path: Path) -> None:
         written.close()
 
 
-def test_large_data_becomes_several_files_of_whole_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spool, "_LARGEST", 10)
-    written = Spool(tmp_path)
+def test_large_data_becomes_several_files_of_whole_lines(tmp_path: Path) -> None:
+    written = Spool(tmp_path, file_bytes=10)
     written.append("s", b"123456\n12345678901234567\n12\n34\n")
     written.close()
     assert [block.data for block in blocks(tmp_path)] == [b"123456\n", b"12345678901234567\n", b"12\n34\n"]
@@ -89,7 +93,7 @@ def test_a_full_disk_is_told_to_whoever_waits(tmp_path: Path, monkeypatch: pytes
 
 
 def test_the_source_tells_of_files_and_removes_them_when_they_are_read(tmp_path: Path) -> None:
-    written, source = Spool(tmp_path), SpoolReader(str(tmp_path))
+    written, source = Spool(tmp_path), reader(tmp_path)
     assert source.read(source.initialOffset())[1] == {"next": 0}
     for _ in range(3):
         written.append("s", b"x\n")
@@ -100,11 +104,8 @@ def test_the_source_tells_of_files_and_removes_them_when_they_are_read(tmp_path:
     written.close()
 
 
-def test_a_batch_of_the_source_is_not_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from penstock.stream.ingest import spool_source
-
-    monkeypatch.setattr(spool_source, "_MOST", 20)
-    written, source = Spool(tmp_path), SpoolReader(str(tmp_path))
+def test_a_batch_of_the_source_is_not_too_large(tmp_path: Path) -> None:
+    written, source = Spool(tmp_path), reader(tmp_path, batch_bytes=20)
     for _ in range(3):
         written.append("s", b"1234567890\n")
     written.append("s", b"1234567890" * 5 + b"\n")

@@ -16,6 +16,7 @@ from penstock.algebra.retention_bounds import unbounded
 from penstock.recursive_rules.analysis.rule import Rule
 from penstock.recursive_rules.machine import Element, Machine
 from penstock.spark.query.continuous_query import ContinuousQuery
+from penstock.tuning import DEFAULT
 
 S = "http://e/s"
 PREFIXES = "PREFIX : <http://e/> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> "
@@ -31,7 +32,7 @@ SECOND = 1_000_000
 
 def horizon(text: str, retention: int | None, emit: str | None = None) -> int | None:
     """What the log may let go of at 100 seconds, in seconds; nothing at all: None. Spark is not touched."""
-    nobody = cast(Any, SimpleNamespace(session=None))
+    nobody = cast(Any, SimpleNamespace(session=None, tuning=DEFAULT))
     found = ContinuousQuery(translate(text), nobody, emit=emit, retention=retention).schedule.horizon(100 * SECOND, S)
     assert found is not None
     return None if found < -(10**15) else round(found / SECOND)

@@ -61,7 +61,7 @@ def sequence(op: ops.Seq, context: Context, known: Candidates) -> Relation:
     left, right = _sides(op, context)
     if within is None or not _have_times(left, right):
         return joins.join(left, right, order=before(left, right))
-    return sequence_join.join(left, right, within, streaming.timeline.span)
+    return sequence_join.join(left, right, within, streaming.timeline.span, context.plan.tuning)
 
 
 @compiles(ops.Equals)

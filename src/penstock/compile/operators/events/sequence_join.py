@@ -16,9 +16,10 @@ from penstock.compile.relation import ENDS, STARTS, Relation
 from penstock.compile.sql import Expr, Hint, Select
 from penstock.model.span import Span
 from penstock.optimise.cost import rows_joined
+from penstock.tuning import DEFAULT, Tuning
 
 
-def join(left: Relation, right: Relation, within: int, span: Span) -> Relation:
+def join(left: Relation, right: Relation, within: int, span: Span, tuning: Tuning = DEFAULT) -> Relation:
     """The left side before the right one, from the first start to the last end no longer than `within`.
 
     Both have times: what has none, a row of the background, is before nothing.
@@ -28,7 +29,8 @@ def join(left: Relation, right: Relation, within: int, span: Span) -> Relation:
     width, size = max(1, within), None  # where little is known, a row has two copies at most
     if left.size is not None and right.size is not None:
         one, other = left.size.estimate(), right.size.estimate()
-        width = round(cheapest(0, one.rows * within, rows_joined(one, other) / time))
+        pairs = rows_joined(one, other) / time
+        width = round(cheapest(0, one.rows * within, pairs, tuning.bucket_copy_cost))
         near = within / time  # of the pairs, half of which are in order
         hint, size = joins.HASHED, part(left.size, right.size, near / 2, None)
     notes.note(f"within {notes.about(within)}: in buckets of {notes.about(width)}")

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from penstock.io.splits import parquet_file
+from penstock.tuning import DEFAULT
 
 __all__ = ["Chain", "Piece", "Step", "sequences"]
 
@@ -22,9 +23,7 @@ STARTS, ENDS = ".starts", ".ends"
 _PLACES = ("s", "p", "o")
 _TERM = pa.dictionary(pa.int32(), pa.string())
 _READ = pa.schema({**dict.fromkeys(_PLACES, _TERM), "ts": pa.int64(), "start": pa.int64()})
-_PAIRS = 2_000_000  # made at once
 _LARGEST = 1 << 62
-_ROWS = 65_536  # handed over at once
 
 Numbers: TypeAlias = "np.ndarray[Any, Any]"
 Column: TypeAlias = Any  # of Arrow
@@ -45,6 +44,9 @@ class Chain:
     steps: tuple[Step, ...]
     within: int
     paths: tuple[str, ...]
+    pairs: int = DEFAULT.sequence_pairs  # made at once
+    batch_rows: int = DEFAULT.sequence_batch_rows  # handed over at once
+    largest_key: int = _LARGEST  # terms and distances in time together are below
 
     @property
     def vars(self) -> tuple[str, ...]:
@@ -76,14 +78,15 @@ def sequences(chain: Chain, _number: int, piece: Piece) -> Iterator[pa.RecordBat
     """The chain's variables, and the bounds of each row."""
     dictionary, steps = _matched(chain, piece)
     if steps:
-        for found in _followed(steps[0], [_Following(step, len(dictionary)) for step in steps[1:]], chain.within):
+        following = [_Following(step, len(dictionary), chain) for step in steps[1:]]
+        for found in _followed(steps[0], following):
             columns = [dictionary.take(pa.array(found.terms[var])) for var in chain.vars]
             yield from _batches(chain, [*columns, pa.array(found.starts), pa.array(found.ends)])
 
 
 def _batches(chain: Chain, columns: list[Column]) -> list[pa.RecordBatch]:
     table = pa.table(columns, names=[*chain.vars, STARTS, ENDS])
-    return table.to_batches(max_chunksize=_ROWS)
+    return table.to_batches(max_chunksize=chain.batch_rows)
 
 
 # Reading
@@ -154,24 +157,24 @@ def _matches(step: Step, dictionary: Column, numbers: Mapping[str, Numbers]) -> 
 class _Following:
     """What may come next, to be found by what rows share with it and by its start."""
 
-    def __init__(self, rows: Rows, terms: int) -> None:
-        self.rows, self._terms = rows, terms
+    def __init__(self, rows: Rows, terms: int, chain: Chain) -> None:
+        self.rows, self._terms, self._chain = rows, terms, chain
         self._times = np.unique(rows.starts)
         self._lasting = bool((rows.starts != rows.ends).any())
 
-    def after(self, rows: Rows, within: int) -> Iterator[Rows]:
+    def after(self, rows: Rows) -> Iterator[Rows]:
         """The rows, each with all that follows it in time."""
         keys, own = self._keys(rows)
         if (keys[1:] < keys[:-1]).any():  # searches that go up stay near each other in memory
             order = np.argsort(keys)
             keys, rows = keys[order], rows.take(order)
-        limits = rows.starts + within
+        limits = rows.starts + self._chain.within
         later, room = self._clock(int(max(keys.max(), own.max())) + 1)
         own = own * room + later(self.rows.starts - 1)
         order = np.argsort(own)
         first = np.searchsorted(own[order], keys * room + later(rows.ends))
         last = np.searchsorted(own[order], keys * room + later(limits))
-        for lefts, rights in _pairs(first, last):
+        for lefts, rights in _pairs(first, last, self._chain.pairs):
             rights = order[rights]
             if self._lasting:
                 short = np.flatnonzero(self.rows.ends[rights] <= limits[lefts])
@@ -193,19 +196,19 @@ class _Following:
         """The place of the first start after a time, and how many places there are. It is a distance, or a rank if so
         many keys leave no room for distances."""
         first, room = int(self._times[0]), int(self._times[-1] - self._times[0]) + 2
-        if keys * room < _LARGEST:
+        if keys * room < self._chain.largest_key:
             return lambda times: np.clip(times - (first - 1), 0, room - 1), room
         return lambda times: np.searchsorted(self._times, times, "right"), len(self._times) + 1
 
 
-def _pairs(first: Numbers, last: Numbers) -> Iterator[tuple[Numbers, Numbers]]:
+def _pairs(first: Numbers, last: Numbers, most: int) -> Iterator[tuple[Numbers, Numbers]]:
     """All places from first to last for each row, portion by portion."""
     counts = np.maximum(last - first, 0)
     total = np.cumsum(counts)
     begin = 0
     while begin < len(counts):
         done = total[begin - 1] if begin else 0
-        end = max(begin + 1, int(np.searchsorted(total, done + _PAIRS, "right")))
+        end = max(begin + 1, int(np.searchsorted(total, done + most, "right")))
         some = counts[begin:end]
         lefts = np.repeat(np.arange(begin, end), some)
         if len(lefts):
@@ -218,9 +221,9 @@ def _joined(left: Rows, right: Rows) -> Rows:
     return Rows({**right.terms, **left.terms}, left.starts, right.ends)
 
 
-def _followed(rows: Rows, steps: Sequence[_Following], within: int) -> Iterator[Rows]:
+def _followed(rows: Rows, steps: Sequence[_Following]) -> Iterator[Rows]:
     if not steps:
         yield rows
     elif len(rows.ends):
-        for longer in steps[0].after(rows, within):
-            yield from _followed(longer, steps[1:], within)
+        for longer in steps[0].after(rows):
+            yield from _followed(longer, steps[1:])

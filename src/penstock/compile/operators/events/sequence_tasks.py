@@ -12,15 +12,13 @@ from functools import partial
 from penstock.algebra import ops
 from penstock.algebra.expressions import Var
 from penstock.compile import notes, sql
-from penstock.compile.context import MANY, Context
+from penstock.compile.context import Context
 from penstock.compile.operators.events import sequence_kernel
 from penstock.compile.operators.events.sequence_kernel import Chain, Piece, Step, sequences
 from penstock.compile.relation import ENDS, STARTS, Relation, is_key
 from penstock.model import term_encoding
 from penstock.model.span import Span
-
-_EACH = 500_000  # elements for a task
-_PARTS, _MARGIN = 2, 8  # tasks for a core at least, if each has so many times the time that it reads from before
+from penstock.tuning import DEFAULT, Tuning
 
 
 def chained(op: ops.Seq, within: int, context: Context) -> Relation | None:
@@ -33,24 +31,25 @@ def chained(op: ops.Seq, within: int, context: Context) -> Relation | None:
     lasts = [content.lasts for content in contents]
     known = None if None in lasts else max(last for last in lasts if last is not None)
     span = streaming.timeline.span
-    cut = pieces(sum(c.rows for c in contents), span, known, within, context.plan.cores)
+    plan = context.plan
+    cut = pieces(sum(c.rows for c in contents), span, known, within, plan.cores, plan.tuning)
     if not paths or not cut:
         return None
-    chain = Chain(steps, within, paths)
+    chain = Chain(steps, within, paths, plan.tuning.sequence_pairs, plan.tuning.sequence_batch_rows)
     notes.note(f"a chain of {len(steps)} within {notes.about(within)}: in {len(cut)} tasks")
     types = dict.fromkeys(chain.vars, "STRING") | {STARTS: "BIGINT", ENDS: "BIGINT"}
     columns = ", ".join(f"{sql.write_expression(sql.name(name))} {type}" for name, type in types.items())
-    view = context.plan.view()
-    context.plan.run_tasks(view, cut, partial(sequences, chain), columns, (sequence_kernel,))
+    view = plan.view()
+    plan.run_tasks(view, cut, partial(sequences, chain), columns, (sequence_kernel,))
     return Relation(sql.view(view), tuple(types), frozenset(types))
 
 
-def pieces(rows: int, span: Span, before: int | None, within: int, cores: int) -> list[Piece]:
+def pieces(rows: int, span: Span, before: int | None, within: int, cores: int, tuning: Tuning = DEFAULT) -> list[Piece]:
     """The span and the time before it that matters (None: any), in pieces; none where that does not pay."""
-    most = (span.through - span.after) // (_MARGIN * max(1, within))
-    if rows < MANY or most < cores:
+    most = (span.through - span.after) // (tuning.sequence_margin * max(1, within))
+    if rows < tuning.hinted_elements or most < cores:
         return []
-    count = min(most, max(_PARTS * cores, -(-rows // _EACH)))
+    count = min(most, max(tuning.sequence_tasks_per_core * cores, -(-rows // tuning.sequence_task_elements)))
     width = -(-(span.through - span.after) // count)
     cuts = [*range(span.after, span.through, width)][1:]
     first = None if before is None else span.after - before

@@ -17,6 +17,7 @@ from penstock.compile.context import Context
 from penstock.compile.relation import Relation, Terms
 from penstock.compile.windows.stream_to_relation import WindowRelation
 from penstock.model import term_encoding
+from penstock.tuning import DEFAULT, Tuning
 
 __all__ = [
     "Candidates",
@@ -30,9 +31,6 @@ __all__ = [
     "projected",
     "selective_terms",
 ]
-
-_LISTED = 1_000  # terms that a condition can have
-_SHARE = 0.2  # of the terms that there are: where more are asked for, all are read
 
 Candidates: TypeAlias = Callable[[Var], Terms | None]
 """The terms that a variable can have; None: any."""
@@ -121,13 +119,16 @@ class SelectiveTerms(NamedTuple):
     share: float
 
 
-def selective_terms(pattern: ops.TriplePattern, content: WindowRelation, known: Candidates) -> list[SelectiveTerms]:
+def selective_terms(
+    pattern: ops.TriplePattern, content: WindowRelation, known: Candidates, tuning: Tuning = DEFAULT
+) -> list[SelectiveTerms]:
     """Where few of the terms that the pattern's elements have can find a partner."""
     vars = ((column, term) for column, term in zip("spo", pattern.terms, strict=True) if isinstance(term, Var))
     wanted = ((column, var, known(var)) for column, var in vars)
-    listed = ((column, var, some) for column, var, some in wanted if some is not None and len(some) <= _LISTED)
+    most = tuning.semijoin_terms
+    listed = ((column, var, some) for column, var, some in wanted if some is not None and len(some) <= most)
     found = (SelectiveTerms(column, var, some, _share(some, pattern, column, content)) for column, var, some in listed)
-    return [each for each in found if each.share < _SHARE]
+    return [each for each in found if each.share < tuning.semijoin_share]
 
 
 def _share(wanted: Terms, pattern: ops.TriplePattern, column: str, content: WindowRelation) -> float:

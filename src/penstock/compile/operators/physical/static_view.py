@@ -11,7 +11,7 @@ from penstock.algebra.scope import mentioned
 from penstock.algebra.sparql_writer import SparqlWriter
 from penstock.compile import notes, sql
 from penstock.compile.context import Context
-from penstock.compile.operators import joins, query_family
+from penstock.compile.operators import query_family
 from penstock.compile.operators.compile_operator import compile_op, compiles
 from penstock.compile.operators.physical.semijoin_reduction import Candidates
 from penstock.compile.operators.physical.time_buckets import Size
@@ -24,9 +24,6 @@ from penstock.optimise.statics import is_join, is_key, predicates, unordered
 from penstock.optimise.walk import nodes
 
 __all__ = ["compile_static_view"]
-
-_MANY = 5_000  # rows of a part: those of fewer need not be looked up
-_SHARE = 0.5  # of its rows: where more are asked for, it is read as it is
 
 
 @compiles(ops.StaticView)
@@ -50,7 +47,8 @@ def compile_static_view(op: ops.StaticView, context: Context, known: Candidates)
     part = streaming.settled(wanted)
     if part is None:
         return query_family.attached(wanted.compile(), context)
-    relation, rows = _sought(part, op, known, context) if part.rows >= _MANY else (part.relation, part.rows)
+    large = part.rows >= context.plan.tuning.lookup_view_rows
+    relation, rows = _sought(part, op, known, context) if large else (part.relation, part.rows)
     context.plan.kept[op], context.plan.left[op] = rows, rows / expected.rows
     size = Size(lambda: Estimate(float(rows), expected.distinct), None)
     relation = replace(relation, size=size, kept=rows)
@@ -66,7 +64,8 @@ def _sought(part: MaterialisedView, op: ops.StaticView, known: Candidates, conte
     if packed is None:
         return part.relation, part.rows
     table = packed.with_terms(wanted)
-    if table.num_rows > min(part.rows * _SHARE, joins.FEW):
+    tuning = context.plan.tuning
+    if table.num_rows > min(part.rows * tuning.lookup_share, tuning.broadcast_view_rows):
         return part.relation, part.rows
     notes.note(f"{table.num_rows:,} of {part.rows:,} rows looked up by {' '.join(f'?{key}' for key in wanted)}")
     rows = Select(map(sql.name, part.relation.vars), Table(context.plan.sent(table)))

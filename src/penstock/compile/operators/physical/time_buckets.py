@@ -17,11 +17,9 @@ from penstock.compile.relation import FROM, TO, Relation
 from penstock.compile.sql import Expr, Select
 from penstock.model.span import Span
 from penstock.optimise.cost import Estimate, joined, rows_joined
+from penstock.tuning import DEFAULT, Tuning
 
 BUCKET = ".bucket"
-_COPY = 30.0  # what it costs to bring a row to its join, where looking at a pair of rows is 1
-_JOB = 2e7  # and what a job costs anyhow
-_GAIN = 2.0  # how many times as cheap the buckets have to be: estimates are not exact
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +56,15 @@ class Buckets:
         return (clamped - first).div(sql.long(self.width))
 
 
-def choose(left: Relation, right: Relation, span: Span | None) -> Buckets | None:
+def choose(left: Relation, right: Relation, span: Span | None, tuning: Tuning = DEFAULT) -> Buckets | None:
     """The buckets for a join of the two at the instants of the span, where they pay."""
     if span is None or not (left.timed and right.timed and left.size and right.size):
         return None
-    width = best_width(left.size, right.size, span.through - span.after)
+    width = best_width(left.size, right.size, span.through - span.after, tuning)
     return None if width is None else Buckets(width, span)
 
 
-def best_width(left: Size, right: Size, time: int) -> int | None:
+def best_width(left: Size, right: Size, time: int, tuning: Tuning = DEFAULT) -> int | None:
     """The width that costs least, None if a join without buckets is hardly dearer.
 
     A row has 1 + lasts/width copies, and a pair of copies is in the same bucket width/time of the time. Rows may begin
@@ -78,16 +76,18 @@ def best_width(left: Size, right: Size, time: int) -> int | None:
     time += max(left.lasts, right.lasts)
     rows, pairs = one.rows + other.rows, rows_joined(one, other)
     lasting = one.rows * left.lasts + other.rows * right.lasts
-    width = cheapest(left.lasts * right.lasts, lasting, pairs / time)
+    copy, job = tuning.bucket_copy_cost, tuning.bucket_job_cost
+    width = cheapest(left.lasts * right.lasts, lasting, pairs / time, copy)
     met = pairs * (width + left.lasts) * (width + right.lasts) / width / time
-    plain, cut = _JOB + _COPY * rows + pairs, _JOB + _COPY * (rows + lasting / width) + met
-    return round(width) if plain > _GAIN * cut else None
+    plain, cut = job + copy * rows + pairs, job + copy * (rows + lasting / width) + met
+    return round(width) if plain > tuning.bucket_gain * cut else None
 
 
-def cheapest(both: int, lasting: float, pairs: float) -> float:
+def cheapest(both: int, lasting: float, pairs: float, copy: float = DEFAULT.bucket_copy_cost) -> float:
     """The width where copies and pairs together cost least: there the derivative by it is 0. `both` is the product of
-    how long a row of either side lasts, `lasting` how long all rows do, `pairs` how many meet in a unit of time."""
-    return max(1.0, sqrt(both + _COPY * lasting / pairs))
+    how long a row of either side lasts, `lasting` how long all rows do, `pairs` how many meet in a unit of time, and
+    `copy` what a copy costs."""
+    return max(1.0, sqrt(both + copy * lasting / pairs))
 
 
 def both(left: Size | None, right: Size | None, span: Span | None) -> Size | None:
