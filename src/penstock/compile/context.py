@@ -60,7 +60,7 @@ Graph = NamedGraph | EachGraph | None
 class Streaming:
     """What makes a query continuous: its instants, its windows, and the variables whose timestamps it asks for.
 
-    `background` are the predicates of the background, None if they are not known. `settled` keeps a part that reads
+    `background` are the predicates of the background, None if they are not known. `static_view` keeps a part that reads
     the background alone for all evaluations.
     """
 
@@ -70,13 +70,13 @@ class Streaming:
     background: frozenset[str] | None
     stamped: dict[str, bool]  # whether also stream by stream
     calls: int  # of TIMESTAMP in the whole query
-    settled: Callable[[ViewRequest], MaterialisedView | None]
-    of_members: Callable[..., tuple[Relation, int] | None]
+    static_view: Callable[[ViewRequest], MaterialisedView | None]
+    family_view: Callable[..., tuple[Relation, int] | None]
     statistics: Statistics  # of the background
-    occurring: bool = False  # whether it matters when elements occurred
+    occurrence_times: bool = False  # whether it matters when elements occurred
     entailed: EntailmentRewriter | None = None  # what follows from elements, if anything does
-    longest: Mapping[ops.Op, int] = field(default_factory=dict)  # how long sequences may be, in microseconds
-    outermost: ops.Op | None = None  # the projection above which nobody asks when rows occurred
+    sequence_bounds: Mapping[ops.Op, int] = field(default_factory=dict)  # how long sequences may be, in microseconds
+    outer_projection: ops.Op | None = None  # the projection above which nobody asks when rows occurred
 
 
 @dataclass(slots=True)
@@ -90,11 +90,11 @@ class Plan:
     """
 
     tables: Tables
-    compute: Callable[[Query, str], int]
+    materialise: Callable[[Query, str], int]
     base: str | None
     now: str
     fetch: Callable[[Query, int], Rows | None] = lambda query, most: None
-    send: Callable[[str, pa.Table], None] = lambda name, table: None
+    publish: Callable[[str, pa.Table], None] = lambda name, table: None
     run_tasks: Callable[..., None] = lambda name, pieces, work, columns, modules: None
     cores: int = 1
     streaming: Streaming | None = None
@@ -103,67 +103,69 @@ class Plan:
     shared: Callable[[ops.Op, Context], Relation | None] | None = None
     counter: count[int] = field(default_factory=count)
     views: list[str] = field(default_factory=list)
-    kept: dict[ops.Op, int] = field(default_factory=dict)  # the parts that were answered before, and their rows
-    left: dict[ops.Op | ops.TriplePattern, float] = field(default_factory=dict)  # the share of rows that is asked for
-    read: float = 0.0  # about how many triples of the background are read besides, in an evaluation
+    view_rows: dict[ops.Op, int] = field(default_factory=dict)  # the parts that were answered before, and their rows
+    selectivity: dict[ops.Op | ops.TriplePattern, float] = field(
+        default_factory=dict
+    )  # the share of rows that is asked for
+    background_rows: float = 0.0  # about how many triples of the background are read besides, in an evaluation
 
     def fresh(self, prefix: str) -> str:
         return f"{prefix}{next(self.counter)}"
 
-    def keep(self, query: Query) -> tuple[str, int]:
+    def materialised_view(self, query: Query) -> tuple[str, int]:
         """The rows of a query computed once: the name of their view, which lives as long as the query, and how many."""
-        name = self.view()
-        return name, self.compute(query, name)
+        name = self.new_view()
+        return name, self.materialise(query, name)
 
-    def publish(self, columns: Sequence[str], rows: Rows) -> str:
+    def publish_rows(self, columns: Sequence[str], rows: Rows) -> str:
         """The name of a view of these rows, which lives as long as the query."""
         cells = list(zip(*rows, strict=True)) if rows else [()] * len(columns)
-        return self.sent(pa.table([pa.array(cell, pa.string()) for cell in cells], names=list(columns)))
+        return self.publish_table(pa.table([pa.array(cell, pa.string()) for cell in cells], names=list(columns)))
 
-    def sent(self, table: pa.Table) -> str:
+    def publish_table(self, table: pa.Table) -> str:
         """The same, of a table."""
-        name = self.view()
-        self.send(name, table)
+        name = self.new_view()
+        self.publish(name, table)
         return name
 
-    def view(self) -> str:
+    def new_view(self) -> str:
         """A name for a view that lives as long as the query."""
         self.views.append(self.fresh("penstock_view_"))
         return self.views[-1]
 
-    def once(self, relation: Relation) -> Relation:
+    def materialise_volatile(self, relation: Relation) -> Relation:
         """The relation, computed now if it may have other rows each time that it is read, by UUID() or by LIMIT."""
         if not relation.sql.volatile:
             return relation
-        return replace(relation, sql=sql.view(self.keep(relation.sql)[0]))
+        return replace(relation, sql=sql.view(self.materialised_view(relation.sql)[0]))
 
 
 @dataclass(frozen=True, slots=True)
 class Universe:
-    """All values that some keys can take together. `tells`: further columns, of which the keys say the value; then
-    `sql` has each combination of the keys once, and few enough to be sent to every task. `steady`: the same values at
+    """All values that some keys can take together. `dependent`: further columns, of which the keys say the value; then
+    `sql` has each combination of the keys once, and few enough to be sent to every task. `static`: the same values at
     every evaluation."""
 
     keys: tuple[str, ...]
     sql: Query
-    tells: tuple[str, ...] = ()
-    steady: bool = False
+    dependent: tuple[str, ...] = ()
+    static: bool = False
 
-    def wanted(self, keys: Collection[str]) -> tuple[str, ...]:
+    def columns_for(self, keys: Collection[str]) -> tuple[str, ...]:
         """Those of its columns that are among these, and what they depend on."""
-        told = tuple(c for c in self.tells if c in keys)
-        return (self.keys if told else tuple(k for k in self.keys if k in keys)) + told
+        dependent = tuple(c for c in self.dependent if c in keys)
+        return (self.keys if dependent else tuple(k for k in self.keys if k in keys)) + dependent
 
     @property
     def hints(self) -> list[Hint]:
-        return [("BROADCAST", ("u",))] if self.tells else []
+        return [("BROADCAST", ("u",))] if self.dependent else []
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
     """`graph` is the one that patterns read. In a `window` there is nothing else, and its graphs are those that its
-    elements came in. `tag` says whose windows are read. With `equated`, a filter above makes variables equal: Spark
-    joins by them as well, so rows meet fewer others. In what is `steady` no pattern reads a window, and nothing depends
+    elements came in. `tag` says whose windows are read. With `joined_by_filter`, a filter above makes variables equal:
+    joins by them as well, so rows meet fewer others. In what is `static` no pattern reads a window, and nothing depends
     on the instant."""
 
     plan: Plan
@@ -171,12 +173,12 @@ class Context:
     universes: tuple[Universe, ...] = ()
     window: str | None = None
     tag: int = 0
-    equated: bool = False
-    steady: bool = False
+    joined_by_filter: bool = False
+    static: bool = False
 
-    def made_steady(self) -> Context:
+    def as_static(self) -> Context:
         """For what is answered once, whatever there is around."""
-        return replace(self, steady=True, universes=tuple(u for u in self.universes if u.steady))
+        return replace(self, static=True, universes=tuple(u for u in self.universes if u.static))
 
     def in_graph(self, graph: Graph) -> Context:
         return replace(self, graph=graph)
@@ -225,7 +227,7 @@ class Context:
     def contents(self) -> tuple[WindowRelation, ...]:
         """The windows that triple patterns read."""
         streaming = self.plan.streaming
-        if streaming is None or self.steady:
+        if streaming is None or self.static:
             return ()
         if self.window is not None:
             return tuple(self._of_graph(c) for c in streaming.contents if c.name == self.window)
@@ -242,8 +244,8 @@ class Context:
         return replace(content, sql=Select([sql.STAR], content.each or content.sql, wanted))
 
     @property
-    def many(self) -> bool:
-        """Whether the windows hold so much that Spark is told how to join it."""
+    def has_many_elements(self) -> bool:
+        """Whether the windows hold so much that Spark is dependent how to join it."""
         streaming = self.plan.streaming
         return streaming is not None and sum(c.rows for c in streaming.contents) >= MANY
 
@@ -286,12 +288,12 @@ class Context:
         if relation.timed and INSTANT in keys and self.plan.streaming is not None:
             relation = self.plan.streaming.timeline.at_instants(relation)
         for universe in self.universes:
-            wanted = universe.wanted(keys)
+            wanted = universe.columns_for(keys)
             if not set(wanted) <= relation.keys:
                 relation = _expand(relation, universe, wanted)
         return relation
 
-    def settle(self, relation: Relation) -> Relation:
+    def bind_keys(self, relation: Relation) -> Relation:
         """The relation with a copy of each row that leaves a key open for every value of that key."""
         for universe in self.universes:
             wanted = tuple(k for k in universe.keys if k in relation.keys)
@@ -301,13 +303,13 @@ class Context:
 
 
 def _expand(relation: Relation, universe: Universe, wanted: tuple[str, ...]) -> Relation:
-    domain = Select(map(sql.name, wanted), universe.sql, distinct=not universe.tells)
+    domain = Select(map(sql.name, wanted), universe.sql, distinct=not universe.dependent)
     vars = relation.vars + tuple(k for k in wanted if k not in relation.vars)
     columns = [sql.column("u" if c in wanted else "l", c) for c in vars + relation.hidden]
     on = sql.all_of(_agrees(k, relation) for k in wanted if k in relation.vars)
     joined = sql.Join(Derived(relation.sql, "l"), Derived(domain, "u"), on)
     source = Select(columns, joined, hints=universe.hints)
-    return replace(relation, sql=source, vars=vars, certain=relation.certain | set(wanted), most=None)
+    return replace(relation, sql=source, vars=vars, certain=relation.certain | set(wanted), upper_bound=None)
 
 
 def _agrees(key: str, relation: Relation) -> Expr:

@@ -11,7 +11,7 @@ from penstock.compile import sql
 from penstock.compile.sql import Expr, Query, Select, lower, merged
 
 if TYPE_CHECKING:
-    from penstock.compile.operators.physical.time_buckets import Size
+    from penstock.compile.operators.physical.time_buckets import Cardinality
 
 KEY = ".k"  # columns with this prefix say for which graph, outer solution or instant a row holds
 INSTANT = f"{KEY}@"  # the key that is the evaluation instant
@@ -51,11 +51,17 @@ class Relation:
     certain: frozenset[str]
     order: tuple[Ordering, ...] = ()
     row: str | None = None  # a column that is unique to the row, for BNODE(…)
-    size: Size | None = field(default=None, compare=False)  # at most about so many rows, where that is known
-    most: int | None = field(default=None, compare=False)  # there are not more, where somebody has counted
-    kept: int | None = field(default=None, compare=False)  # how many, where they are those of a part that was answered
+    cardinality: Cardinality | None = field(
+        default=None, compare=False
+    )  # at most about so many rows, where that is known
+    upper_bound: int | None = field(default=None, compare=False)  # there are not more, where somebody has counted
+    view_rows: int | None = field(
+        default=None, compare=False
+    )  # how many, where they are those of a part that was answered
     counts: frozenset[str] = field(default=frozenset(), compare=False)  # the variables that COUNT has written
-    found: Mapping[str, Terms] = field(default_factory=dict, compare=False)  # all terms, where rows were looked up
+    looked_up_terms: Mapping[str, Terms] = field(
+        default_factory=dict, compare=False
+    )  # all terms, where rows were looked up
 
     @property
     def keys(self) -> frozenset[str]:
@@ -106,6 +112,11 @@ def is_time(name: str) -> bool:
 
 def is_stamp(name: str) -> bool:
     return name.startswith(STAMP)
+
+
+def shared_variables(left: Relation, right: Relation) -> tuple[str, ...]:
+    """The variables and keys that both sides have, by which they are joined."""
+    return tuple(v for v in left.vars if v in right.vars and not is_time(v))
 
 
 def nothing(name: str) -> Expr:

@@ -19,6 +19,7 @@ from penstock.compile.context import Context, Universe
 from penstock.compile.expressions import term_columns, timestamps
 from penstock.compile.operators import joins, query_family
 from penstock.compile.operators.compile_operator import compiles
+from penstock.compile.operators.physical.join_algorithm import choose_join_algorithm
 from penstock.compile.operators.physical.semijoin_reduction import (
     Candidates,
     SelectiveTerms,
@@ -26,7 +27,7 @@ from penstock.compile.operators.physical.semijoin_reduction import (
     matching_windows,
     selective_terms,
 )
-from penstock.compile.operators.physical.time_buckets import Size
+from penstock.compile.operators.physical.time_buckets import Cardinality
 from penstock.compile.relation import ENDS, STARTS, Relation, unit
 from penstock.compile.sql import Derived, Expr, From, Join, Select
 from penstock.compile.windows.stream_to_relation import WindowRelation
@@ -80,18 +81,18 @@ def _static(patterns: Sequence[ops.TriplePattern], context: Context) -> Relation
 def _count(patterns: Sequence[ops.TriplePattern], context: Context) -> None:
     """What is read of the background for this evaluation alone."""
     streaming = context.plan.streaming
-    if streaming is not None and not context.steady and context.window is None:
-        context.plan.read += sum(of_pattern(pattern, streaming.statistics).rows for pattern in patterns)
+    if streaming is not None and not context.static and context.window is None:
+        context.plan.background_rows += sum(of_pattern(pattern, streaming.statistics).rows for pattern in patterns)
 
 
 def _told(family: Universe | None) -> dict[str, Expr]:
     """Where the constants of a family's members are read."""
-    return {} if family is None else {c: sql.column("u", c) for c in (*family.keys, *family.tells)}
+    return {} if family is None else {c: sql.column("u", c) for c in (*family.keys, *family.dependent)}
 
 
 def _kept(columns: dict[str, Expr], family: Universe | None) -> dict[str, Expr]:
     """Without the constants that the keys tell."""
-    return columns if family is None else {v: c for v, c in columns.items() if v not in family.tells}
+    return columns if family is None else {v: c for v, c in columns.items() if v not in family.dependent}
 
 
 def _hints(family: Universe | None) -> list[sql.Hint]:
@@ -135,10 +136,10 @@ def _in_window(pattern: ops.TriplePattern, content: WindowRelation, context: Con
     if family is not None:
         source = Join(source, Derived(family.sql, "u"), None)
     query = Select(items, source, match, hints=_hints(family))
-    sized = context.many and not context.equated and family is None
-    size = Size(partial(_counted, pattern, content), content.lasts) if sized else None
+    sized = context.has_many_elements and not context.joined_by_filter and family is None
+    size = Cardinality(partial(_counted, pattern, content), content.lasts) if sized else None
     certain = frozenset((*columns, *content.when, *_occurred(context)))
-    return Relation(query, (*columns, *times), certain, size=size, most=_most(pattern, content, context))
+    return Relation(query, (*columns, *times), certain, cardinality=size, upper_bound=_most(pattern, content, context))
 
 
 def _narrowed(pattern: ops.TriplePattern, content: WindowRelation, context: Context, known: Candidates) -> list[Expr]:
@@ -147,7 +148,7 @@ def _narrowed(pattern: ops.TriplePattern, content: WindowRelation, context: Cont
     for each in found:
         notes.note(f"only {len(each.terms):,} terms of ?{each.var.name}, which is {each.share:.1%} of them")
     share = min((each.share for each in found), default=1.0)
-    context.plan.left[pattern] = max(share, context.plan.left.get(pattern, 0.0))
+    context.plan.selectivity[pattern] = max(share, context.plan.selectivity.get(pattern, 0.0))
     return [_among(each) for each in found]
 
 
@@ -160,7 +161,7 @@ def _most(pattern: ops.TriplePattern, content: WindowRelation, context: Context)
     streaming = context.plan.streaming
     if not isinstance(pattern.predicate, NamedNode) or streaming is None or streaming.entailed or context.plan.members:
         return None
-    return content.most(term_encoding.encode(pattern.predicate))
+    return content.upper_bound(term_encoding.encode(pattern.predicate))
 
 
 def _counted(pattern: ops.TriplePattern, content: WindowRelation) -> Estimate:
@@ -170,7 +171,7 @@ def _counted(pattern: ops.TriplePattern, content: WindowRelation) -> Estimate:
 def _occurred(context: Context) -> dict[str, Expr]:
     """When the element occurred, if the query asks for that."""
     streaming = context.plan.streaming
-    asked = streaming is not None and streaming.occurring
+    asked = streaming is not None and streaming.occurrence_times
     start = sql.coalesce(sql.column("t", "start"), _TS)
     return {STARTS: start, ENDS: _TS} if asked else {}
 
@@ -190,6 +191,6 @@ def _joined(parts: list[Relation], still: list[Relation], context: Context) -> R
         following = next((part for part in rest if set(part.solution) & set(result.solution)), rest[0])
         rest.remove(following)
         plain = result in still or following in still
-        way = None if plain else joins.way(result, following, context.many)
-        result = joins.join(result, following, way, context.span)
+        hint = None if plain else choose_join_algorithm(result, following, context.has_many_elements)
+        result = joins.join(result, following, hint, context.span)
     return result

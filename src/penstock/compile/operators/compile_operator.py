@@ -45,7 +45,9 @@ def compile_op(op: ops.Op, context: Context, known: Candidates = any_term) -> Re
     relation = _compiled(op, context, known) if shared is None else shared
     notes.compiled(op, relation)
     counted = frozenset(var.name for var in counts(op)) - relation.keys
-    return replace(relation, counts=counted, found=relation.found if isinstance(op, _NARROWED) else {})
+    return replace(
+        relation, counts=counted, looked_up_terms=relation.looked_up_terms if isinstance(op, _NARROWED) else {}
+    )
 
 
 def scope(relation: Relation, context: Context, marks: dict[Any, sql.Expr] | None = None) -> Scope:

@@ -18,7 +18,7 @@ from penstock.compile.context import Context, Universe
 from penstock.compile.expressions.expressions import condition
 from penstock.compile.operators import interval_operators, joins
 from penstock.compile.operators.compile_operator import compile_op, scope
-from penstock.compile.relation import ENDS, KEY, Relation, is_parameter, select
+from penstock.compile.relation import ENDS, KEY, Relation, is_parameter, select, shared_variables
 from penstock.compile.sql import Select
 
 Marks = dict[Exists, sql.Expr]
@@ -76,7 +76,7 @@ def _mark(relation: Relation, pattern: ops.Op, mark: str, before: tuple[str, ...
     """Decided once for every distinct combination of the values that it depends on; `before` are the marks so far."""
     if not before:
         relation = context.expand(relation, frozenset(k for u in context.universes for k in u.keys))
-        relation = context.plan.once(relation)
+        relation = context.plan.materialise_volatile(relation)
     names = tuple(v for v in relation.vars if v in _read_by(pattern) or v in relation.keys or v == ENDS)
     source = Select(map(sql.name, names), relation.sql, distinct=True)
     domain = Relation(source, names, relation.certain & set(names))
@@ -91,9 +91,9 @@ def _mark(relation: Relation, pattern: ops.Op, mark: str, before: tuple[str, ...
 def _semi(relation: Relation, pattern: ops.Op, context: Context, anti: bool) -> Relation:
     outer = frozenset(Var(v) for v in relation.vars if not is_parameter(v))
     if join_is_enough(pattern, outer):
-        relation, right = interval_operators.apart(relation, compile_op(pattern, context).plain(), context)
-        return interval_operators.partnered(relation, right, joins.partners(relation, right), anti)
-    relation = context.plan.once(relation)
+        relation, right = interval_operators.align_sides(relation, compile_op(pattern, context).plain(), context)
+        return interval_operators.semi_join(relation, right, joins.partners(relation, right), anti)
+    relation = context.plan.materialise_volatile(relation)
     unsure = [v for v in relation.vars if v in _read_by(pattern) and v not in relation.certain]
     if unsure:
         return _split(relation, unsure[0], pattern, context, anti)
@@ -116,10 +116,10 @@ def _substituted(relation: Relation, pattern: ops.Op, context: Context, anti: bo
     values = Select([sql.alias(sql.name(v), key) for v, key in keys.items()], relation.sql, distinct=True)
     inner = context.with_universe(Universe(tuple(keys.values()), values))
     right = _compile(rename(pattern, {Var(v): Var(key) for v, key in keys.items()}), inner)
-    interval_operators.judged(relation, right, context)
+    interval_operators.check_ends(relation, right, context)
     relation = context.expand(relation, right.keys - set(keys.values()))
     agree = [sql.column("l", v).eq(sql.column("r", key)) for v, key in keys.items() if key in right.vars]
-    around = [joins.compatible(relation, right)] if joins.shared(relation, right) else []
+    around = [joins.compatible(relation, right)] if shared_variables(relation, right) else []
     return joins.semi(relation, right, sql.all_of([*agree, *around, *joins.so_far(relation, right)]), anti)
 
 

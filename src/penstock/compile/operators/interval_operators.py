@@ -11,7 +11,7 @@ from dataclasses import replace
 from penstock.compile import sql
 from penstock.compile.context import Context
 from penstock.compile.operators import joins
-from penstock.compile.relation import ENDS, FROM, INSTANT, TO, Relation, nothing
+from penstock.compile.relation import ENDS, FROM, INSTANT, TO, Relation, nothing, shared_variables
 from penstock.compile.sql import Expr, Over, Query, Select
 
 _ROW, _BEGIN, _END, _REACH, _LAST = ".sweep", ".begin", ".end", ".reach", ".last"
@@ -19,21 +19,21 @@ _FROM, _TO = sql.name(FROM), sql.name(TO)
 _UNMET = sql.coalesce(sql.name(_REACH), _FROM)  # until when, at least, a row's time has been dealt with
 
 
-def can(left: Relation, right: Relation) -> bool:
+def both_timed(left: Relation, right: Relation) -> bool:
     return left.timed and right.timed
 
 
-def apart(left: Relation, right: Relation, context: Context) -> tuple[Relation, Relation]:
+def align_sides(left: Relation, right: Relation, context: Context) -> tuple[Relation, Relation]:
     """Both sides of an operator that takes rows of the left one away: on intervals, or instant by instant."""
-    judged(left, right, context)
+    check_ends(left, right, context)
     left = context.expand(left, right.keys)
-    if can(left, right):
+    if both_timed(left, right):
         return left, right
     right = context.pointwise(right)
     return context.expand(left, right.keys), right
 
 
-def judged(left: Relation, right: Relation, context: Context) -> None:
+def check_ends(left: Relation, right: Relation, context: Context) -> None:
     """Check that rows of `right` take none of `left` away that never ended, unless time is looked at.
 
     A row with an end is judged then, whatever comes later. One of the background is judged when that ends which it is
@@ -44,21 +44,21 @@ def judged(left: Relation, right: Relation, context: Context) -> None:
     assert not (timeless and ENDS in right.vars and ENDS not in left.certain), "judged without looking at time"
 
 
-def partnered(left: Relation, right: Relation, on: Expr, anti: bool) -> Relation:
+def semi_join(left: Relation, right: Relation, on: Expr, anti: bool) -> Relation:
     """The rows of `left` that have a partner, or with `anti` none; on intervals: for as long as that is so."""
-    if not can(left, right):
+    if not both_timed(left, right):
         return joins.semi(left, right, on, anti)
-    return without(left, right, on) if anti else with_partner(left, right, on)
+    return anti_join(left, right, on) if anti else with_partners(left, right, on)
 
 
-def without(left: Relation, right: Relation, on: Expr) -> Relation:
+def anti_join(left: Relation, right: Relation, on: Expr) -> Relation:
     """The rows of `left` for as long as they have no partner."""
     met = _met("LEFT JOIN", left, right, on, {})
     gaps = sql.call("inline", sql.array(*(_piece({}, *gap) for gap in _GAPS)))
     return _pieces(left, Select([sql.STAR, gaps], _reaching(met, left, right)))
 
 
-def with_partner(left: Relation, right: Relation, on: Expr) -> Relation:
+def with_partners(left: Relation, right: Relation, on: Expr) -> Relation:
     """The rows of `left` for as long as they have a partner; pieces of one row do not overlap."""
     met = _met("JOIN", left, right, on, {})
     begin = sql.call("greatest", sql.name(_BEGIN), _UNMET)
@@ -116,7 +116,7 @@ def _met(kind: str, left: Relation, right: Relation, on: Expr, further: dict[str
 def _reaching(met: Query, left: Relation, right: Relation) -> Query:
     """How far the earlier partners reach. With what the join was hashed by nothing is shuffled again; the number of the
     row comes first, since it is sorted faster than terms."""
-    keys = [v for v in joins.shared(left, right) if v in left.certain and v in right.certain]
+    keys = [v for v in shared_variables(left, right) if v in left.certain and v in right.certain]
     by, order = [sql.name(v) for v in (_ROW, *keys)], [sql.name(_BEGIN)]
     reach = Over(sql.call("max", sql.name(_END)), by, order, sql.BEFORE)
     last = Over(sql.call("lead", sql.name(_ROW)), by, order).is_null()

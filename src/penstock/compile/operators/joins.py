@@ -13,66 +13,26 @@ from typing import TYPE_CHECKING
 
 from penstock.compile import notes, sql
 from penstock.compile.operators.physical import time_buckets
-from penstock.compile.relation import ENDS, FROM, INSTANT, STARTS, TO, Relation, is_time, nothing
+from penstock.compile.operators.physical.join_algorithm import SHUFFLED_HASH_JOIN
+from penstock.compile.relation import ENDS, FROM, INSTANT, STARTS, TO, Relation, is_time, nothing, shared_variables
 from penstock.compile.sql import Column, Derived, Expr, Hint, Join, Select, lets_in, rewritten
 from penstock.model.span import Span
 
 if TYPE_CHECKING:
     from penstock.compile.context import Context
 
-HASHED: Hint = ("SHUFFLE_HASH", ("r",))
-SURELY_FEW = 10_000  # elements that are sent to all others
-FEW = 100_000  # rows of a part that was answered before and that Spark broadcasts by itself
-
-
-def way(left: Relation, right: Relation, many: bool) -> Hint | None:
-    """How Spark is to join: the hint, where more is known of the sides than it can see.
-
-    Of many elements it would guess from the size of compressed files, and broadcast what is many times as large: a hash
-    join of shuffled rows needs no sorting, and the partitions are cut so that they fit (`Jobs.partition`). Beside a
-    large part that was answered before, a few elements are broadcast, so that the part stays where it lies. Elements
-    that are known to be few are always: no other side then goes from core to core.
-    """
-    if shared(left, right) and (fewer := _fewer(left, right)) is not None:
-        return _broadcast(fewer)
-    kept = [(side.kept or 0) > FEW for side in (left, right)]
-    if not shared(left, right) or all(kept) or (any((left.kept, right.kept)) and not any(kept)):
-        return None
-    if not many:
-        return _broadcast("r" if kept[0] else "l") if any(kept) else None
-    return ("SHUFFLE_HASH", ("l",)) if any(kept) and _rows(left) < _rows(right) else HASHED
-
-
-def _broadcast(side: str) -> Hint:
-    return "BROADCAST", (side,)
-
-
-def _fewer(left: Relation, right: Relation) -> str | None:
-    """The side that surely has few rows."""
-    counted = [(side.most, name) for side, name in ((left, "l"), (right, "r")) if side.most is not None]
-    most, name = min(counted, default=(SURELY_FEW + 1, ""))
-    return name if most <= SURELY_FEW else None
-
-
-def _rows(relation: Relation) -> float:
-    return float("inf") if relation.size is None else relation.size.estimate().rows
-
-
-def shared(left: Relation, right: Relation) -> tuple[str, ...]:
-    return tuple(v for v in left.vars if v in right.vars and not is_time(v))
-
 
 def together(left: Relation, right: Relation, context: Context) -> tuple[Relation, Relation]:
     """Both sides as a join takes them. An instant is compared with an interval only where variables narrow it down."""
     left, right = left.plain(), right.plain()
-    if INSTANT in left.keys ^ right.keys and not shared(left, right):
+    if INSTANT in left.keys ^ right.keys and not shared_variables(left, right):
         return context.pointwise(left), context.pointwise(right)
     return left, right
 
 
 def compatible(left: Relation, right: Relation) -> Expr:
     """The condition of the join, with the sides named l and r."""
-    return sql.all_of([*(_agree(v, left, right) for v in shared(left, right)), *_together(left, right)])
+    return sql.all_of([*(_agree(v, left, right) for v in shared_variables(left, right)), *_together(left, right)])
 
 
 def _together(left: Relation, right: Relation) -> list[Expr]:
@@ -126,18 +86,18 @@ def join(
     rows are wanted, those that hold during intervals may be joined in buckets of time. `order` are conditions on when
     the sides occurred."""
     on, certain = sql.all_of([*order, compatible(left, right)]), left.certain | right.certain
-    size = time_buckets.both(left.size, right.size, span)
+    cardinality = time_buckets.join_cardinality(left.cardinality, right.cardinality, span)
     chosen = time_buckets.choose(left, right, span)
     if chosen is not None:
         notes.note(f"{_by(left, right)}in buckets of {notes.about(chosen.width)}")
-        left, right, hint = chosen.spread(left), chosen.spread(right), HASHED
+        left, right, hint = chosen.spread(left), chosen.spread(right), SHUFFLED_HASH_JOIN
         on = chosen.meeting() & on
-    return replace(_joined(sides(left, right, on), merged(left, right), certain, hint), size=size)
+    return replace(_joined(sides(left, right, on), merged(left, right), certain, hint), cardinality=cardinality)
 
 
 def _by(left: Relation, right: Relation) -> str:
     """The variables of a join, for people."""
-    names = [f"?{v}" for v in shared(left, right) if not v.startswith(".")]
+    names = [f"?{v}" for v in shared_variables(left, right) if not v.startswith(".")]
     return f"on {' '.join(names)}: " if names else ""
 
 
@@ -219,8 +179,8 @@ def union(left: Relation, right: Relation) -> Relation:
     vars = left.vars + tuple(v for v in right.vars if v not in left.vars)
     bounds = {FROM, TO} & set(vars)
     both = sql.union_all(Select(_padded(side, vars), side.sql) for side in (left, right))
-    size = time_buckets.either(left.size, right.size)
-    return Relation(both, vars, left.certain & right.certain | bounds, size=size)
+    cardinality = time_buckets.union_cardinality(left.cardinality, right.cardinality)
+    return Relation(both, vars, left.certain & right.certain | bounds, cardinality=cardinality)
 
 
 def _padded(relation: Relation, vars: tuple[str, ...]) -> list[Expr]:

@@ -19,8 +19,21 @@ from penstock.compile.operators import aggregation, bgp, exists, interval_operat
 from penstock.compile.operators.compile_operator import compile_op, compiles, identified, scope, with_outer, with_row
 from penstock.compile.operators.events import complex_events
 from penstock.compile.operators.physical import static_view
+from penstock.compile.operators.physical.join_algorithm import choose_join_algorithm
 from penstock.compile.operators.physical.semijoin_reduction import Candidates, from_sibling, narrowed_by, projected
-from penstock.compile.relation import ENDS, KEY, STARTS, Ordering, Relation, is_key, is_stamp, is_time, select, table
+from penstock.compile.relation import (
+    ENDS,
+    KEY,
+    STARTS,
+    Ordering,
+    Relation,
+    is_key,
+    is_stamp,
+    is_time,
+    select,
+    shared_variables,
+    table,
+)
 from penstock.compile.sql import Query, Select
 from penstock.model import term_encoding
 
@@ -32,7 +45,7 @@ OTHERS = (complex_events, static_view, optional, paths, bgp)  # the files that r
 @compiles(ops.Table)
 def _table(op: ops.Table, context: Context, known: Candidates) -> Relation:
     rows = [tuple(None if cell is None else term_encoding.encode(cell) for cell in row) for row in op.rows]
-    return replace(context.settle(table(tuple(v.name for v in op.vars), rows)), kept=len(rows))
+    return replace(context.bind_keys(table(tuple(v.name for v in op.vars), rows)), view_rows=len(rows))
 
 
 @compiles(ops.Join)
@@ -42,8 +55,9 @@ def _join(op: ops.Join, context: Context, known: Candidates) -> Relation:
     one = compile_op(first, context, from_sibling(second, context, known))
     other = compile_op(second, context, narrowed_by(one, from_sibling(first, context, known)))
     left, right = joins.together(*((other, one) if first is op.right else (one, other)), context)
-    joined = joins.join(left, right, joins.way(left, right, context.many), context.span)
-    return replace(joined, found={**left.found, **right.found})
+    hint = choose_join_algorithm(left, right, context.has_many_elements)
+    joined = joins.join(left, right, hint, context.span)
+    return replace(joined, looked_up_terms={**left.looked_up_terms, **right.looked_up_terms})
 
 
 @compiles(ops.Union)
@@ -55,17 +69,19 @@ def _union(op: ops.Union, context: Context, known: Candidates) -> Relation:
 
 @compiles(ops.Minus)
 def _minus(op: ops.Minus, context: Context, known: Candidates) -> Relation:
-    left, right = interval_operators.apart(compile_op(op.left, context), compile_op(op.right, context).plain(), context)
+    left, right = interval_operators.align_sides(
+        compile_op(op.left, context), compile_op(op.right, context).plain(), context
+    )
     named = {v.name for v in visible(op.left) & visible(op.right)}
-    common = [v for v in joins.shared(left, right) if v in named]
+    common = [v for v in shared_variables(left, right) if v in named]
     return (
-        interval_operators.partnered(left, right, joins.excluding(left, right, common), anti=True) if common else left
+        interval_operators.semi_join(left, right, joins.excluding(left, right, common), anti=True) if common else left
     )
 
 
 @compiles(ops.Filter)
 def _filter(op: ops.Filter, context: Context, known: Candidates) -> Relation:
-    below = replace(context, equated=context.equated or any(map(_equates, conjuncts(op.condition))))
+    below = replace(context, joined_by_filter=context.joined_by_filter or any(map(_equates, conjuncts(op.condition))))
     relation = with_outer(compile_op(op.pattern, below), (op.condition,), context)
     return exists.filtered(with_row(relation, (op.condition,), context), op.condition, context)
 
@@ -84,7 +100,7 @@ def _extend(op: ops.Extend, context: Context, known: Candidates) -> Relation:
     items = [*map(sql.name, marked.vars), bound, *map(sql.name, marked.hidden)]
     certain = marked.certain | ({var} if _surely_bound(op.expression, relation) else set())
     result = replace(marked, sql=select(items, marked.sql), vars=(*marked.vars, var), certain=certain)
-    return context.settle(result) if var == op.var.name else _agreeing(result, var, op.var.name)
+    return context.bind_keys(result) if var == op.var.name else _agreeing(result, var, op.var.name)
 
 
 def _agreeing(relation: Relation, again: str, var: str) -> Relation:
@@ -105,7 +121,7 @@ def _graph(op: ops.Graph, context: Context, known: Candidates) -> Relation:
         relation = compile_op(op.pattern, context.in_graph(NamedGraph(graph)))
         return relation if context.window or graph in context.plan.tables.graphs else relation.where(sql.FALSE)
     key = context.plan.fresh(KEY)
-    names = Universe((key,), _graph_names(key, context), steady=context.window is None)
+    names = Universe((key,), _graph_names(key, context), static=context.window is None)
     inner = context.with_universe(names).in_graph(EachGraph(key))
     relation = inner.expand(compile_op(op.pattern, inner), frozenset((key,)))
     return _name_graph(relation, key, op.name.name)
@@ -159,8 +175,8 @@ def _project(op: ops.Project, context: Context, known: Candidates) -> Relation:
     vars += tuple(sorted(relation.keys - set(vars))) + tuple(filter(_kept_time(op, context), relation.vars))
     items: list[sql.Expr] = [sql.name(v) if v in relation.vars else sql.alias(sql.NULL, v) for v in vars]
     source = select([*items, *map(sql.name, relation.hidden)], relation.sql)
-    found = {name: terms for name, terms in relation.found.items() if name in vars}
-    return replace(relation, sql=source, vars=vars, certain=relation.certain & set(vars), found=found)
+    found = {name: terms for name, terms in relation.looked_up_terms.items() if name in vars}
+    return replace(relation, sql=source, vars=vars, certain=relation.certain & set(vars), looked_up_terms=found)
 
 
 def _kept_time(op: ops.Project, context: Context) -> Callable[[str], bool]:
@@ -168,7 +184,7 @@ def _kept_time(op: ops.Project, context: Context) -> Callable[[str], bool]:
     streaming = context.plan.streaming
     asked = streaming is not None and timestamps.calls(op.pattern) < streaming.calls
     wanted = {v.name for v in op.vars} if asked else set()
-    dropped = (STARTS, ENDS) if streaming is not None and op == streaming.outermost else ()
+    dropped = (STARTS, ENDS) if streaming is not None and op == streaming.outer_projection else ()
     return lambda v: is_time(v) and v not in dropped and (not is_stamp(v) or timestamps.variable(v) in wanted)
 
 

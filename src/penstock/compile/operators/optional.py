@@ -25,7 +25,7 @@ def _left_join(op: ops.LeftJoin, context: Context, known: Candidates) -> Relatio
 
 def optional(left_op: ops.Op, right_op: ops.Op, test: Expr | None, order: Order, context: Context) -> Relation:
     """What both make together where they are in order and the condition holds, and the left side where they do not."""
-    left, right = interval_operators.apart(
+    left, right = interval_operators.align_sides(
         compile_op(left_op, context).plain(), compile_op(right_op, context).plain(), context
     )
     if test is None:
@@ -43,7 +43,7 @@ def _optional(left: Relation, right: Relation, condition: sql.Expr | None, order
     left, right, on = joins.on_condition(left, right, condition, order(left, right))
     return (
         interval_operators.optional(left, right, on)
-        if interval_operators.can(left, right)
+        if interval_operators.both_timed(left, right)
         else joins.left_join(left, right, on)
     )
 
@@ -54,7 +54,7 @@ def _optional_by_parts(left: Relation, right: Relation, test: Expr, order: Order
     A partner may bind what the left side left open, so it carries along what the left side had.
     """
     right = context.pointwise(right)
-    left = context.plan.once(context.expand(left, right.keys))
+    left = context.plan.materialise_volatile(context.expand(left, right.keys))
     had = {v: context.plan.fresh(".had") for v in left.vars}
     copies = [sql.alias(sql.name(v), copy) for v, copy in had.items()]
     copied = replace(left, sql=select([*map(sql.name, left.vars), *copies], left.sql), vars=(*left.vars, *had.values()))

@@ -162,8 +162,8 @@ def _closure_of(edges: Relation, context: Context, ends: Ends) -> Relation:
     few = context.plan.fetch(edges.sql, FEW_EDGES)
     found = None if few is None else closed(few, ends[0], FEW_PAIRS)
     if found is not None:
-        return replace(edges, sql=sql.view(context.plan.publish(edges.vars, found)))
-    kept = context.plan.keep(edges.sql)[0]
+        return replace(edges, sql=sql.view(context.plan.publish_rows(edges.vars, found)))
+    kept = context.plan.materialised_view(edges.sql)[0]
     return _closure_in_jobs(edges, kept, context, ends)
 
 
@@ -188,16 +188,18 @@ def _step(left: Query, right: Query, relation: Relation) -> Query:
 def _reachable(edges: Relation, kept: str, context: Context, start: str) -> Relation:
     """Breadth first: each job goes one edge on from the nodes that the last one found."""
     first = Select([sql.STAR], Table(kept), sql.name(S).eq(sql.text(start)))
-    name, new = context.plan.keep(first)
+    name, new = context.plan.materialised_view(first)
     found = [name]
     while new:
         step = _step(sql.view(found[-1]), edges.sql, edges)
         reached = replace(edges, sql=Select([sql.STAR], step, distinct=True))
         seen = replace(edges, sql=_together(found))
-        name, new = context.plan.keep(joins.semi(reached, seen, joins.same(edges, edges.vars), anti=True).sql)
+        name, new = context.plan.materialised_view(
+            joins.semi(reached, seen, joins.same(edges, edges.vars), anti=True).sql
+        )
         found.append(name)
         if len(found) > MOST_VIEWS:
-            found = [context.plan.keep(_together(found[:-1]))[0], name]
+            found = [context.plan.materialised_view(_together(found[:-1]))[0], name]
     return replace(edges, sql=_together(found))
 
 
@@ -212,11 +214,11 @@ def _with_columns(relation: Relation) -> Relation:
 
 def _doubled(edges: Relation, context: Context) -> Relation:
     """R ← R ∪ R∘R until it stops growing: paths of length n after log₂ n jobs."""
-    name, size = context.plan.keep(edges.sql)
+    name, size = context.plan.materialised_view(edges.sql)
     while True:
         known = sql.view(name)
         grown = Select([sql.STAR], sql.union_all([known, _step(known, known, edges)]), distinct=True)
-        name, now = context.plan.keep(grown)
+        name, now = context.plan.materialised_view(grown)
         if now == size:
             return replace(edges, sql=sql.view(name))
         size = now

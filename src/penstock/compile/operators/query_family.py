@@ -81,13 +81,13 @@ def parameters_in(patterns: Sequence[ops.TriplePattern]) -> tuple[str, ...]:
 def around(patterns: Sequence[ops.TriplePattern], context: Context) -> Universe | None:
     """Whose values the parameters of the patterns take."""
     names = set(parameters_in(patterns))
-    return next((u for u in context.universes if names and names <= {*u.keys, *u.tells}), None)
+    return next((u for u in context.universes if names and names <= {*u.keys, *u.dependent}), None)
 
 
 def attached(relation: Relation, context: Context) -> Relation:
     """The rows for the members that have their parameters: in place of these, the number of each such member."""
     names = {v for v in relation.vars if is_parameter(v)}
-    universe = next((u for u in context.universes if names and names <= set(u.tells)), None)
+    universe = next((u for u in context.universes if names and names <= set(u.dependent)), None)
     if universe is None:
         return relation
     vars = (*universe.keys, *(v for v in relation.vars if v not in names))
@@ -96,4 +96,4 @@ def attached(relation: Relation, context: Context) -> Relation:
     joined = Join(Derived(relation.sql, "l"), Derived(universe.sql, "u"), on)
     certain = relation.certain - names | set(universe.keys)
     query = Select(items, joined, hints=universe.hints)
-    return replace(relation, sql=query, vars=vars, certain=certain, size=None, most=None)
+    return replace(relation, sql=query, vars=vars, certain=certain, cardinality=None, upper_bound=None)

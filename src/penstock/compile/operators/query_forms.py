@@ -87,7 +87,7 @@ def described(resources: Query, about: Callable[[Query], Query], keys: Sequence[
     own, done = [sql.name(key) for key in keys], list[str]()
     found = about(resources)
     while True:
-        name, new = context.plan.keep(Select([sql.STAR], found, distinct=True))
+        name, new = context.plan.materialised_view(Select([sql.STAR], found, distinct=True))
         done.append(name)
         known = sql.union_all(map(sql.view, done))
         if not new:

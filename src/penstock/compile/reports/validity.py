@@ -16,27 +16,27 @@ from penstock.compile.sql import Derived, Expr, Join, Over, Query, Scalar, Selec
 from penstock.compile.windows.evaluation_instants import EvaluationInstants, PeriodicInstants, within
 from penstock.model.span import Span
 
-SINCE, UNTIL = ".since", ".until"  # columns of spells, before those of the solution
-AT, TOLD = ".at", ".told"  # of those that an evaluation gives: its instant, and whether it is to be reported
+SINCE, UNTIL = ".since", ".until"  # columns of intervals, before those of the solution
+AT, REPORTED = ".at", ".reported"  # of those that an evaluation gives: its instant, and whether it is to be reported
 _HASH = ".hash"
 
 
-def emitted(emit: str, spells: Query, columns: Sequence[str], span: Span, final: bool) -> Query:
+def reported_intervals(emit: str, intervals: Query, columns: Sequence[str], span: Span, final: bool) -> Query:
     """The spells that a span tells of, and those that are open at its end, each with its instant: where it
     begins, or ends, which for one without an end is `ALWAYS`.
 
-    `final`: time ends with the span, so intervals that are still open are told too.
+    `final`: time ends with the span, so intervals that are still open are reported too.
     """
     since, until = sql.name(SINCE), sql.name(UNTIL)
     at = since if emit == "istream" else sql.coalesce(until, sql.long(ALWAYS))
-    told = within(at, span)
+    reported = within(at, span)
     if emit == "intervals" and final:
-        told = told | until.is_null()
-    items = [sql.alias(at, AT), *map(sql.name, columns), since, until, sql.alias(told, TOLD)]
-    return Select(items, spells, told | until.is_null())
+        reported = reported | until.is_null()
+    items = [sql.alias(at, AT), *map(sql.name, columns), since, until, sql.alias(reported, REPORTED)]
+    return Select(items, intervals, reported | until.is_null())
 
 
-def spells_of(
+def validity_intervals(
     relation: Relation, columns: Sequence[str], before: str | None, once: bool, alike: bool, context: Context
 ) -> Query:
     """The spells of a relation in the span, from those that were open before (a view) and its own rows.

@@ -55,7 +55,7 @@ class PeriodicInstants:
         items = [*map(sql.name, [*kept, *relation.hidden]), sql.alias(self._exploded(), INSTANT)]
         certain = relation.certain - {FROM, TO} | {INSTANT}
         text = Select(items, relation.sql)
-        return replace(relation, sql=text, vars=(*kept, INSTANT), certain=certain, most=None)
+        return replace(relation, sql=text, vars=(*kept, INSTANT), certain=certain, upper_bound=None)
 
     def _exploded(self) -> Expr:
         return sql.call("explode", self.instants(FROM, TO))
@@ -120,7 +120,7 @@ class ChangeInstants:
         due = column("n", ".n").eq(column("i", "k")) & column("i", "due")
         text = Select(items, Join(Derived(numbered, "n"), Table(self.view, "i"), due))
         certain = relation.certain - {FROM, TO} | {INSTANT}
-        return replace(relation, sql=text, vars=(*kept, INSTANT), certain=certain, most=None)
+        return replace(relation, sql=text, vars=(*kept, INSTANT), certain=certain, upper_bound=None)
 
     def rounded(self, time: Expr) -> Expr:
         """The first instant that is not before a time: here a row's bounds are instants themselves."""

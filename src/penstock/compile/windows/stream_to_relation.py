@@ -49,7 +49,7 @@ class WindowRelation:
     closed: bool = False  # whether what follows from the elements is among them already
     lasts: int | None = None  # how long an element is visible, where that can be said beforehand
     counts: Callable[[], Statistics] = Uniform  # of its elements
-    most: Callable[[str], int | None] = lambda predicate: None  # of its elements have this one, encoded
+    upper_bound: Callable[[str], int | None] = lambda predicate: None  # of its elements have this one, encoded
     elements: Callable[[], pa.Table | None] = lambda: None  # all of its stream that may be in it, if they are few
     each: Query | None = None  # where equal triples are one: the same with equal triples of different graphs apart
 

@@ -11,7 +11,7 @@ from pyarrow import parquet
 from pyspark.sql import DataFrame
 
 from penstock.compile import sql
-from penstock.compile.reports.validity import AT, SINCE, TOLD, UNTIL
+from penstock.compile.reports.validity import AT, REPORTED, SINCE, UNTIL
 from penstock.spark.query.snapshot_result import marked
 
 __all__ = ["ChangeResult"]
@@ -26,30 +26,30 @@ class ChangeResult:
     the others to stay with Spark.
     """
 
-    def __init__(self, spells: DataFrame, columns: Sequence[str], intervals: bool) -> None:
-        self._spells = spells
-        self._told = [AT, *columns, *([SINCE] if intervals else [])]
+    def __init__(self, intervals: DataFrame, columns: Sequence[str], with_start: bool) -> None:
+        self._intervals = intervals
+        self._reported = [AT, *columns, *([SINCE] if with_start else [])]
         self._open = [SINCE, UNTIL, *columns]
 
     @property
     def frame(self) -> DataFrame:
         """The rows to report, each with its instant in the first column; intervals also with their beginning."""
-        told = self._spells.where(_column(TOLD)).select(*map(_column, self._told))
-        return told.toDF("time", *self._told[1:])
+        reported = self._intervals.where(_column(REPORTED)).select(*map(_column, self._reported))
+        return reported.toDF("time", *self._reported[1:])
 
     def collect(self) -> pa.Table:
-        """Run the Spark job: the same, with a further column `.row` that is true. An instant at which nothing is told
+        """Run the Spark job: the same, with a further column `.row` that is true. An instant at which nothing is reported
         has no answer."""
-        told = self._fetched.filter(self._fetched.column(TOLD)).select(self._told)
-        return marked(told.rename_columns(["time", *self._told[1:]]))
+        reported = self._fetched.filter(self._fetched.column(REPORTED)).select(self._reported)
+        return marked(reported.rename_columns(["time", *self._reported[1:]]))
 
     def write_open(self, path: str) -> int:
         """Keep the open spells: as one file where they are here or few, else by Spark, in parallel."""
         if "_fetched" in vars(self):
             return _written(self._fetched.filter(pc.is_null(self._fetched.column(UNTIL))).select(self._open), path)
-        self._spells = self._spells.localCheckpoint()
+        self._intervals = self._intervals.localCheckpoint()
         without_end = sql.write_expression(sql.name(UNTIL).is_null())
-        frame = self._spells.where(without_end).select(*map(_column, self._open))
+        frame = self._intervals.where(without_end).select(*map(_column, self._open))
         few = frame.limit(_FEW + 1).toArrow()
         if few.num_rows <= _FEW:
             return _written(few, path)
@@ -58,7 +58,7 @@ class ChangeResult:
 
     @cached_property
     def _fetched(self) -> pa.Table:
-        return self._spells.toArrow()
+        return self._intervals.toArrow()
 
 
 def _column(name: str) -> str:

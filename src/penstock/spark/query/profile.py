@@ -185,7 +185,7 @@ def _estimate(op: Op, statistics: Statistics, into: dict[int, float]) -> None:
 
 def _held(stream: StreamFiles, background: BackgroundTables) -> Held:
     files = (file for path in stream.paths for file in _files(Path(path)))
-    stored, entailed = background.surveyed(stream), background.entailed
+    stored, entailed = background.stream_predicates(stream), background.entailed
     known = stored if entailed is None else entailed.predicates(stored)
     return Held(stream.rows, sum(file.stat().st_size for file in files), _iris(known))
 

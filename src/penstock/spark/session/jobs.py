@@ -51,7 +51,7 @@ class Jobs:
     def cores(self) -> int:
         return self.session.sparkContext.defaultParallelism
 
-    def partition(self, rows: int | None, joins: bool = True, made: float = 0.0) -> None:
+    def tune_for(self, rows: int | None, joins: bool = True, made: float = 0.0) -> None:
         """Cut what is shuffled so that a task's part of so many rows fits into memory, at least one part a core.
 
         A few rows are one part, and looking at them between the stages of a job would take longer than the stages, as
@@ -60,7 +60,7 @@ class Jobs:
         how many rows there are (None): a part a core.
         """
         few = rows is not None and rows + made / _MADE < _FEW
-        parts = 1 if few else self.parts((rows or 0) if joins else 0)
+        parts = 1 if few else self.partitions((rows or 0) if joins else 0)
         sizes = (str(joins and not few).lower(), str(parts), "16" if few else "18", "1" if few else str(self.cores))
         compiled = {name: of_few if few else of_many for name, (of_few, of_many) in _COMPILED.items()}
         self._set({**dict(zip(_SIZES, sizes, strict=True)), **compiled})
@@ -73,16 +73,16 @@ class Jobs:
                 self.session.conf.set(name, value)
                 known[name] = value
 
-    def parts(self, rows: int) -> int:
+    def partitions(self, rows: int) -> int:
         """Into how many so many rows are cut, at least one a core."""
         return max(self.cores, -(-rows // _ROWS))
 
     @contextmanager
-    def apart(self, rows: int) -> Iterator[None]:
+    def isolated(self, rows: int) -> Iterator[None]:
         """Jobs on so many rows in the midst of planning others, for which everything is as it was afterwards."""
         found = {name: self.session.conf.get(name, None) for name in (*_SIZES, *_COMPILED)}
         before = {name: value for name, value in found.items() if value is not None}
-        self.partition(rows)
+        self.tune_for(rows)
         try:
             yield
         finally:
@@ -92,7 +92,7 @@ class Jobs:
         """The rows of a query, which here becomes text."""
         return self.session.sql(sql.write(query))
 
-    def compute(self, query: Query, name: str) -> int:
+    def materialise(self, query: Query, name: str) -> int:
         """Checkpointed rows remember constraints of the plan they came from, on columns that a later UNION of them does
         not find (Spark 4.3); so no constraints."""
         self.session.conf.set(_CONSTRAINTS, "false")
@@ -109,7 +109,7 @@ class Jobs:
             return None
         return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
-    def send(self, name: str, table: pa.Table) -> None:
+    def publish(self, name: str, table: pa.Table) -> None:
         frame(self.session, table).createOrReplaceTempView(name)
 
     def run_tasks(

@@ -56,13 +56,13 @@ class OneShotQuery:
     def _running(self, query: ops.Query) -> Iterator[tuple[ops.Query, Context]]:
         if query.dataset is not None:
             check_dataset(query.dataset, self._triples.graph_names)
-        self._jobs.partition(None)
+        self._jobs.tune_for(None)
         statistics = self._triples.statistics
         optimised = optimise(query, statistics, self._rules)
         notes.planned(optimised, statistics)
         planned = optimised.query
         tables, now = self._triples.tables(query.dataset), now_term(datetime.now(UTC))
-        plan = Plan(tables, self._jobs.compute, query.base, now, self._jobs.fetch, self._jobs.send)
+        plan = Plan(tables, self._jobs.materialise, query.base, now, self._jobs.fetch, self._jobs.publish)
         try:
             yield planned, Context(plan)
         finally:

@@ -35,7 +35,7 @@ class BackgroundTables:
         self._copied: int | None = None
         self._changes: dict[int, frozenset[str] | None] = {}
         self._entailed: EntailmentRewriter | None = None
-        self._surveyed: dict[tuple[str, ...], frozenset[str] | None] = {}
+        self._stream_predicates: dict[tuple[str, ...], frozenset[str] | None] = {}
         self._counted: dict[tuple[str, ...], PredicateCounts] = {}
 
     @property
@@ -43,7 +43,7 @@ class BackgroundTables:
         return self._store.version
 
     @cached_property
-    def settled(self) -> StaticViewCache:
+    def static_views(self) -> StaticViewCache:
         """What is answered once for all queries."""
         return StaticViewCache(self)
 
@@ -53,7 +53,7 @@ class BackgroundTables:
         return StreamScans(self.session)
 
     @cached_property
-    def sharing(self) -> SubplanCache:
+    def subplans(self) -> SubplanCache:
         """What queries have in common."""
         return SubplanCache(Jobs(self.session))
 
@@ -102,13 +102,13 @@ class BackgroundTables:
             self._entailed = EntailmentRewriter(ontology, self.session)
         return self._entailed if ontology.active else None
 
-    def surveyed(self, stream: StreamFiles) -> frozenset[str] | None:
+    def stream_predicates(self, stream: StreamFiles) -> frozenset[str] | None:
         """The predicates of a stream, looked for once where they are not known."""
         if stream.predicates is not None:
             return stream.predicates
-        if stream.paths not in self._surveyed:
-            self._surveyed = {stream.paths: predicate_scan.predicates(self.session, stream.paths)}
-        return self._surveyed[stream.paths]
+        if stream.paths not in self._stream_predicates:
+            self._stream_predicates = {stream.paths: predicate_scan.predicates(self.session, stream.paths)}
+        return self._stream_predicates[stream.paths]
 
     def counts(self, stream: StreamFiles) -> PredicateCounts:
         """About how often its predicates and terms occur, looked for once."""

@@ -103,7 +103,7 @@ class SubplanCache:
         if part in self._made:
             self._jobs.drop([self._made.pop(part).view])
         view = f"penstock_shared_{next(_numbers)}"
-        self._jobs.compute(relation.sql, view)
+        self._jobs.materialise(relation.sql, view)
         rows = Select(map(sql.name, relation.vars), Table(view))
         self._made[part] = _Made(now, replace(relation, sql=rows), view)
         return self._made[part]
@@ -113,7 +113,7 @@ class SubplanCache:
 class CommonSubplans:
     """What a query takes part in, in one evaluation: see `Plan.shared`. What is shared has no shared parts."""
 
-    sharing: SubplanCache
+    subplans: SubplanCache
     alike: Hashable
     now: Hashable
     rows: int
@@ -122,13 +122,13 @@ class CommonSubplans:
 
     def __call__(self, op: Op, context: Context) -> Relation | None:
         keys = {key for universe in context.universes for key in universe.keys}
-        if self.inside or context.steady or keys - {INSTANT}:
+        if self.inside or context.static or keys - {INSTANT}:
             return None
         if not _is_work(op):
             return None
         whole = unprojected(op)
         part = whole, (context.graph, context.window, context.tag), self.alike
-        found = self.sharing.relation(part, self.now, self.rows, lambda: self._alone(whole, context))
+        found = self.subplans.relation(part, self.now, self.rows, lambda: self._alone(whole, context))
         return None if found is None else _only(found, op)
 
     def _alone(self, op: Op, context: Context) -> Relation:

@@ -92,7 +92,7 @@ class FamilyViewCache:
     def _add(self, part: _Part, missing: ParameterTable, compile: Compile) -> None:
         session = self._jobs.session
         relation = compile(missing.universe(session))
-        with self._jobs.apart(int(self._background.statistics.triples())):
+        with self._jobs.isolated(int(self._background.statistics.triples())):
             found = self._jobs.rows(Select([sql.STAR], relation.sql, limit=_MOST + 1)).toArrow()
         missing.drop(session)
         part.vars, part.certain = relation.vars, relation.certain

@@ -46,7 +46,7 @@ class StaticViewCache:
         self._bytes: dict[str, int] = {}  # of those that are here, by their views
         self.families = FamilyViewCache(background)
 
-    def part(self, user: object, wanted: ViewRequest) -> MaterialisedView | None:
+    def view(self, user: object, wanted: ViewRequest) -> MaterialisedView | None:
         """The part, made now if there is none yet; None: it is not worth it, since so far nobody has asked before."""
         if wanted.asked not in self._parts:
             if not self._has_asked(user, wanted):
@@ -95,8 +95,8 @@ class StaticViewCache:
         self._jobs.drop([part.view])
 
     def _made(self, wanted: ViewRequest) -> MaterialisedView:
-        name, relation = f"penstock_settled_{next(_numbers)}", wanted.compile()
-        with self._jobs.apart(int(self._background.statistics.triples())):
+        name, relation = f"penstock_static_view_{next(_numbers)}", wanted.compile()
+        with self._jobs.isolated(int(self._background.statistics.triples())):
             rows, few = self._computed(name, wanted, relation)
         query = Select(map(sql.name, relation.vars), Table(name))
         packed = partial(self._brought, name, rows) if few is None else partial(packed_view.dictionary_encoded, few)
@@ -107,13 +107,13 @@ class StaticViewCache:
     def _computed(self, name: str, wanted: ViewRequest, relation: Relation) -> tuple[int, pa.Table | None]:
         """A view of the rows, how many there are, and the rows themselves if they are few."""
         table, made = self._fetched(wanted, relation), f"{name}_made"
-        rows = self._jobs.compute(relation.sql, made) if table is None or table.num_rows > _FEW else table.num_rows
+        rows = self._jobs.materialise(relation.sql, made) if table is None or table.num_rows > _FEW else table.num_rows
         if rows > _FEW:
-            self._jobs.compute(self._partitioned(made, rows, relation, wanted.keys), name)
+            self._jobs.materialise(self._partitioned(made, rows, relation, wanted.keys), name)
             table = None
         else:
             table = self._jobs.session.table(made).toArrow() if table is None else table
-            self._jobs.send(name, table)
+            self._jobs.publish(name, table)
         self._jobs.drop([made])
         return rows, table
 
@@ -121,7 +121,7 @@ class StaticViewCache:
         """The rows of a view, to be here as well; None: they would be too many."""
         if rows > _MANY:
             return None
-        with self._jobs.apart(rows):
+        with self._jobs.isolated(rows):
             packed = packed_view.collect_packed(self._jobs.session.table(name), rows)
         if packed is None or sum(self._bytes.values()) + packed.table.nbytes > _BYTES:
             return None
@@ -132,7 +132,7 @@ class StaticViewCache:
         """By the first key that all rows have: one is enough, also where others are joined by more. Into how many parts
         is known only now: what the rows were made of may have been far more, or less."""
         by = [sql.name(key) for key in keys if key in relation.certain][:1]
-        return Select([sql.STAR], Table(made), hints=[("REPARTITION", (self._jobs.parts(rows), *by))])
+        return Select([sql.STAR], Table(made), hints=[("REPARTITION", (self._jobs.partitions(rows), *by))])
 
     def _fetched(self, wanted: ViewRequest, relation: Relation) -> pa.Table | None:
         """The rows, if it is likely that they are few; then a store answers at once what would take Spark a job."""

@@ -54,7 +54,7 @@ def sequence(op: ops.Seq, context: Context, known: Candidates) -> Relation:
     """Where the filters around it say how long it may be, that is a key of the join."""
     streaming = context.plan.streaming
     assert streaming is not None
-    within = streaming.longest.get(op)
+    within = streaming.sequence_bounds.get(op)
     chained = None if within is None else sequence_tasks.chained(op, within, context)
     if chained is not None:
         return chained

@@ -11,7 +11,8 @@ from dataclasses import replace
 
 from penstock.compile import notes, sql
 from penstock.compile.operators import joins
-from penstock.compile.operators.physical.time_buckets import BUCKET, cheapest, part
+from penstock.compile.operators.physical.join_algorithm import SHUFFLED_HASH_JOIN
+from penstock.compile.operators.physical.time_buckets import BUCKET, cheapest_width, partial_join_cardinality
 from penstock.compile.relation import ENDS, STARTS, Relation
 from penstock.compile.sql import Expr, Hint, Select
 from penstock.model.span import Span
@@ -25,12 +26,13 @@ def join(left: Relation, right: Relation, within: int, span: Span) -> Relation:
     """
     time = span.through - span.after + within
     hint: Hint | None = None
-    width, size = max(1, within), None  # where little is known, a row has two copies at most
-    if left.size is not None and right.size is not None:
-        one, other = left.size.estimate(), right.size.estimate()
-        width = round(cheapest(0, one.rows * within, rows_joined(one, other) / time))
+    width, cardinality = max(1, within), None  # where little is known, a row has two copies at most
+    if left.cardinality is not None and right.cardinality is not None:
+        one, other = left.cardinality.estimate(), right.cardinality.estimate()
+        width = round(cheapest_width(0, one.rows * within, rows_joined(one, other) / time))
         near = within / time  # of the pairs, half of which are in order
-        hint, size = joins.HASHED, part(left.size, right.size, near / 2, None)
+        hint = SHUFFLED_HASH_JOIN
+        cardinality = partial_join_cardinality(left.cardinality, right.cardinality, near / 2, None)
     notes.note(f"within {notes.about(within)}: in buckets of {notes.about(width)}")
     column = sql.column
     order = [
@@ -38,7 +40,8 @@ def join(left: Relation, right: Relation, within: int, span: Span) -> Relation:
         column("l", ENDS) < column("r", STARTS),
         column("r", ENDS) - column("l", STARTS) <= sql.long(within),
     ]
-    return replace(joins.join(_reaching(left, within, width), _starting(right, width), hint, order=order), size=size)
+    joined = joins.join(_reaching(left, within, width), _starting(right, width), hint, order=order)
+    return replace(joined, cardinality=cardinality)
 
 
 def _reaching(relation: Relation, within: int, width: int) -> Relation:

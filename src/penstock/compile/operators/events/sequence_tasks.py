@@ -40,7 +40,7 @@ def chained(op: ops.Seq, within: int, context: Context) -> Relation | None:
     notes.note(f"a chain of {len(steps)} within {notes.about(within)}: in {len(cut)} tasks")
     types = dict.fromkeys(chain.vars, "STRING") | {STARTS: "BIGINT", ENDS: "BIGINT"}
     columns = ", ".join(f"{sql.write_expression(sql.name(name))} {type}" for name, type in types.items())
-    view = context.plan.view()
+    view = context.plan.new_view()
     context.plan.run_tasks(view, cut, partial(sequences, chain), columns, (sequence_kernel,))
     return Relation(sql.view(view), tuple(types), frozenset(types))
 

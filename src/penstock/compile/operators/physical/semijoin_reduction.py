@@ -54,7 +54,7 @@ def projected(vars: Collection[Var], known: Candidates) -> Candidates:
 
 def narrowed_by(relation: Relation, known: Candidates) -> Candidates:
     """The same of what is joined with that relation, of which perhaps some rows were looked up."""
-    return lambda var: _least([known(var), relation.found.get(var.name)])
+    return lambda var: _least([known(var), relation.looked_up_terms.get(var.name)])
 
 
 def candidate_terms(op: Op, var: Var, context: Context) -> Terms | None:

@@ -11,10 +11,11 @@ from penstock.algebra.scope import mentioned
 from penstock.algebra.sparql_writer import SparqlWriter
 from penstock.compile import notes, sql
 from penstock.compile.context import Context
-from penstock.compile.operators import joins, query_family
+from penstock.compile.operators import query_family
 from penstock.compile.operators.compile_operator import compile_op, compiles
+from penstock.compile.operators.physical.join_algorithm import FEW
 from penstock.compile.operators.physical.semijoin_reduction import Candidates
-from penstock.compile.operators.physical.time_buckets import Size
+from penstock.compile.operators.physical.time_buckets import Cardinality
 from penstock.compile.relation import Relation
 from penstock.compile.sql import Select, Table
 from penstock.compile.views import packed_view
@@ -37,7 +38,7 @@ def compile_static_view(op: ops.StaticView, context: Context, known: Candidates)
     family = _of_members(op, context)
     if family is not None:
         return family
-    inside = context.made_steady()
+    inside = context.as_static()
     expected = estimate(op.pattern, streaming.statistics)
     wanted = ViewRequest(
         _asked(unordered(op.pattern), inside),
@@ -47,15 +48,15 @@ def compile_static_view(op: ops.StaticView, context: Context, known: Candidates)
         _sparql(op.pattern) if context.is_whole_default() else None,
         lambda: compile_op(op.pattern, inside).plain(),
     )
-    part = streaming.settled(wanted)
+    part = streaming.static_view(wanted)
     if part is None:
         return query_family.attached(wanted.compile(), context)
     relation, rows = _sought(part, op, known, context) if part.rows >= _MANY else (part.relation, part.rows)
-    context.plan.kept[op], context.plan.left[op] = rows, rows / expected.rows
-    size = Size(lambda: Estimate(float(rows), expected.distinct), None)
-    relation = replace(relation, size=size, kept=rows)
+    context.plan.view_rows[op], context.plan.selectivity[op] = rows, rows / expected.rows
+    size = Cardinality(lambda: Estimate(float(rows), expected.distinct), None)
+    relation = replace(relation, cardinality=size, view_rows=rows)
     mine = query_family.attached(relation, context)
-    return relation if mine is relation else replace(mine, kept=None)
+    return relation if mine is relation else replace(mine, view_rows=None)
 
 
 def _sought(part: MaterialisedView, op: ops.StaticView, known: Candidates, context: Context) -> tuple[Relation, int]:
@@ -66,12 +67,12 @@ def _sought(part: MaterialisedView, op: ops.StaticView, known: Candidates, conte
     if packed is None:
         return part.relation, part.rows
     table = packed.with_terms(wanted)
-    if table.num_rows > min(part.rows * _SHARE, joins.FEW):
+    if table.num_rows > min(part.rows * _SHARE, FEW):
         return part.relation, part.rows
     notes.note(f"{table.num_rows:,} of {part.rows:,} rows looked up by {' '.join(f'?{key}' for key in wanted)}")
-    rows = Select(map(sql.name, part.relation.vars), Table(context.plan.sent(table)))
+    rows = Select(map(sql.name, part.relation.vars), Table(context.plan.publish_table(table)))
     found = packed_view.distinct_terms(table, [key.name for key in keys])
-    return replace(part.relation, sql=rows, found=found), table.num_rows
+    return replace(part.relation, sql=rows, looked_up_terms=found), table.num_rows
 
 
 def _of_members(op: ops.StaticView, context: Context) -> Relation | None:
@@ -79,8 +80,8 @@ def _of_members(op: ops.StaticView, context: Context) -> Relation | None:
     streaming, whose = context.plan.streaming, context.plan.members
     if streaming is None or whose is None or not any(var.parameter for var in mentioned(op.pattern)):
         return None
-    inside = context.made_steady()
-    found = streaming.of_members(
+    inside = context.as_static()
+    found = streaming.family_view(
         _asked(op.pattern, inside),
         predicates(op.pattern),
         whose,
@@ -89,8 +90,8 @@ def _of_members(op: ops.StaticView, context: Context) -> Relation | None:
     if found is None:
         return None
     relation, rows = found
-    context.plan.kept[op] = rows
-    return replace(relation, kept=rows)
+    context.plan.view_rows[op] = rows
+    return replace(relation, view_rows=rows)
 
 
 def _asked(pattern: Op, context: Context) -> tuple[object, ...]:

@@ -25,7 +25,7 @@ _GAIN = 2.0  # how many times as cheap the buckets have to be: estimates are not
 
 
 @dataclass(frozen=True, slots=True)
-class Size:
+class Cardinality:
     """About how many rows, asked for only where it decides something, and how long one holds (None: without end)."""
 
     estimate: Callable[[], Estimate]
@@ -60,13 +60,13 @@ class Buckets:
 
 def choose(left: Relation, right: Relation, span: Span | None) -> Buckets | None:
     """The buckets for a join of the two at the instants of the span, where they pay."""
-    if span is None or not (left.timed and right.timed and left.size and right.size):
+    if span is None or not (left.timed and right.timed and left.cardinality and right.cardinality):
         return None
-    width = best_width(left.size, right.size, span.through - span.after)
+    width = best_width(left.cardinality, right.cardinality, span.through - span.after)
     return None if width is None else Buckets(width, span)
 
 
-def best_width(left: Size, right: Size, time: int) -> int | None:
+def best_width(left: Cardinality, right: Cardinality, time: int) -> int | None:
     """The width that costs least, None if a join without buckets is hardly dearer.
 
     A row has 1 + lasts/width copies, and a pair of copies is in the same bucket width/time of the time. Rows may begin
@@ -78,39 +78,39 @@ def best_width(left: Size, right: Size, time: int) -> int | None:
     time += max(left.lasts, right.lasts)
     rows, pairs = one.rows + other.rows, rows_joined(one, other)
     lasting = one.rows * left.lasts + other.rows * right.lasts
-    width = cheapest(left.lasts * right.lasts, lasting, pairs / time)
+    width = cheapest_width(left.lasts * right.lasts, lasting, pairs / time)
     met = pairs * (width + left.lasts) * (width + right.lasts) / width / time
     plain, cut = _JOB + _COPY * rows + pairs, _JOB + _COPY * (rows + lasting / width) + met
     return round(width) if plain > _GAIN * cut else None
 
 
-def cheapest(both: int, lasting: float, pairs: float) -> float:
+def cheapest_width(both: int, lasting: float, pairs: float) -> float:
     """The width where copies and pairs together cost least: there the derivative by it is 0. `both` is the product of
     how long a row of either side lasts, `lasting` how long all rows do, `pairs` how many meet in a unit of time."""
     return max(1.0, sqrt(both + _COPY * lasting / pairs))
 
 
-def both(left: Size | None, right: Size | None, span: Span | None) -> Size | None:
+def join_cardinality(left: Cardinality | None, right: Cardinality | None, span: Span | None) -> Cardinality | None:
     """The size of a join: of the pairs, those that hold at the same time."""
     if left is None or right is None:
         return None
-    lasting = [size.lasts for size in (left, right) if size.lasts is not None]
+    lasting = [side.lasts for side in (left, right) if side.lasts is not None]
     time = None if span is None else span.through - span.after + max(lasting, default=0)
     share = min(1.0, sum(lasting) / time) if time and len(lasting) == 2 else 1.0
-    return part(left, right, share, min(lasting, default=None))
+    return partial_join_cardinality(left, right, share, min(lasting, default=None))
 
 
-def part(left: Size, right: Size, share: float, lasts: int | None) -> Size:
+def partial_join_cardinality(left: Cardinality, right: Cardinality, share: float, lasts: int | None) -> Cardinality:
     """The size of a join that has that share of the pairs."""
 
     def estimate() -> Estimate:
         found = joined(left.estimate(), right.estimate())
         return Estimate(found.rows * share, found.distinct)
 
-    return Size(cache(estimate), lasts)
+    return Cardinality(cache(estimate), lasts)
 
 
-def either(left: Size | None, right: Size | None) -> Size | None:
+def union_cardinality(left: Cardinality | None, right: Cardinality | None) -> Cardinality | None:
     """The size of a union."""
     if left is None or right is None:
         return None
@@ -121,4 +121,4 @@ def either(left: Size | None, right: Size | None) -> Size | None:
         vars = one.distinct.keys() & other.distinct.keys()
         return Estimate(one.rows + other.rows, {v: max(one.distinct[v], other.distinct[v]) for v in vars})
 
-    return Size(cache(estimate), lasts)
+    return Cardinality(cache(estimate), lasts)
