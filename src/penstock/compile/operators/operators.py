@@ -1,5 +1,8 @@
-"""Operators of the algebra as relations: one short function each. Those of patterns, paths, events, OPTIONAL and
-materialised views are in their own files, which register them when they are imported."""
+"""Relation-to-relation operators: one short function for each operator of the algebra.
+
+Basic graph patterns, paths, complex events, OPTIONAL and static views are in their own modules, which register their
+operators when they are imported.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,7 @@ from penstock.model import term_encoding
 
 __all__ = ["compile_op", "identified"]
 
-OTHERS = (complex_events, static_view, optional, paths, bgp)  # the files that register further operators
+OTHERS = (complex_events, static_view, optional, paths, bgp)  # modules that register further operators
 
 
 @compiles(ops.Table)
@@ -50,11 +53,11 @@ def _table(op: ops.Table, context: Context, known: Candidates) -> Relation:
 
 @compiles(ops.Join)
 def _join(op: ops.Join, context: Context, known: Candidates) -> Relation:
-    """What is looked up on one side says what can be of use on the other, so parts that were answered come first."""
+    """Compile a static view first: the terms of the rows that it looks up reduce the other side."""
     first, second = (op.right, op.left) if isinstance(op.right, ops.StaticView) else (op.left, op.right)
     one = compile_op(first, context, from_sibling(second, context, known))
     other = compile_op(second, context, narrowed_by(one, from_sibling(first, context, known)))
-    left, right = joins.together(*((other, one) if first is op.right else (one, other)), context)
+    left, right = joins.align_for_join(*((other, one) if first is op.right else (one, other)), context)
     hint = choose_join_algorithm(left, right, context.has_many_elements)
     joined = joins.join(left, right, hint, context.span)
     return replace(joined, looked_up_terms={**left.looked_up_terms, **right.looked_up_terms})
@@ -81,12 +84,14 @@ def _minus(op: ops.Minus, context: Context, known: Candidates) -> Relation:
 
 @compiles(ops.Filter)
 def _filter(op: ops.Filter, context: Context, known: Candidates) -> Relation:
-    below = replace(context, joined_by_filter=context.joined_by_filter or any(map(_equates, conjuncts(op.condition))))
+    below = replace(
+        context, joined_by_filter=context.joined_by_filter or any(map(_is_equality, conjuncts(op.condition)))
+    )
     relation = with_outer(compile_op(op.pattern, below), (op.condition,), context)
     return exists.filtered(with_row(relation, (op.condition,), context), op.condition, context)
 
 
-def _equates(part: Expr) -> bool:
+def _is_equality(part: Expr) -> bool:
     return isinstance(part, Call) and part.name in ("=", "SAMETERM") and all(map(references, part.args))
 
 
@@ -100,11 +105,11 @@ def _extend(op: ops.Extend, context: Context, known: Candidates) -> Relation:
     items = [*map(sql.name, marked.vars), bound, *map(sql.name, marked.hidden)]
     certain = marked.certain | ({var} if _surely_bound(op.expression, relation) else set())
     result = replace(marked, sql=select(items, marked.sql), vars=(*marked.vars, var), certain=certain)
-    return context.bind_keys(result) if var == op.var.name else _agreeing(result, var, op.var.name)
+    return context.bind_keys(result) if var == op.var.name else _equal_bindings(result, var, op.var.name)
 
 
-def _agreeing(relation: Relation, again: str, var: str) -> Relation:
-    """The rows in which a variable that is bound twice (a key, which the outer solution binds) has one value."""
+def _equal_bindings(relation: Relation, again: str, var: str) -> Relation:
+    """Return the rows in which a variable that is bound twice (by the pattern and by a key) has one value."""
     kept = relation.where(sql.name(again).is_null() | sql.name(again).eq(sql.name(var)))
     vars = tuple(v for v in relation.vars if v != again)
     return replace(kept, sql=select(map(sql.name, vars + relation.hidden), kept.sql), vars=vars)
@@ -137,7 +142,7 @@ def _graph_names(key: str, context: Context) -> Query:
 
 @compiles(ops.InWindow)
 def _in_window(op: ops.InWindow, context: Context, known: Candidates) -> Relation:
-    """With a variable: each named window in turn."""
+    """Return the pattern's rows in a window; with a variable, in each named window."""
     if not isinstance(op.name, Var):
         return compile_op(op.pattern, context.in_window(term_encoding.encode(op.name)), known)
     streaming = context.plan.streaming
@@ -158,7 +163,7 @@ def _overridden(op: ops.WindowOverride, context: Context, known: Candidates) -> 
 
 
 def _name_graph(relation: Relation, key: str, var: str) -> Relation:
-    """The key becomes the variable; where the pattern binds that too, both have to agree."""
+    """Turn the key into the variable; where the pattern binds the variable too, both must be equal."""
     vars = tuple(v for v in relation.vars if v not in (key, var))
     items = [*map(sql.name, vars), sql.alias(sql.name(key), var), *map(sql.name, relation.hidden)]
     if var in relation.vars:
@@ -172,15 +177,15 @@ def _project(op: ops.Project, context: Context, known: Candidates) -> Relation:
     vars = tuple(v.name for v in op.vars if not v.parameter)
     inside = compile_op(op.pattern, context, projected(op.vars, known))
     relation = context.expand(inside, frozenset(filter(is_key, vars)))
-    vars += tuple(sorted(relation.keys - set(vars))) + tuple(filter(_kept_time(op, context), relation.vars))
+    vars += tuple(sorted(relation.keys - set(vars))) + tuple(filter(_time_columns(op, context), relation.vars))
     items: list[sql.Expr] = [sql.name(v) if v in relation.vars else sql.alias(sql.NULL, v) for v in vars]
     source = select([*items, *map(sql.name, relation.hidden)], relation.sql)
     found = {name: terms for name, terms in relation.looked_up_terms.items() if name in vars}
     return replace(relation, sql=source, vars=vars, certain=relation.certain & set(vars), looked_up_terms=found)
 
 
-def _kept_time(op: ops.Project, context: Context) -> Callable[[str], bool]:
-    """Bounds are kept, and stamps of what is projected, unless nothing above asks for them."""
+def _time_columns(op: ops.Project, context: Context) -> Callable[[str], bool]:
+    """Return the time columns that a projection keeps: validity, and timestamps of the projected variables."""
     streaming = context.plan.streaming
     asked = streaming is not None and timestamps.calls(op.pattern) < streaming.calls
     wanted = {v.name for v in op.vars} if asked else set()
@@ -202,7 +207,7 @@ def _reduced(op: ops.Reduced, context: Context, known: Candidates) -> Relation:
 
 @compiles(ops.OrderBy)
 def _order_by(op: ops.OrderBy, context: Context, known: Candidates) -> Relation:
-    """Sort keys become hidden columns; the sort itself happens where the order is used, under LIMIT or at the end."""
+    """Add sort keys as hidden columns; the sort itself happens where the order is used, under LIMIT or at the end."""
     exprs = tuple(c.expression for c in op.conditions)
     relation = with_outer(compile_op(op.pattern, context), exprs, context)
     relation = with_row(relation, exprs, context)

@@ -1,8 +1,8 @@
-"""Query forms with time: the answers at all instants of a span in one SELECT.
+"""Relation-to-stream by query form: the answers at all instants of a span in one SELECT.
 
-Every SELECT has a column `time`, those of the form, and with ORDER BY `.order`, a row's place. Of a family of queries,
-`.km` comes after the time: the number of the one whose answer it is. What is not reported whole at every instant but as
-it comes and goes is reported from its `spells`.
+RSTREAM has the whole answer at every instant. ISTREAM, DSTREAM and intervals come from `deltas` or `validity`. Every
+SELECT has a column `time`, the columns of the form, and with ORDER BY `.order`, a row's position. Of a family of
+queries, `.km` follows the time: the number of the query.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from penstock.compile.operators import joins, query_forms
 from penstock.compile.operators.operators import compile_op, identified
 from penstock.compile.relation import ENDS, FROM, INSTANT, MEMBER, STARTS, TO, Relation, empty, nothing, select
 from penstock.compile.reports import deltas
-from penstock.compile.reports.validity import SINCE, occupied, validity_intervals
+from penstock.compile.reports.validity import SINCE, at_non_empty_instants, validity_intervals
 from penstock.compile.sql import Expr, Over, Query, Select
 from penstock.compile.windows.evaluation_instants import PeriodicInstants, within
 from penstock.optimise import walk
@@ -29,15 +29,17 @@ ORDER, TIME = ".order", "time"
 
 
 def _answer_keys(context: Context) -> list[str]:
-    """The keys that say which answer a row is in: the instant, and the query if there are several."""
+    """Return the keys that identify an answer: the instant, and the number of the query in a family."""
     return [key for universe in context.universes for key in universe.keys]
 
 
 def _member_key(context: Context) -> list[str]:
+    """Return the key column of a family's members, if the plan is that of a family."""
     return [key for key in _answer_keys(context) if key == MEMBER]
 
 
 def answers(query: ops.Query, context: Context) -> Query:
+    """Return the RSTREAM: all solutions at every instant of the span."""
     match query.form:
         case ops.Select():
             columns, rows = _select(query, context)
@@ -52,7 +54,7 @@ def answers(query: ops.Query, context: Context) -> Query:
 
 
 def delta_rows(query: ops.Query, emit: str, context: Context) -> Query:
-    """What comes, or goes, in the span: see `net.py`."""
+    """Return the ISTREAM or DSTREAM of a SELECT from deltas: see `deltas.py`."""
     streaming = context.plan.streaming
     assert streaming is not None
     assert isinstance(streaming.timeline, PeriodicInstants)
@@ -62,7 +64,7 @@ def delta_rows(query: ops.Query, emit: str, context: Context) -> Query:
 
 
 def _selected(query: ops.Query, context: Context) -> tuple[Relation, list[str]]:
-    """The solutions, with all columns that are asked for."""
+    """Return the solutions with all projected variables as columns."""
     relation, columns = compile_op(query.pattern, context), [v.name for v in query.variables]
     missing = [n for n in columns if n not in relation.vars]
     padded = [*map(sql.name, relation.vars), *(sql.alias(sql.NULL, n) for n in missing)]
@@ -70,7 +72,10 @@ def _selected(query: ops.Query, context: Context) -> tuple[Relation, list[str]]:
 
 
 def intervals(query: ops.Query, before: str | None, context: Context) -> tuple[list[str], Query]:
-    """The columns of the form, and the spells of its rows; `before` are those that were open when the span began."""
+    """Return the columns of the form, and the validity intervals of its rows.
+
+    `before` is a view of the intervals that were open when the span began.
+    """
     match query.form:
         case ops.Select():
             relation, columns = _selected(query, context)
@@ -88,13 +93,13 @@ def intervals(query: ops.Query, before: str | None, context: Context) -> tuple[l
 
 
 def _hides_variables(query: ops.Query) -> bool:
-    """Whether there are variables that are not asked for, so that many solutions may look alike."""
+    """Whether a variable is projected away, so that many solutions may be equal."""
     found = (var for op in walk.nodes(query.pattern) if isinstance(op, ops.Bgp) for var in visible(op))
     return any(not var.parameter and var not in query.variables for var in found)
 
 
 def events(query: ops.Query, context: Context) -> Query:
-    """The answers that the elements of the span complete: each when its last element ends, with when it began."""
+    """Return the answers that the elements of the span complete: each at its end, with its start."""
     streaming = context.plan.streaming
     assert streaming is not None
     span = streaming.timeline.span
@@ -116,19 +121,19 @@ def events(query: ops.Query, context: Context) -> Query:
 
 
 def _position(by: Sequence[Expr], relation: Relation) -> Expr:
-    """A row's place among those of the same answer."""
+    """Return a row's position within its answer."""
     return sql.alias(Over(sql.call("row_number"), by, relation.reorder()), ORDER)
 
 
 def _at_end(relation: Relation) -> list[Expr]:
-    """Where rows hold at some instants only: of these, when the row ends is one."""
+    """Return the condition that a row with an instant or interval holds at its end."""
     if INSTANT in relation.vars:
         return [sql.name(INSTANT).eq(sql.name(ENDS))]
     return [sql.name(FROM) <= sql.name(ENDS), sql.name(ENDS) < sql.name(TO)] if relation.timed else []
 
 
 def _constructed(form: ops.Construct, query: ops.Query, context: Context) -> Relation:
-    """The triples that solutions make, for as long as these hold."""
+    """Return the triples that solutions construct, with the times of the solutions."""
     relation = _with_template_inputs(form, compile_op(query.pattern, context).plain(), context)
     if not form.template:
         return empty(query_forms.TRIPLE)
@@ -139,15 +144,15 @@ def _constructed(form: ops.Construct, query: ops.Query, context: Context) -> Rel
 
 
 def _with_template_inputs(form: ops.Construct, relation: Relation, context: Context) -> Relation:
-    """The relation with what the template reads besides variables: constants of queries, and names for new nodes."""
+    """Return the relation with the template's constants of a family, and a row identifier for new blank nodes."""
     constants = frozenset(var.name for var in parameters_of(form))
     relation = context.expand(relation, constants) if constants else relation
     return identified(relation, context) if query_forms.makes_nodes(form, relation) else relation
 
 
 def _reported(columns: Sequence[str], rows: Query, context: Context) -> Query:
-    """The rows, at the instants that have answers."""
-    found = occupied(rows, context) if rows.holds_always else rows
+    """Return the rows at the instants that have answers."""
+    found = at_non_empty_instants(rows, context) if rows.holds_always else rows
     return Select([sql.alias(sql.name(INSTANT), TIME), *map(sql.name, columns)], found)
 
 
@@ -166,7 +171,7 @@ def _select(query: ops.Query, context: Context) -> tuple[list[str], Query]:
 
 
 def _construct(form: ops.Construct, query: ops.Query, context: Context) -> Query:
-    """As without time, instant by instant: what is no RDF is left out, and each triple is there once."""
+    """Return the distinct triples at each instant, without invalid RDF."""
     keys = _answer_keys(context)
     if not form.template:
         return empty((*query_forms.TRIPLE, *keys)).sql
@@ -177,13 +182,13 @@ def _construct(form: ops.Construct, query: ops.Query, context: Context) -> Query
 
 
 def _describe(form: ops.Describe, query: ops.Query, context: Context) -> Query:
-    """What the snapshot says of each resource, and of every blank node that this leads to."""
+    """Return the triples about each resource at its instants, and about every blank node that they lead to."""
     resources = _resources(form, query, context)
-    return query_forms.described(resources, lambda some: _about(some, context), (INSTANT,), context)
+    return query_forms.described(resources, lambda subjects: _about(subjects, context), (INSTANT,), context)
 
 
 def _about(resources: Query, context: Context) -> Query:
-    """The triples of the default graph whose subject is one of these, at the same instants."""
+    """Return the triples of the default graph with one of the subjects, at the same instants."""
     all_triples = compile_op(ops.Bgp((ops.TriplePattern(Var("s"), Var("p"), Var("o")),)), context)
     at = ("s", INSTANT)
     wanted = Relation(Select(map(sql.name, at), resources, distinct=True), at, frozenset(at))

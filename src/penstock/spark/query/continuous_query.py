@@ -56,7 +56,7 @@ from penstock.spark.views.common_subplans import CommonSubplans, shareable
 
 __all__ = ["BackgroundTables", "ChangeResult", "ContinuousQuery", "Evaluation", "SnapshotResult", "Span", "StreamFiles"]
 
-_KEPT = 40  # rows of a part that was answered before are as much work as one of a stream: they are only looked up
+_KEPT = 40  # rows of a static view cost as much as one row of a stream: they are only looked up
 
 
 class ContinuousQuery:
@@ -85,29 +85,30 @@ class ContinuousQuery:
         self._single_element = self._by_deltas and not self._merge and deltas.of_one_element(query)
         self._jobs = Jobs(background.session)
         self._members: ParameterTable | None = None
-        self._by_instant = self.emit != "events"  # whether a row is there at some instants, and not at others
+        self._by_instant = self.emit != "events"  # whether rows differ between instants
 
     def evaluate(self, evaluation: Evaluation) -> SnapshotResult | ChangeResult:
-        """The answers at the instants of the span, as rows that Spark has not computed yet."""
+        """Return the answers at the instants of the span, as rows that Spark has not computed yet."""
         self._set_members(evaluation.members)
         self._tune_jobs(_rows(evaluation.streams))
         return self._result(evaluation)
 
     def _tune_jobs(self, rows: int, made: float = 0.0) -> None:
-        """So many rows are read, and those of the members; and so many are made by joins."""
+        """Set partitions and code generation for the rows that are read, with those of the members, and joined."""
         own = 0 if self._members is None else len(self._members.numbers)
         self._jobs.tune_for(rows + own, self._joins or self._members is not None, made)
 
     def _set_members(self, members: ParameterTable | None) -> None:
-        """The table of those who are no longer asked for goes."""
+        """Replace the members of the family, and drop the table of the former ones."""
         if self._members is not None and members is not self._members:
             self._members.drop(self._jobs.session)
         self._members = members
 
     def _result(self, evaluation: Evaluation) -> SnapshotResult | ChangeResult:
+        """Return the result of the report that the query has."""
         streams, span = evaluation.streams, evaluation.span
         with self._planned(streams, span) as (query, context):
-            whom = None if self._members is None else self._members.numbers
+            members = None if self._members is None else self._members.numbers
             if self.emit == "events":
                 frame = self._jobs.rows(rstream.events(query, context))
                 return SnapshotResult(frame, [], lambda _: frame)
@@ -120,14 +121,13 @@ class ContinuousQuery:
             streaming = context.plan.streaming
             assert streaming is not None
             if isinstance(streaming.timeline, PeriodicInstants):
-                return SnapshotResult(
-                    frame, list(streaming.timeline), lambda some: self._non_empty(streams, some), whom
-                )
+                instants = list(streaming.timeline)
+                return SnapshotResult(frame, instants, lambda missing: self._non_empty(streams, missing), members)
             times = self._jobs.rows(context.universes[0].sql)
-            return SnapshotResult(frame, None, lambda _: times, whom)
+            return SnapshotResult(frame, None, lambda _: times, members)
 
     def _interval_result(self, query: ops.Query, evaluation: Evaluation, context: Context) -> ChangeResult:
-        """What the spells of the span say; only instants at which something is said have an answer."""
+        """Return the result with operator state; only instants with a change have an answer."""
         view, frame = None, read_open_intervals(self._jobs.session, evaluation.before, self._members)
         if frame is not None:
             view = context.plan.new_view()
@@ -139,21 +139,22 @@ class ContinuousQuery:
         return ChangeResult(found, columns, self.emit == "intervals")
 
     def _non_empty(self, streams: Mapping[str, StreamFiles], span: Span) -> DataFrame:
+        """Return the instants of the span at which some window holds an element."""
         found = [self._window_content(s, streams, span) for s in self._query.streams]
         return self._jobs.rows(_non_empty_instants(PeriodicInstants(self.schedule.steps, span), found))
 
     @property
     def history(self) -> tuple[Reordered, ...]:
-        """When and why joins got another order, the newest last."""
+        """The changes of the join order with their reasons, the newest last."""
         return tuple(self._adaptive.history)
 
     @property
     def carries(self) -> bool:
-        """Whether an evaluation has to know what the one before left open."""
+        """Whether an evaluation reads the operator state of the one before."""
         return self.emit not in ("rstream", "events") and not self._by_deltas
 
     def close(self) -> None:
-        """Let go of what is kept with Spark."""
+        """Release the views that this query has in Spark."""
         self._background.static_views.release(self)
         self._background.subplans.release(self)
         self._set_members(None)
@@ -162,8 +163,11 @@ class ContinuousQuery:
 
     @contextmanager
     def _planned(self, streams: Mapping[str, StreamFiles], span: Span) -> Iterator[tuple[ops.Query, Context]]:
-        """The optimised query and the context to compile it in. The views of the plan are there until the block ends:
-        in it the SQL text has to become a DataFrame. Its job runs later, when the result is collected."""
+        """Yield the optimised query and the context to compile it in.
+
+        The views of the plan exist until the block ends: inside it the SQL text has to become a DataFrame. Its job runs
+        later, when the result is collected.
+        """
         tables = self._background.tables(self._query.dataset)
         self._background.static_views.refresh()
         found = [self._window_content(s, streams, span) for s in self._query.streams]
@@ -196,9 +200,9 @@ class ContinuousQuery:
             at = Context(plan).with_universe(Universe((INSTANT,), _non_empty_instants(timeline, found)))
             yield query, self._with_members(at)
         finally:
-            # Spark resolved the views' names when the caller made its DataFrame, so they may go before the job runs.
+            # Spark resolved the views' names when the caller made its DataFrame: the job does not need them.
             self._jobs.drop(plan.views)
-            read = int(plan.background_rows) + sum(plan.view_rows.values()) // _KEPT  # as well: so far nothing was run
+            read = int(plan.background_rows) + sum(plan.view_rows.values()) // _KEPT  # no job has run so far
             self._tune_jobs(_rows(streams) + read, cost(query.pattern, statistics, ROWS_MADE, plan.selectivity))
 
     def _statistics(
@@ -212,7 +216,7 @@ class ContinuousQuery:
     def _window_statistics(
         self, source: ops.StreamWindow, content: WindowRelation, streams: Mapping[str, StreamFiles], span: Span
     ) -> WindowStatistics:
-        """What a window holds, looked at only where somebody asks."""
+        """Return the statistics of a window, which are computed when they are first read."""
         window, segments = source.window, streams[source.iri.value].segments
         counts = cache(partial(content_statistics, window, segments, span, content.counts))
         return WindowStatistics(source, content.predicates, counts, turnover(window, segments, span))
@@ -225,6 +229,7 @@ class ContinuousQuery:
     def _window_content(
         self, source: ops.StreamWindow, streams: Mapping[str, StreamFiles], span: Span
     ) -> WindowRelation:
+        """Return the content of a window in the span."""
         stream, window, read_span = streams[source.iri.value], source.window, self._read_span(span)
         times = deltas.delta_times(window, read_span) if self._single_element else None
         near = None if (reached := stream_to_relation.reach(window, read_span)) is None else (reached,)
@@ -250,38 +255,40 @@ class ContinuousQuery:
         )
 
     def _shared(self, query: ops.Query, streams: Mapping[str, StreamFiles], span: Span) -> CommonSubplans | None:
-        """Families are answered together already."""
-        sharing, alike = self._background.subplans, self._subplan_key(query)
+        """Return the sub-plans that this query shares with others; None for a family, which is one plan already."""
+        subplans, alike = self._background.subplans, self._subplan_key(query)
         alone = self._members is None
         parts = ((op, place, alike) for op, place in shareable(query.pattern)) if alone else ()
-        sharing.plan(self, frozenset((self._instants_key, *parts)))
+        subplans.plan(self, frozenset((self._instants_key, *parts)))
         rows = _rows(streams)
-        return CommonSubplans(sharing, alike, self._evaluation_key(streams, span), rows, compile_op) if alone else None
+        return CommonSubplans(subplans, alike, self._evaluation_key(streams, span), rows, compile_op) if alone else None
 
     @property
     def _instants_key(self) -> Hashable:
-        """What the instants depend on, where elements make them."""
+        """The identity of the instants that elements make."""
         return ChangeInstants, self._query.streams, self.schedule.steps
 
     def _subplan_key(self, query: ops.Query) -> Hashable:
-        """What two queries have to agree in, so that equal sub-plans have equal rows in equal columns."""
+        """Return the properties in which two queries must agree so that equal sub-plans have equal rows and columns."""
         asked, calls = timestamps.asked(query.pattern), timestamps.calls(query.pattern)
-        timed = is_timed(query) and query.pattern  # when rows occurred is asked here and there
+        timed = is_timed(query) and query.pattern  # occurrence times are columns then
         reported = "events" if self.emit == "events" else self._by_deltas
         stamped = tuple(sorted(asked.items())) if calls else ()
         return query.streams, query.dataset, query.base, self._merge, reported, self.schedule.steps, stamped, timed
 
     def _evaluation_key(self, streams: Mapping[str, StreamFiles], span: Span) -> Hashable:
-        """What decides about the rows of an evaluation."""
+        """Return the identity of an evaluation: all that decides about its rows."""
         return self._background.version, span, tuple((name, one.paths, one.rows) for name, one in streams.items())
 
     def _read_span(self, span: Span) -> Span:
-        """What leaves at the first instant is asked for where it counts against what comes then."""
+        """Return the span to read. Deltas also read elements that leave at the first instant, to offset those that
+        enter."""
         return Span(span.after - 1, span.through) if self._by_deltas else span
 
     def _timeline(
         self, found: list[WindowRelation], streams: Mapping[str, StreamFiles], span: Span, plan: Plan
     ) -> EvaluationInstants:
+        """Return the evaluation instants of the span."""
         if not self.schedule.at_changes:
             return PeriodicInstants(self.schedule.steps, span)
         bounds = self._visible_intervals(found)
@@ -296,7 +303,7 @@ class ContinuousQuery:
         return ChangeInstants(self._background.subplans.view(self._instants_key, now, numbered), span)
 
     def _visible_intervals(self, found: list[WindowRelation]) -> list[tuple[np.ndarray, np.ndarray]] | None:
-        """When elements come and leave, where all of them are here and no window has steps."""
+        """Return the entry and exit times of elements, if the driver has all elements and no window has steps."""
         bounds = [
             stream_to_relation.bounds(source.window, table.column("ts").to_numpy())
             for source, content in zip(self._query.streams, found, strict=True)
@@ -305,7 +312,7 @@ class ContinuousQuery:
         return bounds if len(bounds) == len(found) and not self.schedule.steps else None
 
     def _unwindowed(self, content: WindowRelation) -> WindowRelation:
-        """What is in no window: all there is, and mostly only its own time matters."""
+        """Return a stream without a window: all its elements, mostly without a visibility interval."""
         when = content.when if self._by_instant else ()
         if not self._merge:
             return replace(content, when=when)
@@ -316,8 +323,10 @@ class ContinuousQuery:
     def _window_relations(
         self, found: list[WindowRelation], query: ops.Query, timeline: EvaluationInstants, tables: Tables
     ) -> tuple[WindowRelation, ...]:
-        """The windows as patterns read them: equal triples merged if that is wanted, and the instant in place of an
-        interval where no element is seen twice."""
+        """Return the windows as patterns read them.
+
+        Duplicates are merged if the query says so. Where no element is seen twice, the instant replaces the interval.
+        """
         if self.emit == "events":
             return tuple(map(self._unwindowed, found))
         seen = [self._without_duplicates(c, s.merge, tables) for c, s in zip(found, query.streams, strict=True)]
@@ -329,11 +338,12 @@ class ContinuousQuery:
         return tuple(replace(c, sql=stream_to_relation.at_its_instant(c.sql, timeline), when=(INSTANT,)) for c in found)
 
     def _with_entailed(self, content: WindowRelation) -> WindowRelation:
-        """With what follows from its elements, before equal triples become one."""
+        """Return the content with its entailed triples, which is done before duplicates are merged."""
         entailed = self._background.entailed
         return content if entailed is None else replace(content, sql=entailed.triples(content.sql), closed=True)
 
     def _without_duplicates(self, content: WindowRelation, merge: bool, tables: Tables) -> WindowRelation:
+        """Return the content with equal triples merged, if the query or the window says so."""
         if not (self._merge or (merge and content.name is not None)):
             return content
         content = self._with_entailed(content)
@@ -352,11 +362,12 @@ class ContinuousQuery:
         if self._merge and self.emit != "events":
             tags = {c.tag: [d for d in default if d.tag == c.tag] for c in default}
             default = tuple(
-                stream_to_relation.as_one(some, timeline) if len(some) > 1 else some[0] for some in tags.values()
+                stream_to_relation.as_one(windows, timeline) if len(windows) > 1 else windows[0]
+                for windows in tags.values()
             )
         known, statistics = self._background.predicates(), self._background.statistics
         occurring = self.emit == "events" or is_timed(query)
-        outermost = None if self.emit == "events" else complex_events.outermost(query)
+        outer_projection = None if self.emit == "events" else complex_events.outer_projection(query)
         return Streaming(
             timeline,
             found,
@@ -370,7 +381,7 @@ class ContinuousQuery:
             occurring,
             self._background.entailed,
             longest_sequences(query.pattern) if occurring else {},
-            outermost,
+            outer_projection,
         )
 
 
@@ -379,22 +390,24 @@ def _rows(streams: Mapping[str, StreamFiles]) -> int:
 
 
 def _non_empty_instants(timeline: EvaluationInstants, found: list[WindowRelation]) -> Query:
-    """The instants at which some window holds something."""
+    """Return the instants at which some window holds an element."""
     return timeline.non_empty([c.sql for c in found if c.ends], [c.sql for c in found if not c.ends])
 
 
 def _emit(query: ops.Query, asked: str | None) -> str:
-    """What is reported. A stream has points of time: what derives one tells when triples become true."""
-    said = asked or query.emit or "rstream"
+    """Return the report of a query. A derived stream has points of time, so it reports insertions in place of
+    intervals."""
+    report = asked or query.emit or "rstream"
     derives = query.registration is not None and query.registration.output is not None
-    if said == "events" and not complex_events.complete(query):
+    if report == "events" and not complex_events.complete(query):
         return "istream"
-    return "istream" if said == "intervals" and derives else said
+    return "istream" if report == "intervals" and derives else report
 
 
 def _bounded(query: ops.Query, emit: str, retention: int | None) -> ops.Query:
-    """Of events, only those that are young enough for some answer: then the streams are windows like any others.
-    Patterns that have no bound have the retention, and what is not complete with its last element has that as window.
+    """Return a query of events with windows that hold the elements which are young enough for some answer.
+
+    Patterns without a bound have the retention, and so have patterns that are not complete with their last element.
     """
     found = kept_for(query).values() if emit == "events" else (None,)
     kept = [bound for own in found if (bound := retention if own is None else own) is not None]
@@ -405,7 +418,7 @@ def _bounded(query: ops.Query, emit: str, retention: int | None) -> ops.Query:
 
 
 def _joins(query: ops.Query) -> bool:
-    """Whether rows meet other rows at all: not in a query of one pattern on windows of time."""
+    """Whether the query joins rows at all; a query of one pattern on time windows does not."""
     found = list(walk.nodes(query.pattern))
     sources = [pattern for op in found if isinstance(op, ops.Bgp) for pattern in op.patterns]
     other = any(isinstance(op, ops.Path | ops.Table) or any(map(exists_in, expressions_of(op))) for op in found)

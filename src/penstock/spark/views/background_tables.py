@@ -1,4 +1,4 @@
-"""Background knowledge as tables that Spark can read, whatever store it is in."""
+"""Background tables: the triples of any store as tables that Spark reads."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ from penstock.spark.views.common_subplans import SubplanCache
 from penstock.spark.views.static_views import StaticViewCache
 from penstock.spark.views.stream_scans import StreamScans
 
-_STREAMS = 16  # whose counts are kept
+_STREAMS = 16  # streams with cached estimates
 
 
 class BackgroundTables:
-    """The store's triples in Spark: its own where it is one, else a copy, made anew when the store has changed."""
+    """The store's triples in Spark: the tables of a Spark store, else a copy, which is renewed when the store
+    changes."""
 
     def __init__(self, session: SparkSession, store: Store) -> None:
         self.session = session
@@ -40,25 +41,26 @@ class BackgroundTables:
 
     @property
     def version(self) -> int:
+        """The version of the store, which each change increments."""
         return self._store.version
 
     @cached_property
     def static_views(self) -> StaticViewCache:
-        """What is answered once for all queries."""
+        """The cache of static views, shared by all queries."""
         return StaticViewCache(self)
 
     @cached_property
     def scans(self) -> StreamScans:
-        """The streams, as all queries read them."""
+        """The streams as views, shared by all queries."""
         return StreamScans(self.session)
 
     @cached_property
     def subplans(self) -> SubplanCache:
-        """What queries have in common."""
+        """The cache of sub-plans that several queries have."""
         return SubplanCache(Jobs(self.session))
 
     def touched(self, since: int) -> frozenset[str] | None:
-        """The IRIs of predicates whose triples are others than at that version; None: any may be."""
+        """Return the IRIs of the predicates that have changed since that version; None if any may have."""
         triples = self.triples
         if isinstance(triples, EntailedTriples) or getattr(self._store, "ontology", None) is not None:
             return None
@@ -77,7 +79,7 @@ class BackgroundTables:
         return isinstance(self._store, SparkStore)
 
     def answer(self, query: Query, text: str) -> Answer:
-        """The store's own answer."""
+        """Return the store's own answer to a query."""
         return self._store.answer(query, text)
 
     @property
@@ -85,14 +87,14 @@ class BackgroundTables:
         return self.triples.statistics
 
     def predicates(self) -> frozenset[str] | None:
-        """The encoded predicates that occur in any graph; None if there are too many to know."""
+        """Return the encoded predicates that occur in any graph; None if they are too many to list."""
         counts = self.statistics.predicates
         known = None if len(counts) >= MOST_PREDICATES else frozenset(f"<{p}>" for p in counts)
         return known if self.entailed is None else self.entailed.predicates(known)
 
     @property
     def entailed(self) -> EntailmentRewriter | None:
-        """What follows from triples by the ontology as it is now; None: nothing."""
+        """The entailment by the current ontology; None without one."""
         ontology = getattr(self._store, "ontology", None)
         if ontology is None:
             return None
@@ -103,7 +105,7 @@ class BackgroundTables:
         return self._entailed if ontology.active else None
 
     def stream_predicates(self, stream: StreamFiles) -> frozenset[str] | None:
-        """The predicates of a stream, looked for once where they are not known."""
+        """Return the predicates of a stream; a scan finds them once if they are not known."""
         if stream.predicates is not None:
             return stream.predicates
         if stream.paths not in self._stream_predicates:
@@ -111,7 +113,7 @@ class BackgroundTables:
         return self._stream_predicates[stream.paths]
 
     def counts(self, stream: StreamFiles) -> PredicateCounts:
-        """About how often its predicates and terms occur, looked for once."""
+        """Estimate the frequency of a stream's predicates and terms, from a sample that is read once."""
         if stream.paths not in self._counted:
             if len(self._counted) == _STREAMS:
                 self._counted.clear()
@@ -120,7 +122,7 @@ class BackgroundTables:
 
     @property
     def triples(self) -> Triples | EntailedTriples:
-        """The tables themselves."""
+        """The tables that queries read, copied from the store if it has changed."""
         if isinstance(self._store, SparkStore):
             return self._store.triples
         if self._copy is None or self._copied != self._store.version:

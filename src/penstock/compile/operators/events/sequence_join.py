@@ -1,8 +1,8 @@
-"""Sequences that last no longer than something: both sides meet in buckets of time.
+"""SEQ with a bounded duration: a join in time buckets.
 
-What follows a row starts after that row ends, and early enough for both together not to be too long. So a row of the
-left side goes into every bucket in which a partner may start, and one of the right side into that of its own start:
-they meet once at most.
+A row of the right side starts after the left row ends, and early enough for both together to fit into the bound. So a
+left row is copied into every bucket in which a partner may start, and a right row is in the bucket of its own start: a
+pair meets at most once.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from penstock.optimise.cost import rows_joined
 
 
 def join(left: Relation, right: Relation, within: int, span: Span) -> Relation:
-    """The left side before the right one, from the first start to the last end no longer than `within`.
+    """Return the rows of SEQ whose first start and last end are at most `within` apart.
 
-    Both have times: what has none, a row of the background, is before nothing.
+    Both sides have occurrence times; a row of the background precedes nothing.
     """
     time = span.through - span.after + within
     hint: Hint | None = None
-    width, cardinality = max(1, within), None  # where little is known, a row has two copies at most
+    width, cardinality = max(1, within), None  # without estimates, a row has at most two copies
     if left.cardinality is not None and right.cardinality is not None:
         one, other = left.cardinality.estimate(), right.cardinality.estimate()
         width = round(cheapest_width(0, one.rows * within, rows_joined(one, other) / time))
-        near = within / time  # of the pairs, half of which are in order
+        near = within / time  # share of the pairs; half of these are in order
         hint = SHUFFLED_HASH_JOIN
         cardinality = partial_join_cardinality(left.cardinality, right.cardinality, near / 2, None)
     notes.note(f"within {notes.about(within)}: in buckets of {notes.about(width)}")
@@ -45,7 +45,8 @@ def join(left: Relation, right: Relation, within: int, span: Span) -> Relation:
 
 
 def _reaching(relation: Relation, within: int, width: int) -> Relation:
-    """A copy for every bucket in which a partner may start; none of what is too long already."""
+    """Return a copy of each row for every bucket in which a partner may start, without rows that are too long
+    already."""
     starts, ends = sql.name(STARTS), sql.name(ENDS)
     first, last = _bucket(ends + sql.long(1), width), _bucket(starts + sql.long(within), width)
     copies = sql.alias(sql.call("explode", sql.call("sequence", first, last)), BUCKET)

@@ -1,4 +1,8 @@
-"""Parts that read the background alone: compiled and answered when they are first met, and read from then on."""
+"""Static views: patterns that read the background alone, materialised once and read at each evaluation.
+
+A view is read whole, or by look-up: if the terms that the other side of the join has are known and few, the driver
+finds the rows with these terms, and only those are sent to Spark.
+"""
 
 from __future__ import annotations
 
@@ -26,32 +30,33 @@ from penstock.optimise.walk import nodes
 
 __all__ = ["compile_static_view"]
 
-_MANY = 5_000  # rows of a part: those of fewer need not be looked up
-_SHARE = 0.5  # of its rows: where more are asked for, it is read as it is
+_MANY = 5_000  # rows of a view: a smaller one is read whole
+_SHARE = 0.5  # of its rows: with a larger share it is read whole
 
 
 @compiles(ops.StaticView)
 def compile_static_view(op: ops.StaticView, context: Context, known: Candidates) -> Relation:
+    """Return the rows of a static view; the pattern itself where materialising it does not pay."""
     streaming = context.plan.streaming
     if streaming is None:
         return compile_op(op.pattern, context)
-    family = _of_members(op, context)
+    family = _family_view(op, context)
     if family is not None:
         return family
     inside = context.as_static()
     expected = estimate(op.pattern, streaming.statistics)
     wanted = ViewRequest(
-        _asked(unordered(op.pattern), inside),
+        _identity(unordered(op.pattern), inside),
         predicates(op.pattern),
         tuple(var.name for var in op.keys),
         expected.rows,
         _sparql(op.pattern) if context.is_whole_default() else None,
         lambda: compile_op(op.pattern, inside).plain(),
     )
-    part = streaming.static_view(wanted)
-    if part is None:
+    view = streaming.static_view(wanted)
+    if view is None:
         return query_family.attached(wanted.compile(), context)
-    relation, rows = _sought(part, op, known, context) if part.rows >= _MANY else (part.relation, part.rows)
+    relation, rows = _look_up(view, op, known, context) if view.rows >= _MANY else (view.relation, view.rows)
     context.plan.view_rows[op], context.plan.selectivity[op] = rows, rows / expected.rows
     size = Cardinality(lambda: Estimate(float(rows), expected.distinct), None)
     relation = replace(relation, cardinality=size, view_rows=rows)
@@ -59,30 +64,33 @@ def compile_static_view(op: ops.StaticView, context: Context, known: Candidates)
     return relation if mine is relation else replace(mine, view_rows=None)
 
 
-def _sought(part: MaterialisedView, op: ops.StaticView, known: Candidates, context: Context) -> tuple[Relation, int]:
-    """The rows of the part that may have a partner beside it, if these are few, and it is known beforehand which."""
-    keys = [key for key in op.keys if key.name in part.relation.certain and context.plan.members is None]
+def _look_up(view: MaterialisedView, op: ops.StaticView, known: Candidates, context: Context) -> tuple[Relation, int]:
+    """Look up the rows of the view that can have a join partner, if they are few and their terms are known.
+
+    Returns the relation and its number of rows; otherwise those of the whole view.
+    """
+    keys = [key for key in op.keys if key.name in view.relation.certain and context.plan.members is None]
     wanted = {key.name: terms for key in keys if (terms := known(key)) is not None}
-    packed = part.packed() if wanted else None
+    packed = view.packed() if wanted else None
     if packed is None:
-        return part.relation, part.rows
+        return view.relation, view.rows
     table = packed.with_terms(wanted)
-    if table.num_rows > min(part.rows * _SHARE, FEW):
-        return part.relation, part.rows
-    notes.note(f"{table.num_rows:,} of {part.rows:,} rows looked up by {' '.join(f'?{key}' for key in wanted)}")
-    rows = Select(map(sql.name, part.relation.vars), Table(context.plan.publish_table(table)))
+    if table.num_rows > min(view.rows * _SHARE, FEW):
+        return view.relation, view.rows
+    notes.note(f"{table.num_rows:,} of {view.rows:,} rows looked up by {' '.join(f'?{key}' for key in wanted)}")
+    rows = Select(map(sql.name, view.relation.vars), Table(context.plan.publish_table(table)))
     found = packed_view.distinct_terms(table, [key.name for key in keys])
-    return replace(part.relation, sql=rows, looked_up_terms=found), table.num_rows
+    return replace(view.relation, sql=rows, looked_up_terms=found), table.num_rows
 
 
-def _of_members(op: ops.StaticView, context: Context) -> Relation | None:
-    """The rows that a family's members have there; None: it does not ask for their constants, or they are too many."""
+def _family_view(op: ops.StaticView, context: Context) -> Relation | None:
+    """Return the rows of a family's members; None if the pattern has no parameters, or the rows are too many."""
     streaming, whose = context.plan.streaming, context.plan.members
     if streaming is None or whose is None or not any(var.parameter for var in mentioned(op.pattern)):
         return None
     inside = context.as_static()
     found = streaming.family_view(
-        _asked(op.pattern, inside),
+        _identity(op.pattern, inside),
         predicates(op.pattern),
         whose,
         lambda members: compile_op(op.pattern, inside.with_universe(members)).plain(),
@@ -94,15 +102,17 @@ def _of_members(op: ops.StaticView, context: Context) -> Relation | None:
     return replace(relation, view_rows=rows)
 
 
-def _asked(pattern: Op, context: Context) -> tuple[object, ...]:
-    """All that the rows depend on, but the background itself."""
+def _identity(pattern: Op, context: Context) -> tuple[object, ...]:
+    """Return the identity of the rows: all that they depend on, except the background itself."""
     plan = context.plan
     return pattern, context.graph, context.tag, plan.dataset, plan.base, tuple(sorted(plan.tables.graphs))
 
 
 def _sparql(pattern: Op) -> str | None:
-    """The pattern as a query that any store understands: nothing but triples, and which of their variables are wanted.
-    Names are numbers, since not every variable here has one that SPARQL can say."""
+    """Return the pattern as a SPARQL query of triples alone, which any store can evaluate; None if it has more.
+
+    Variables are numbered, since not every internal variable has a name that SPARQL allows.
+    """
     inner, vars = (pattern.pattern, pattern.vars) if isinstance(pattern, Project) else (pattern, None)
     if not is_join(inner):
         return None
