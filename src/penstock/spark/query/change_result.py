@@ -1,4 +1,4 @@
-"""What an evaluation gives that tells of spells: those to report, and those that are open when the span ends."""
+"""The result of ISTREAM, DSTREAM or interval output: the rows to report, and the intervals that stay open."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _FEW = 50_000
 
 
 class ChangeResult:
-    """`spells` has the columns of the query (of a family's first of all `.km`), and those of `spells.emitted`.
+    """The validity intervals of a span: the columns of the query (of a family first `.km`) and of `reported_intervals`.
 
-    Mostly all rows come into this process, in one job, and the open ones are found here. Who asks for these first wants
-    the others to stay with Spark.
+    Mostly one job collects all rows into the driver, which then filters the open ones. A caller that asks for the open
+    ones first leaves the others in Spark.
     """
 
     def __init__(self, intervals: DataFrame, columns: Sequence[str], with_start: bool) -> None:
@@ -33,18 +33,21 @@ class ChangeResult:
 
     @property
     def frame(self) -> DataFrame:
-        """The rows to report, each with its instant in the first column; intervals also with their beginning."""
+        """The rows to report, each with its instant in the first column; intervals also with their start."""
         reported = self._intervals.where(_column(REPORTED)).select(*map(_column, self._reported))
         return reported.toDF("time", *self._reported[1:])
 
     def collect(self) -> pa.Table:
-        """Run the Spark job: the same, with a further column `.row` that is true. An instant at which nothing is reported
-        has no answer."""
+        """Run the Spark job: the rows to report, with a further column `.row` that is true.
+
+        An instant without a change has no answer.
+        """
         reported = self._fetched.filter(self._fetched.column(REPORTED)).select(self._reported)
         return marked(reported.rename_columns(["time", *self._reported[1:]]))
 
     def write_open(self, path: str) -> int:
-        """Keep the open spells: as one file where they are here or few, else by Spark, in parallel."""
+        """Store the open intervals and return their number: one file if they are collected or few, else many in
+        parallel."""
         if "_fetched" in vars(self):
             return _written(self._fetched.filter(pc.is_null(self._fetched.column(UNTIL))).select(self._open), path)
         self._intervals = self._intervals.localCheckpoint()

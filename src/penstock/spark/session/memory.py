@@ -12,13 +12,14 @@ _CONTAINER_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/mem
 
 
 def memory() -> int | None:
-    """Bytes of memory that this process may use: the machine's, or the container's where that is less."""
+    """Return the bytes of memory that this process may use: the machine's, or the container's if that is less."""
     known = [size for size in (_physical(), *map(_limit, _CONTAINER_LIMITS)) if size is not None]
     return min(known, default=None)
 
 
 def heap_gib() -> int:
-    """Half of the memory for the JVM's heap, the rest for Python and Arrow; never more than small jobs can use."""
+    """Return half of the memory for the JVM's heap, at most as much as small jobs can use; the rest is for Python
+    and Arrow."""
     size = memory()
     return 1 if size is None else max(1, min(8, size // (2 * GIB)))
 

@@ -1,4 +1,4 @@
-"""Which predicates a stream has, where no manifest says so: Parquet that was not written by the log."""
+"""A scan for the predicates of a stream without a manifest: Parquet files that the log did not write."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pyspark.sql import SparkSession
 from penstock.io.splits import parquet_file
 from penstock.spark.store.triples import MOST_PREDICATES
 
-_FEW_FILES = 64  # whose footers are read here
-_FEW_ROWS = 10_000_000  # whose predicates are: numbers and a short dictionary, quicker than a job
+_FEW_FILES = 64  # files whose footers the driver reads
+_FEW_ROWS = 10_000_000  # rows whose predicates the driver reads: dictionary-encoded, faster than a job
 
 
 def predicates(session: SparkSession, paths: tuple[str, ...]) -> frozenset[str] | None:
-    """The encoded predicates, from the files' statistics or by a job; None if there are too many to be of use."""
+    """Return the encoded predicates, from the files' statistics or by a job; None if they are too many to be of use."""
     found = _from_files(paths) if len(paths) <= _FEW_FILES else None
     if found is None:
         some = session.read.parquet(*paths).select("p").distinct().limit(MOST_PREDICATES + 1).toArrow()
@@ -26,7 +26,8 @@ def predicates(session: SparkSession, paths: tuple[str, ...]) -> frozenset[str] 
 
 
 def _from_files(paths: Iterable[str]) -> frozenset[str] | None:
-    """From the statistics of row groups that have just one, else by looking at all rows, unless they are many."""
+    """Return the predicates from row groups whose statistics show just one, else from all rows, unless they are
+    many."""
     found: set[str] = set()
     rows = 0
     try:

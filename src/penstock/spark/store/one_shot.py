@@ -1,4 +1,4 @@
-"""One query on tables of triples: optimised, compiled to one SELECT, and run."""
+"""One-shot queries on tables of triples: optimised, compiled to one SELECT, and run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from penstock.spark.store.triples import Triples
 
 
 class OneShotQuery:
-    """Answers queries that read no stream."""
+    """The evaluation of queries that read no stream."""
 
     def __init__(
         self, session: SparkSession, triples: Triples | EntailedTriples, rules: Collection[str] | None
@@ -48,7 +48,7 @@ class OneShotQuery:
                     return self._graph(query_forms.description(form, planned, context))
 
     def frame(self, query: ops.Query) -> DataFrame:
-        """The DataFrame of a SELECT, one column of encoded terms per variable."""
+        """Return the DataFrame of a SELECT, one column of encoded terms per variable."""
         with self._running(query) as (planned, context):
             return self._jobs.rows(query_forms.select_rows(planned, context))
 
