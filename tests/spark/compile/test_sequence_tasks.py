@@ -69,7 +69,7 @@ def test_the_same_rows(spark: Any, monkeypatch: pytest.MonkeyPatch, stream: Stre
     assert plain.total() > 10
 
 
-_chained = sequence_tasks.chained
+_chained = sequence_tasks.compile_by_tasks
 
 
 def answers(spark: Any, stream: StreamFiles, text: str) -> Counter[Any]:
