@@ -85,15 +85,15 @@ def _look_up(view: MaterialisedView, op: ops.StaticView, known: Candidates, cont
 
 def _family_view(op: ops.StaticView, context: Context) -> Relation | None:
     """Return the rows of a family's members; None if the pattern has no parameters, or the rows are too many."""
-    streaming, whose = context.plan.streaming, context.plan.members
-    if streaming is None or whose is None or not any(var.parameter for var in mentioned(op.pattern)):
+    streaming, members = context.plan.streaming, context.plan.members
+    if streaming is None or members is None or not any(var.parameter for var in mentioned(op.pattern)):
         return None
     inside = context.as_static()
     found = streaming.family_view(
         _identity(op.pattern, inside),
         predicates(op.pattern),
-        whose,
-        lambda members: compile_op(op.pattern, inside.with_universe(members)).plain(),
+        members,
+        lambda domain: compile_op(op.pattern, inside.with_universe(domain)).plain(),
     )
     if found is None:
         return None
