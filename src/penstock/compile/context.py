@@ -245,8 +245,8 @@ class Context:
             return tuple(self._of_graph(c) for c in streaming.contents if c.name == self.window)
         if self.graph is None:
             return tuple(c for c in streaming.default if c.tag == self.tag)
-        found = tuple(c for c in streaming.contents if c.name is None and c.tag == self.tag)
-        return tuple(c for c in found if c.graph == self.graph.iri) if isinstance(self.graph, NamedGraph) else found
+        windows = tuple(c for c in streaming.contents if c.name is None and c.tag == self.tag)
+        return tuple(c for c in windows if c.graph == self.graph.iri) if isinstance(self.graph, NamedGraph) else windows
 
     def _of_graph(self, content: WindowRelation) -> WindowRelation:
         """Return the elements of a named window that came in the active graph."""
@@ -269,11 +269,11 @@ class Context:
         Elements without the predicate and object may be missing. Outside of a named window, `g` is the stream, whatever
         graph an element came in.
         """
-        found = self._with_entailed(content, predicate, object)
+        elements = self._with_entailed(content, predicate, object)
         if self.window is not None:
-            return found
+            return elements
         items = [sql.name(c) for c in ("s", "p", "o", "ts", "start", *content.when)]
-        return Select([*items, sql.alias(sql.text(content.graph), "g")], found)
+        return Select([*items, sql.alias(sql.text(content.graph), "g")], elements)
 
     def _with_entailed(
         self, content: WindowRelation, predicate: PatternTerm | None, object: PatternTerm | None
@@ -301,28 +301,28 @@ class Context:
         if relation.timed and INSTANT in keys and self.plan.streaming is not None:
             relation = self.plan.streaming.timeline.at_instants(relation)
         for universe in self.universes:
-            wanted = universe.columns_for(keys)
-            if not set(wanted) <= relation.keys:
-                relation = _expand(relation, universe, wanted)
+            columns = universe.columns_for(keys)
+            if not set(columns) <= relation.keys:
+                relation = _expand(relation, universe, columns)
         return relation
 
     def bind_keys(self, relation: Relation) -> Relation:
         """Return the relation with a copy of each row for every value of a key that the row leaves unbound."""
         for universe in self.universes:
-            wanted = tuple(k for k in universe.keys if k in relation.keys)
-            if not set(wanted) <= relation.certain:
-                relation = _expand(relation, universe, wanted)
+            keys = tuple(k for k in universe.keys if k in relation.keys)
+            if not set(keys) <= relation.certain:
+                relation = _expand(relation, universe, keys)
         return relation
 
 
-def _expand(relation: Relation, universe: Universe, wanted: tuple[str, ...]) -> Relation:
-    domain = Select(map(sql.name, wanted), universe.sql, distinct=not universe.dependent)
-    vars = relation.vars + tuple(k for k in wanted if k not in relation.vars)
-    columns = [sql.column("u" if c in wanted else "l", c) for c in vars + relation.hidden]
-    on = sql.all_of(_agrees(k, relation) for k in wanted if k in relation.vars)
+def _expand(relation: Relation, universe: Universe, keys: tuple[str, ...]) -> Relation:
+    domain = Select(map(sql.name, keys), universe.sql, distinct=not universe.dependent)
+    vars = relation.vars + tuple(k for k in keys if k not in relation.vars)
+    columns = [sql.column("u" if c in keys else "l", c) for c in vars + relation.hidden]
+    on = sql.all_of(_agrees(k, relation) for k in keys if k in relation.vars)
     joined = sql.Join(Derived(relation.sql, "l"), Derived(domain, "u"), on)
     source = Select(columns, joined, hints=universe.hints)
-    return replace(relation, sql=source, vars=vars, certain=relation.certain | set(wanted), upper_bound=None)
+    return replace(relation, sql=source, vars=vars, certain=relation.certain | set(keys), upper_bound=None)
 
 
 def _agrees(key: str, relation: Relation) -> Expr:

@@ -138,8 +138,8 @@ def _running(parts: PartialAggregates, pane: Relation, rows: Expr) -> Relation:
     summed = Select([*by, *(sql.alias(SUM(sql.name(c)), c) for c in names)], changes, group=by)
     sums = [sql.alias(Over(SUM(sql.name(c)), keys, [t], "ROWS UNBOUNDED PRECEDING"), c) for c in names]
     until = sql.coalesce(Over(sql.call("lead", t), keys, [t]), sql.long(ALWAYS))
-    found = Select([*keys, sql.alias(t, FROM), sql.alias(until, TO), *sums], summed)
-    return replace(pane, sql=Select([sql.STAR], found, rows > 0))
+    counts = Select([*keys, sql.alias(t, FROM), sql.alias(until, TO), *sums], summed)
+    return replace(pane, sql=Select([sql.STAR], counts, rows > 0))
 
 
 def _grouped(op: ops.Group, grouped: tuple[str, ...], aggregates: list[Expr], relation: Relation) -> Query:
@@ -275,10 +275,10 @@ def _field(name: str) -> Expr:
 
 def _exact_sum(exact: Expr, parts: PartialAggregates) -> Expr:
     """Return the sum, NULL on overflow. A sum of partial sums would ignore a NULL, hence the count of values."""
-    some = parts(sql.call("count", exact), SUM)
+    values = parts(sql.call("count", exact), SUM)
 
     def combined(column: Expr) -> Expr:
-        large = MAX(sql.case(((some > 0) & column.is_null(), 1), otherwise=0))
+        large = MAX(sql.case(((values > 0) & column.is_null(), 1), otherwise=0))
         return sql.when(large.eq(0), SUM(column))
 
     return let(parts(SUM(exact), combined).cast(EXACT))
@@ -304,8 +304,8 @@ def _extreme(how: Combined, function: str) -> Callable[[Value, Aggregate, Partia
             return Number(INTEGER, parts(how(argument.exact), how), None)
         encoded = term(argument)
         key = let(sql.when(encoded.not_null(), sort_key(argument)))
-        found = parts(how(key), how)
-        return Node(parts(sql.call(function, encoded, key), lambda column: sql.call(function, column, found)))
+        extreme = parts(how(key), how)
+        return Node(parts(sql.call(function, encoded, key), lambda column: sql.call(function, column, extreme)))
 
     return emit
 

@@ -120,11 +120,11 @@ def _match(pattern: ops.TriplePattern, table: str, key: str | None, columns: dic
 
 def _leaf(pattern: ops.TriplePattern, context: Context, known: Candidates) -> Relation:
     """Return the matches of one pattern in the windows, and in the background if its predicate may occur there."""
-    found = [_in_window(pattern, content, context, known) for content in matching_windows(pattern, context)]
+    matches = [_in_window(pattern, content, context, known) for content in matching_windows(pattern, context)]
     if can_match(pattern.predicate, context.background()):
-        found.append(_static((pattern,), context))
-    keys = frozenset().union(*(part.keys for part in found))
-    return reduce(joins.union, (context.expand(part, keys) for part in found))
+        matches.append(_static((pattern,), context))
+    keys = frozenset().union(*(part.keys for part in matches))
+    return reduce(joins.union, (context.expand(part, keys) for part in matches))
 
 
 def _in_window(pattern: ops.TriplePattern, content: WindowRelation, context: Context, known: Candidates) -> Relation:
@@ -153,16 +153,18 @@ def _semijoin_conditions(
     pattern: ops.TriplePattern, content: WindowRelation, context: Context, known: Candidates
 ) -> list[Expr]:
     """Return the conditions of the semi-join reduction: they drop elements that have no join partner."""
-    found = selective_terms(pattern, content, known) if context.plan.members is None else []
-    for each in found:
-        notes.note(f"only {len(each.terms):,} terms of ?{each.var.name}, which is {each.share:.1%} of them")
-    share = min((each.share for each in found), default=1.0)
+    reductions = selective_terms(pattern, content, known) if context.plan.members is None else []
+    for reduction in reductions:
+        notes.note(
+            f"only {len(reduction.terms):,} terms of ?{reduction.var.name}, which is {reduction.share:.1%} of them"
+        )
+    share = min((reduction.share for reduction in reductions), default=1.0)
     context.plan.selectivity[pattern] = max(share, context.plan.selectivity.get(pattern, 0.0))
-    return [_among(each) for each in found]
+    return [_among(reduction) for reduction in reductions]
 
 
-def _among(few: SelectiveTerms) -> Expr:
-    return sql.column("t", few.column).among(sql.texts(sorted(few.terms))) if few.terms else sql.FALSE
+def _among(reduction: SelectiveTerms) -> Expr:
+    return sql.column("t", reduction.column).among(sql.texts(sorted(reduction.terms))) if reduction.terms else sql.FALSE
 
 
 def _upper_bound(pattern: ops.TriplePattern, content: WindowRelation, context: Context) -> int | None:

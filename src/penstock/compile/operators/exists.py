@@ -65,11 +65,11 @@ def marked(relation: Relation, expr: Expr, context: Context) -> tuple[Relation, 
 
 def marked_all(relation: Relation, exprs: tuple[Expr, ...], context: Context) -> tuple[Relation, Marks]:
     columns: dict[Exists, str] = {}
-    for found in dict.fromkeys(e for expr in exprs for e in exists_in(expr)):
+    for exists in dict.fromkeys(e for expr in exprs for e in exists_in(expr)):
         mark = context.plan.fresh(".mark")
-        relation = _mark(relation, found.pattern, mark, tuple(columns.values()), context)
-        columns[found] = mark
-    return relation, {found: sql.name(mark) for found, mark in columns.items()}
+        relation = _mark(relation, exists.pattern, mark, tuple(columns.values()), context)
+        columns[exists] = mark
+    return relation, {exists: sql.name(mark) for exists, mark in columns.items()}
 
 
 def _mark(relation: Relation, pattern: ops.Op, mark: str, before: tuple[str, ...], context: Context) -> Relation:

@@ -180,8 +180,8 @@ def _project(op: ops.Project, context: Context, known: Candidates) -> Relation:
     vars += tuple(sorted(relation.keys - set(vars))) + tuple(filter(_time_columns(op, context), relation.vars))
     items: list[sql.Expr] = [sql.name(v) if v in relation.vars else sql.alias(sql.NULL, v) for v in vars]
     source = select([*items, *map(sql.name, relation.hidden)], relation.sql)
-    found = {name: terms for name, terms in relation.looked_up_terms.items() if name in vars}
-    return replace(relation, sql=source, vars=vars, certain=relation.certain & set(vars), looked_up_terms=found)
+    terms_left = {name: terms for name, terms in relation.looked_up_terms.items() if name in vars}
+    return replace(relation, sql=source, vars=vars, certain=relation.certain & set(vars), looked_up_terms=terms_left)
 
 
 def _time_columns(op: ops.Project, context: Context) -> Callable[[str], bool]:

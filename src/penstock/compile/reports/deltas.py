@@ -59,8 +59,8 @@ def _has_window(op: Op) -> bool:
     """Whether every solution contains a row of a window."""
     if isinstance(op, ops.InWindow):
         return True
-    found = map(_has_window, op.children)
-    return all(found) and bool(op.children) if isinstance(op, ops.Union) else any(found)
+    operands = map(_has_window, op.children)
+    return all(operands) and bool(op.children) if isinstance(op, ops.Union) else any(operands)
 
 
 def _of_one_kind(query: ops.Query) -> bool:

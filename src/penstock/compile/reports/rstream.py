@@ -94,8 +94,8 @@ def intervals(query: ops.Query, before: str | None, context: Context) -> tuple[l
 
 def _hides_variables(query: ops.Query) -> bool:
     """Whether a variable is projected away, so that many solutions may be equal."""
-    found = (var for op in walk.nodes(query.pattern) if isinstance(op, ops.Bgp) for var in visible(op))
-    return any(not var.parameter and var not in query.variables for var in found)
+    variables = (var for op in walk.nodes(query.pattern) if isinstance(op, ops.Bgp) for var in visible(op))
+    return any(not var.parameter and var not in query.variables for var in variables)
 
 
 def events(query: ops.Query, context: Context) -> Query:
@@ -139,8 +139,8 @@ def _constructed(form: ops.Construct, query: ops.Query, context: Context) -> Rel
         return empty(query_forms.TRIPLE)
     when = tuple(v for v in relation.vars if v in (FROM, TO, STARTS, ENDS, INSTANT, MEMBER))
     items = [*map(sql.name, when), query_forms.filled(form, relation)]
-    made = Select([sql.STAR], Select(items, relation.sql), query_forms.IS_TRIPLE)
-    return Relation(made, (*query_forms.TRIPLE, *when), frozenset((*query_forms.TRIPLE, *when)))
+    triples = Select([sql.STAR], Select(items, relation.sql), query_forms.IS_TRIPLE)
+    return Relation(triples, (*query_forms.TRIPLE, *when), frozenset((*query_forms.TRIPLE, *when)))
 
 
 def _with_template_inputs(form: ops.Construct, relation: Relation, context: Context) -> Relation:
@@ -152,8 +152,8 @@ def _with_template_inputs(form: ops.Construct, relation: Relation, context: Cont
 
 def _reported(columns: Sequence[str], rows: Query, context: Context) -> Query:
     """Return the rows at the instants that have answers."""
-    found = at_non_empty_instants(rows, context) if rows.holds_always else rows
-    return Select([sql.alias(sql.name(INSTANT), TIME), *map(sql.name, columns)], found)
+    answered = at_non_empty_instants(rows, context) if rows.holds_always else rows
+    return Select([sql.alias(sql.name(INSTANT), TIME), *map(sql.name, columns)], answered)
 
 
 def _pattern(query: ops.Query, context: Context) -> Relation:
@@ -177,8 +177,8 @@ def _construct(form: ops.Construct, query: ops.Query, context: Context) -> Query
         return empty((*query_forms.TRIPLE, *keys)).sql
     relation = _with_template_inputs(form, _pattern(query, context), context)
     names = [sql.name(key) for key in keys]
-    made = Select([*names, query_forms.filled(form, relation)], relation.sql)
-    return Select([*query_forms.SPO, *names], made, query_forms.IS_TRIPLE, distinct=True)
+    triples = Select([*names, query_forms.filled(form, relation)], relation.sql)
+    return Select([*query_forms.SPO, *names], triples, query_forms.IS_TRIPLE, distinct=True)
 
 
 def _describe(form: ops.Describe, query: ops.Query, context: Context) -> Query:

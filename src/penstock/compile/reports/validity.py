@@ -75,8 +75,8 @@ Names = Sequence[Expr]
 def _with_bounds(relation: Relation, names: Names, timeline: EvaluationInstants, context: Context) -> Query:
     """Return the rows of each solution with an interval whose bounds are instants."""
     if not relation.timed or relation.sql.holds_always:
-        found = context.expand(relation, frozenset((INSTANT,))).sql
-        return _until_next(names, at_non_empty_instants(found, context) if found.holds_always else found, timeline)
+        rows = context.expand(relation, frozenset((INSTANT,))).sql
+        return _until_next(names, at_non_empty_instants(rows, context) if rows.holds_always else rows, timeline)
     start, end = (timeline.rounded(bound) for bound in (_FROM, _TO))
     bounds = [sql.alias(sql.call("greatest", start, _first(timeline)), FROM), sql.alias(end, TO)]
     return Select([sql.STAR], Select([*names, *bounds], relation.sql), _FROM < _TO)
@@ -101,9 +101,9 @@ def _until_next(names: Names, rows: Query, timeline: EvaluationInstants) -> Quer
     t = sql.name("t")
     following = Select([t, sql.alias(Over(sql.call("lead", t), (), [t]), ".n")], Table(timeline.view))
     at = sql.column("l", INSTANT)
-    found = Join(Derived(rows, "l"), Derived(following, "i"), at.eq(sql.column("i", "t")))
+    joined = Join(Derived(rows, "l"), Derived(following, "i"), at.eq(sql.column("i", "t")))
     own = [sql.column("l", name.data[0]) for name in names]
-    return Select([*own, sql.alias(at, FROM), sql.alias(sql.column("i", ".n"), TO)], found)
+    return Select([*own, sql.alias(at, FROM), sql.alias(sql.column("i", ".n"), TO)], joined)
 
 
 def _counted(names: Names, held: Query, through: int, once: bool, alike: bool) -> Query:
@@ -140,9 +140,9 @@ def _changes(names: Names, counted: Query) -> Query:
     both = sql.array(_change(_FROM, copies, none), _change(_TO, -copies, none))
     events = sql.call("inline", sql.case((sql.name(".lone"), alone), otherwise=both))
     by = [sql.name(_HASH), *names, sql.name(".t")]
-    found = Select([sql.name(_HASH), *names, events], counted)
+    changes = Select([sql.name(_HASH), *names, events], counted)
     sums = sql.call("sum", _D), sql.call("max", _U)
-    return Select([*by, sql.alias(sums[0], ".d"), sql.alias(sums[1], ".u")], found, group=by, having=sums[0].ne(0))
+    return Select([*by, sql.alias(sums[0], ".d"), sql.alias(sums[1], ".u")], changes, group=by, having=sums[0].ne(0))
 
 
 def _levels(names: Names, changes: Query) -> Query:

@@ -13,13 +13,13 @@ __all__ = ["MaterialisedView", "ViewRequest"]
 
 @dataclass(frozen=True, slots=True)
 class ViewRequest:
-    """A pattern to materialise. Requests with equal `asked` have equal rows.
+    """A pattern to materialise. Requests with equal `identity` have equal rows.
 
     `reads` has the IRIs of its predicates, None if it may read any. `keys` are the variables of the join above. `rows`
     is the estimated cardinality. `sparql` is the same pattern as a query, where a store can evaluate it.
     """
 
-    asked: Hashable
+    identity: Hashable
     reads: frozenset[str] | None
     keys: tuple[str, ...]
     rows: float

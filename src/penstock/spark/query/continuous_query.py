@@ -93,10 +93,10 @@ class ContinuousQuery:
         self._tune_jobs(_rows(evaluation.streams))
         return self._result(evaluation)
 
-    def _tune_jobs(self, rows: int, made: float = 0.0) -> None:
+    def _tune_jobs(self, rows: int, joined_rows: float = 0.0) -> None:
         """Set partitions and code generation for the rows that are read, with those of the members, and joined."""
-        own = 0 if self._members is None else len(self._members.numbers)
-        self._jobs.tune_for(rows + own, self._joins or self._members is not None, made)
+        member_rows = 0 if self._members is None else len(self._members.numbers)
+        self._jobs.tune_for(rows + member_rows, self._joins or self._members is not None, joined_rows)
 
     def _set_members(self, members: ParameterTable | None) -> None:
         """Replace the members of the family, and drop the table of the former ones."""
@@ -133,15 +133,15 @@ class ContinuousQuery:
             view = context.plan.new_view()
             frame.createOrReplaceTempView(view)
         columns, rows = rstream.intervals(query, view, context)
-        found = self._jobs.rows(
+        intervals = self._jobs.rows(
             validity.reported_intervals(self.emit, rows, columns, evaluation.span, evaluation.final)
         )
-        return ChangeResult(found, columns, self.emit == "intervals")
+        return ChangeResult(intervals, columns, self.emit == "intervals")
 
     def _non_empty(self, streams: Mapping[str, StreamFiles], span: Span) -> DataFrame:
         """Return the instants of the span at which some window holds an element."""
-        found = [self._window_content(s, streams, span) for s in self._query.streams]
-        return self._jobs.rows(_non_empty_instants(PeriodicInstants(self.schedule.steps, span), found))
+        contents = [self._window_content(s, streams, span) for s in self._query.streams]
+        return self._jobs.rows(_non_empty_instants(PeriodicInstants(self.schedule.steps, span), contents))
 
     @property
     def history(self) -> tuple[Reordered, ...]:
@@ -170,20 +170,20 @@ class ContinuousQuery:
         """
         tables = self._background.tables(self._query.dataset)
         self._background.static_views.refresh()
-        found = [self._window_content(s, streams, span) for s in self._query.streams]
-        statistics = self._statistics(found, streams, span)
+        contents = [self._window_content(s, streams, span) for s in self._query.streams]
+        statistics = self._statistics(contents, streams, span)
         optimised = self._adaptive.plan(statistics, span.through)
-        notes.planned(optimised, statistics, found)
+        notes.planned(optimised, statistics, contents)
         query = optimised.query
         jobs = self._jobs
         plan = Plan(tables, jobs.materialise, query.base, "", jobs.fetch, jobs.publish, jobs.run_tasks, jobs.cores)
         plan.dataset, plan.members = query.dataset, self._members
         plan.shared = self._shared(query, streams, span)
         try:
-            plan.tables = Tables(tables.default, tables.named, tables.graphs | {c.graph for c in found})
+            plan.tables = Tables(tables.default, tables.named, tables.graphs | {c.graph for c in contents})
             if not self._by_instant:
                 plan.streaming = self._streaming(
-                    query, tuple(map(self._unwindowed, found)), PeriodicInstants((1,), span)
+                    query, tuple(map(self._unwindowed, contents)), PeriodicInstants((1,), span)
                 )
                 self._by_instant = complex_events.needs_instants(query.pattern, Context(plan))
             if not self._by_instant:
@@ -191,24 +191,28 @@ class ContinuousQuery:
                 return
             if self._by_deltas:
                 lattice = PeriodicInstants(self.schedule.steps or (1,), span)
-                plan.streaming = self._streaming(query, self._window_relations(found, query, lattice, tables), lattice)
+                plan.streaming = self._streaming(
+                    query, self._window_relations(contents, query, lattice, tables), lattice
+                )
                 yield query, self._with_members(Context(plan))
                 return
-            timeline = self._timeline(found, streams, span, plan)
-            seen = self._window_relations(found, query, timeline, tables)
-            plan.streaming = self._streaming(query, seen, timeline)
-            at = Context(plan).with_universe(Universe((INSTANT,), _non_empty_instants(timeline, found)))
+            timeline = self._timeline(contents, streams, span, plan)
+            windows = self._window_relations(contents, query, timeline, tables)
+            plan.streaming = self._streaming(query, windows, timeline)
+            at = Context(plan).with_universe(Universe((INSTANT,), _non_empty_instants(timeline, contents)))
             yield query, self._with_members(at)
         finally:
             # Spark resolved the views' names when the caller made its DataFrame: the job does not need them.
             self._jobs.drop(plan.views)
-            read = int(plan.background_rows) + sum(plan.view_rows.values()) // _KEPT  # no job has run so far
-            self._tune_jobs(_rows(streams) + read, cost(query.pattern, statistics, ROWS_MADE, plan.selectivity))
+            background_rows = int(plan.background_rows) + sum(plan.view_rows.values()) // _KEPT  # no job has run so far
+            self._tune_jobs(
+                _rows(streams) + background_rows, cost(query.pattern, statistics, ROWS_MADE, plan.selectivity)
+            )
 
     def _statistics(
-        self, found: list[WindowRelation], streams: Mapping[str, StreamFiles], span: Span
+        self, contents: list[WindowRelation], streams: Mapping[str, StreamFiles], span: Span
     ) -> LiveStatistics:
-        windows = zip(self._query.streams, found, strict=True)
+        windows = zip(self._query.streams, contents, strict=True)
         return LiveStatistics(
             self._background.statistics, tuple(self._window_statistics(w, c, streams, span) for w, c in windows)
         )
@@ -286,30 +290,30 @@ class ContinuousQuery:
         return Span(span.after - 1, span.through) if self._by_deltas else span
 
     def _timeline(
-        self, found: list[WindowRelation], streams: Mapping[str, StreamFiles], span: Span, plan: Plan
+        self, contents: list[WindowRelation], streams: Mapping[str, StreamFiles], span: Span, plan: Plan
     ) -> EvaluationInstants:
         """Return the evaluation instants of the span."""
         if not self.schedule.at_changes:
             return PeriodicInstants(self.schedule.steps, span)
-        bounds = self._visible_intervals(found)
+        bounds = self._visible_intervals(contents)
         if bounds is not None:
             return ChangeInstants(plan.publish_table(ChangeInstants.counted(bounds, span)), span)
-        moving, still = ([c.sql for c in found if c.moves is moves] for moves in (True, False))
+        moving, still = ([c.sql for c in contents if c.moves is moves] for moves in (True, False))
         instants = (
-            [_non_empty_instants(PeriodicInstants(self.schedule.steps, span), found)] if self.schedule.steps else []
+            [_non_empty_instants(PeriodicInstants(self.schedule.steps, span), contents)] if self.schedule.steps else []
         )
         numbered = ChangeInstants.numbered(moving, still, instants, span)
         now = self._evaluation_key(streams, span)
         return ChangeInstants(self._background.subplans.view(self._instants_key, now, numbered), span)
 
-    def _visible_intervals(self, found: list[WindowRelation]) -> list[tuple[np.ndarray, np.ndarray]] | None:
+    def _visible_intervals(self, contents: list[WindowRelation]) -> list[tuple[np.ndarray, np.ndarray]] | None:
         """Return the entry and exit times of elements, if the driver has all elements and no window has steps."""
         bounds = [
             stream_to_relation.bounds(source.window, table.column("ts").to_numpy())
-            for source, content in zip(self._query.streams, found, strict=True)
+            for source, content in zip(self._query.streams, contents, strict=True)
             if isinstance(source.window, SlideWindow) and (table := content.elements()) is not None
         ]
-        return bounds if len(bounds) == len(found) and not self.schedule.steps else None
+        return bounds if len(bounds) == len(contents) and not self.schedule.steps else None
 
     def _unwindowed(self, content: WindowRelation) -> WindowRelation:
         """Return a stream without a window: all its elements, mostly without a visibility interval."""
@@ -321,21 +325,23 @@ class ContinuousQuery:
         return replace(content, sql=Select(columns, content.sql, distinct=True), when=when, paths=())
 
     def _window_relations(
-        self, found: list[WindowRelation], query: ops.Query, timeline: EvaluationInstants, tables: Tables
+        self, contents: list[WindowRelation], query: ops.Query, timeline: EvaluationInstants, tables: Tables
     ) -> tuple[WindowRelation, ...]:
         """Return the windows as patterns read them.
 
         Duplicates are merged if the query says so. Where no element is seen twice, the instant replaces the interval.
         """
         if self.emit == "events":
-            return tuple(map(self._unwindowed, found))
-        seen = [self._without_duplicates(c, s.merge, tables) for c, s in zip(found, query.streams, strict=True)]
+            return tuple(map(self._unwindowed, contents))
+        merged = [self._without_duplicates(c, s.merge, tables) for c, s in zip(contents, query.streams, strict=True)]
         windows = [s.window for s in query.streams]
-        if seen != found or not isinstance(timeline, PeriodicInstants):
-            return tuple(seen)
+        if merged != contents or not isinstance(timeline, PeriodicInstants):
+            return tuple(merged)
         if not all(stream_to_relation.is_seen_once(w, timeline) for w in windows):
-            return tuple(seen)
-        return tuple(replace(c, sql=stream_to_relation.at_its_instant(c.sql, timeline), when=(INSTANT,)) for c in found)
+            return tuple(merged)
+        return tuple(
+            replace(c, sql=stream_to_relation.at_its_instant(c.sql, timeline), when=(INSTANT,)) for c in contents
+        )
 
     def _with_entailed(self, content: WindowRelation) -> WindowRelation:
         """Return the content with its entailed triples, which is done before duplicates are merged."""
@@ -355,10 +361,10 @@ class ContinuousQuery:
         )
 
     def _streaming(
-        self, query: ops.Query, found: tuple[WindowRelation, ...], timeline: EvaluationInstants
+        self, query: ops.Query, contents: tuple[WindowRelation, ...], timeline: EvaluationInstants
     ) -> Streaming:
         asked, calls = timestamps.asked(query.pattern), timestamps.calls(query.pattern)
-        default = tuple(c for c in found if not c.named and c.name is None)
+        default = tuple(c for c in contents if not c.named and c.name is None)
         if self._merge and self.emit != "events":
             tags = {c.tag: [d for d in default if d.tag == c.tag] for c in default}
             default = tuple(
@@ -370,7 +376,7 @@ class ContinuousQuery:
         outer_projection = None if self.emit == "events" else complex_events.outer_projection(query)
         return Streaming(
             timeline,
-            found,
+            contents,
             default,
             known,
             asked,
@@ -389,9 +395,9 @@ def _rows(streams: Mapping[str, StreamFiles]) -> int:
     return sum(stream.rows for stream in streams.values())
 
 
-def _non_empty_instants(timeline: EvaluationInstants, found: list[WindowRelation]) -> Query:
+def _non_empty_instants(timeline: EvaluationInstants, contents: list[WindowRelation]) -> Query:
     """Return the instants at which some window holds an element."""
-    return timeline.non_empty([c.sql for c in found if c.ends], [c.sql for c in found if not c.ends])
+    return timeline.non_empty([c.sql for c in contents if c.ends], [c.sql for c in contents if not c.ends])
 
 
 def _emit(query: ops.Query, asked: str | None) -> str:
@@ -409,17 +415,17 @@ def _bounded(query: ops.Query, emit: str, retention: int | None) -> ops.Query:
 
     Patterns without a bound have the retention, and so have patterns that are not complete with their last element.
     """
-    found = kept_for(query).values() if emit == "events" else (None,)
-    kept = [bound for own in found if (bound := retention if own is None else own) is not None]
-    if query.emit != "events" or len(kept) < len(found):
+    bounds = kept_for(query).values() if emit == "events" else (None,)
+    ranges = [bound for own in bounds if (bound := retention if own is None else own) is not None]
+    if query.emit != "events" or len(ranges) < len(bounds):
         return query
-    window = SlideWindow(max(kept, default=0) + 1)
+    window = SlideWindow(max(ranges, default=0) + 1)
     return replace(query, streams=tuple(replace(s, window=window) for s in query.streams))
 
 
 def _joins(query: ops.Query) -> bool:
     """Whether the query joins rows at all; a query of one pattern on time windows does not."""
-    found = list(walk.nodes(query.pattern))
-    sources = [pattern for op in found if isinstance(op, ops.Bgp) for pattern in op.patterns]
-    other = any(isinstance(op, ops.Path | ops.Table) or any(map(exists_in, expressions_of(op))) for op in found)
+    operators = list(walk.nodes(query.pattern))
+    sources = [pattern for op in operators if isinstance(op, ops.Bgp) for pattern in op.patterns]
+    other = any(isinstance(op, ops.Path | ops.Table) or any(map(exists_in, expressions_of(op))) for op in operators)
     return len(sources) > 1 or other or any(isinstance(s.window, CountWindow) for s in query.streams)

@@ -58,21 +58,21 @@ class FamilyViewCache:
         self._views: dict[Hashable, _FamilyView] = {}
 
     def relation(
-        self, user: object, asked: Hashable, reads: frozenset[str] | None, members: ParameterTable, compile: Compile
+        self, user: object, identity: Hashable, reads: frozenset[str] | None, members: ParameterTable, compile: Compile
     ) -> tuple[Relation, int] | None:
         """Return the rows of these members, and how many are stored; None if they are too many."""
-        view = self._views.setdefault(asked, _FamilyView(reads))
+        view = self._views.setdefault(identity, _FamilyView(reads))
         view.users.add(user)
         present = dict(zip(members.numbers, members.rows, strict=True))
-        gone = view.covered.keys() - present.keys()
-        if len(gone) > len(present) or any(present.get(n, row) != row for n, row in view.covered.items()):
-            view.rows, view.covered, gone = [], {}, set()
+        former = view.covered.keys() - present.keys()
+        if len(former) > len(present) or any(present.get(n, row) != row for n, row in view.covered.items()):
+            view.rows, view.covered, former = [], {}, set()
         if missing := present.keys() - view.covered.keys():
             self._add(view, members.only(missing), compile)
         if view.size > _MOST:
             view.rows, view.covered = [], {}
             return None
-        return _read(view, gone), view.size
+        return _read(view, former), view.size
 
     def release(self, user: object) -> None:
         """Forget a family."""
@@ -85,25 +85,25 @@ class FamilyViewCache:
         self._drop(lambda view: predicates is None or view.reads is None or bool(view.reads & predicates))
 
     def _drop(self, condition: Callable[[_FamilyView], bool]) -> None:
-        gone = {asked: view for asked, view in self._views.items() if condition(view)}
-        self._jobs.drop([view.name for view in gone.values() if view.name])
-        self._views = {asked: view for asked, view in self._views.items() if asked not in gone}
+        dropped = {identity: view for identity, view in self._views.items() if condition(view)}
+        self._jobs.drop([view.name for view in dropped.values() if view.name])
+        self._views = {identity: view for identity, view in self._views.items() if identity not in dropped}
 
     def _add(self, view: _FamilyView, missing: ParameterTable, compile: Compile) -> None:
         session = self._jobs.session
         relation = compile(missing.universe(session))
         with self._jobs.isolated(int(self._background.statistics.triples())):
-            found = self._jobs.rows(Select([sql.STAR], relation.sql, limit=_MOST + 1)).toArrow()
+            rows = self._jobs.rows(Select([sql.STAR], relation.sql, limit=_MOST + 1)).toArrow()
         missing.drop(session)
         view.vars, view.certain = relation.vars, relation.certain
-        view.rows = [pa.concat_tables([*view.rows, found])]
+        view.rows = [pa.concat_tables([*view.rows, rows])]
         view.covered |= dict(zip(missing.numbers, missing.rows, strict=True))
         self._jobs.drop([view.name] if view.name else [])
         view.name = f"penstock_family_view_{next(_numbers)}"
         session.createDataFrame(view.rows[0]).createOrReplaceTempView(view.name)
 
 
-def _read(view: _FamilyView, gone: Iterable[int]) -> Relation:
-    others = [sql.long(number) for number in sorted(gone)]
-    present = sql.name(MEMBER).not_among(others) if others else None
+def _read(view: _FamilyView, former: Iterable[int]) -> Relation:
+    excluded = [sql.long(number) for number in sorted(former)]
+    present = sql.name(MEMBER).not_among(excluded) if excluded else None
     return Relation(Select(map(sql.name, view.vars), Table(view.name), present), view.vars, view.certain)

@@ -47,35 +47,35 @@ class StaticViewCache:
         self._bytes: dict[str, int] = {}  # of the collected views
         self.families = FamilyViewCache(background)
 
-    def view(self, user: object, wanted: ViewRequest) -> MaterialisedView | None:
+    def view(self, user: object, request: ViewRequest) -> MaterialisedView | None:
         """Return the view, computed now if it is new; None if that does not pay at the first request."""
-        if wanted.asked not in self._views:
-            if not self._pays(user, wanted):
+        if request.identity not in self._views:
+            if not self._pays(user, request):
                 return None
-            self._views[wanted.asked] = self._made(wanted)
-        view = self._views[wanted.asked]
+            self._views[request.identity] = self._made(request)
+        view = self._views[request.identity]
         view.users.add(user)
         return view
 
-    def _pays(self, user: object, wanted: ViewRequest) -> bool:
+    def _pays(self, user: object, request: ViewRequest) -> bool:
         """Whether materialising pays: always if a store evaluates the pattern, or the background is large.
 
         On few triples a Spark job pays from the second request on, since many queries are evaluated once.
         """
-        if wanted.sparql is not None and not self._background.is_spark:
+        if request.sparql is not None and not self._background.is_spark:
             return True
-        if wanted.asked in self._requested or self._background.statistics.triples() > _FEW:
+        if request.identity in self._requested or self._background.statistics.triples() > _FEW:
             return True
-        self._requested[wanted.asked] = user
+        self._requested[request.identity] = user
         return False
 
     def release(self, user: object) -> None:
         """Forget a query, and drop the views that only it used."""
-        for asked, view in list(self._views.items()):
+        for identity, view in list(self._views.items()):
             view.users.discard(user)
             if not view.users:
-                self._drop(asked)
-        self._requested = {asked: first for asked, first in self._requested.items() if first is not user}
+                self._drop(identity)
+        self._requested = {identity: first for identity, first in self._requested.items() if first is not user}
         self.families.release(user)
 
     def __len__(self) -> int:
@@ -88,37 +88,41 @@ class StaticViewCache:
         touched = self._background.touched(self._version)
         self._version = self._background.version
         self.families.touched(touched)
-        for asked, view in list(self._views.items()):
+        for identity, view in list(self._views.items()):
             if touched is None or view.reads is None or touched & view.reads:
-                self._drop(asked)
+                self._drop(identity)
 
-    def _drop(self, asked: Hashable) -> None:
-        view = self._views.pop(asked)
+    def _drop(self, identity: Hashable) -> None:
+        view = self._views.pop(identity)
         self._bytes.pop(view.name, None)
         self._jobs.drop([view.name])
 
-    def _made(self, wanted: ViewRequest) -> MaterialisedView:
+    def _made(self, request: ViewRequest) -> MaterialisedView:
         """Compute the view of a request."""
-        name, relation = f"penstock_static_view_{next(_numbers)}", wanted.compile()
+        name, relation = f"penstock_static_view_{next(_numbers)}", request.compile()
         with self._jobs.isolated(int(self._background.statistics.triples())):
-            rows, few = self._materialise(name, wanted, relation)
+            rows, few = self._materialise(name, request, relation)
         query = Select(map(sql.name, relation.vars), Table(name))
         packed = partial(self._collected, name, rows) if few is None else partial(packed_view.dictionary_encoded, few)
         return MaterialisedView(
-            Relation(query, relation.vars, relation.certain), name, rows, wanted.reads, cache(packed)
+            Relation(query, relation.vars, relation.certain), name, rows, request.reads, cache(packed)
         )
 
-    def _materialise(self, name: str, wanted: ViewRequest, relation: Relation) -> tuple[int, pa.Table | None]:
+    def _materialise(self, name: str, request: ViewRequest, relation: Relation) -> tuple[int, pa.Table | None]:
         """Make the Spark view; return the number of rows, and the rows themselves if they are few."""
-        table, made = self._few_rows(wanted, relation), f"{name}_made"
-        rows = self._jobs.materialise(relation.sql, made) if table is None or table.num_rows > _FEW else table.num_rows
+        table, unpartitioned = self._few_rows(request, relation), f"{name}_made"
+        rows = (
+            self._jobs.materialise(relation.sql, unpartitioned)
+            if table is None or table.num_rows > _FEW
+            else table.num_rows
+        )
         if rows > _FEW:
-            self._jobs.materialise(self._partitioned(made, rows, relation, wanted.keys), name)
+            self._jobs.materialise(self._partitioned(unpartitioned, rows, relation, request.keys), name)
             table = None
         else:
-            table = self._jobs.session.table(made).toArrow() if table is None else table
+            table = self._jobs.session.table(unpartitioned).toArrow() if table is None else table
             self._jobs.publish(name, table)
-        self._jobs.drop([made])
+        self._jobs.drop([unpartitioned])
         return rows, table
 
     def _collected(self, name: str, rows: int) -> packed_view.DictionaryEncodedRows | None:
@@ -132,20 +136,20 @@ class StaticViewCache:
         self._bytes[name] = packed.table.nbytes
         return packed
 
-    def _partitioned(self, made: str, rows: int, relation: Relation, keys: tuple[str, ...]) -> Query:
+    def _partitioned(self, unpartitioned: str, rows: int, relation: Relation, keys: tuple[str, ...]) -> Query:
         """Return the rows partitioned by the first key that all rows bind.
 
         One key is enough, also for joins by more. The number of partitions is known only now: the rows that the view
         was computed from may have been far more, or fewer.
         """
         by = [sql.name(key) for key in keys if key in relation.certain][:1]
-        return Select([sql.STAR], Table(made), hints=[("REPARTITION", (self._jobs.partitions(rows), *by))])
+        return Select([sql.STAR], Table(unpartitioned), hints=[("REPARTITION", (self._jobs.partitions(rows), *by))])
 
-    def _few_rows(self, wanted: ViewRequest, relation: Relation) -> pa.Table | None:
+    def _few_rows(self, request: ViewRequest, relation: Relation) -> pa.Table | None:
         """Return the rows if they are probably few; a store answers at once where Spark needs a job."""
-        if wanted.sparql is not None and not self._background.is_spark:
-            return self._by_store(relation.vars, wanted.sparql)
-        if wanted.rows > _FEW:
+        if request.sparql is not None and not self._background.is_spark:
+            return self._by_store(relation.vars, request.sparql)
+        if request.rows > _FEW:
             return None
         return self._jobs.rows(Select([sql.STAR], relation.sql, limit=_FEW + 1)).toArrow()
 

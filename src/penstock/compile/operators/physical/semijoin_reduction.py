@@ -67,25 +67,25 @@ def candidate_terms(op: Op, var: Var, context: Context) -> Terms | None:
     """Return all terms that solutions of `op` can have for the variable; None if unknown, or if it may be unbound."""
     match op:
         case ops.Bgp(patterns):
-            found = [_terms_of_pattern(pattern, var, context) for pattern in patterns]
+            candidates = [_terms_of_pattern(pattern, var, context) for pattern in patterns]
         case ops.Join(left, right):
-            found = [candidate_terms(left, var, context), candidate_terms(right, var, context)]
+            candidates = [candidate_terms(left, var, context), candidate_terms(right, var, context)]
         case ops.Union(left, right):
             one, other = candidate_terms(left, var, context), candidate_terms(right, var, context)
-            found = [None if one is None or other is None else one | other]
+            candidates = [None if one is None or other is None else one | other]
         case ops.LeftJoin() | ops.Minus():
-            found = [candidate_terms(op.left, var, context)]
+            candidates = [candidate_terms(op.left, var, context)]
         case ops.Filter(_, pattern) | ops.Reduced(pattern) | ops.Distinct(pattern):
-            found = [candidate_terms(pattern, var, context)]
+            candidates = [candidate_terms(pattern, var, context)]
         case ops.Project(vars, pattern) if var in vars:
-            found = [candidate_terms(pattern, var, context)]
+            candidates = [candidate_terms(pattern, var, context)]
         case ops.WindowOverride(tag, pattern):
-            found = [candidate_terms(pattern, var, context.overridden(tag))]
+            candidates = [candidate_terms(pattern, var, context.overridden(tag))]
         case ops.InWindow(NamedNode() as name, pattern):
-            found = [candidate_terms(pattern, var, context.in_window(term_encoding.encode(name)))]
+            candidates = [candidate_terms(pattern, var, context.in_window(term_encoding.encode(name)))]
         case _:
             return None
-    return _smallest(found)
+    return _smallest(candidates)
 
 
 def _smallest(candidates: Collection[Terms | None]) -> Terms | None:
@@ -101,8 +101,8 @@ def _terms_of_pattern(pattern: ops.TriplePattern, var: Var, context: Context) ->
     if can_match(pattern.predicate, context.background()):
         return None
     parts = [_terms_in_window(pattern, columns[0], content) for content in matching_windows(pattern, context)]
-    known = [part for part in parts if part is not None]
-    return frozenset().union(*known) if len(known) == len(parts) else None
+    terms = [part for part in parts if part is not None]
+    return frozenset().union(*terms) if len(terms) == len(parts) else None
 
 
 def _terms_in_window(pattern: ops.TriplePattern, column: str, content: WindowRelation) -> Terms | None:
@@ -130,16 +130,18 @@ class SelectiveTerms(NamedTuple):
 def selective_terms(pattern: ops.TriplePattern, content: WindowRelation, known: Candidates) -> list[SelectiveTerms]:
     """Return the columns of a pattern's elements in which only a small share of the terms can have a join partner."""
     vars = ((column, term) for column, term in zip("spo", pattern.terms, strict=True) if isinstance(term, Var))
-    wanted = ((column, var, known(var)) for column, var in vars)
-    listed = ((column, var, some) for column, var, some in wanted if some is not None and len(some) <= _LISTED)
-    found = (SelectiveTerms(column, var, some, _share(some, pattern, column, content)) for column, var, some in listed)
-    return [each for each in found if each.share < _SHARE]
+    candidates = ((column, var, known(var)) for column, var in vars)
+    few = ((column, var, terms) for column, var, terms in candidates if terms is not None and len(terms) <= _LISTED)
+    reductions = (
+        SelectiveTerms(column, var, terms, _share(terms, pattern, column, content)) for column, var, terms in few
+    )
+    return [reduction for reduction in reductions if reduction.share < _SHARE]
 
 
-def _share(wanted: Terms, pattern: ops.TriplePattern, column: str, content: WindowRelation) -> float:
+def _share(terms: Terms, pattern: ops.TriplePattern, column: str, content: WindowRelation) -> float:
     table = _matching_elements(pattern, content)
-    there = 0 if table is None else pc.count_distinct(table.column(column)).as_py()
-    return len(wanted) / there if there else 1.0
+    distinct = 0 if table is None else pc.count_distinct(table.column(column)).as_py()
+    return len(terms) / distinct if distinct else 1.0
 
 
 def matching_windows(pattern: ops.TriplePattern, context: Context) -> list[WindowRelation]:

@@ -43,25 +43,25 @@ def compile_static_view(op: ops.StaticView, context: Context, known: Candidates)
     family = _family_view(op, context)
     if family is not None:
         return family
-    inside = context.as_static()
+    static_context = context.as_static()
     expected = estimate(op.pattern, streaming.statistics)
-    wanted = ViewRequest(
-        _identity(unordered(op.pattern), inside),
+    request = ViewRequest(
+        _identity(unordered(op.pattern), static_context),
         predicates(op.pattern),
         tuple(var.name for var in op.keys),
         expected.rows,
         _sparql(op.pattern) if context.is_whole_default() else None,
-        lambda: compile_op(op.pattern, inside).plain(),
+        lambda: compile_op(op.pattern, static_context).plain(),
     )
-    view = streaming.static_view(wanted)
+    view = streaming.static_view(request)
     if view is None:
-        return query_family.attached(wanted.compile(), context)
+        return query_family.attached(request.compile(), context)
     relation, rows = _look_up(view, op, known, context) if view.rows >= _MANY else (view.relation, view.rows)
     context.plan.view_rows[op], context.plan.selectivity[op] = rows, rows / expected.rows
     size = Cardinality(lambda: Estimate(float(rows), expected.distinct), None)
     relation = replace(relation, cardinality=size, view_rows=rows)
-    mine = query_family.attached(relation, context)
-    return relation if mine is relation else replace(mine, view_rows=None)
+    attached = query_family.attached(relation, context)
+    return relation if attached is relation else replace(attached, view_rows=None)
 
 
 def _look_up(view: MaterialisedView, op: ops.StaticView, known: Candidates, context: Context) -> tuple[Relation, int]:
@@ -70,17 +70,17 @@ def _look_up(view: MaterialisedView, op: ops.StaticView, known: Candidates, cont
     Returns the relation and its number of rows; otherwise those of the whole view.
     """
     keys = [key for key in op.keys if key.name in view.relation.certain and context.plan.members is None]
-    wanted = {key.name: terms for key in keys if (terms := known(key)) is not None}
-    packed = view.packed() if wanted else None
+    terms_by_key = {key.name: terms for key in keys if (terms := known(key)) is not None}
+    packed = view.packed() if terms_by_key else None
     if packed is None:
         return view.relation, view.rows
-    table = packed.with_terms(wanted)
+    table = packed.with_terms(terms_by_key)
     if table.num_rows > min(view.rows * _SHARE, FEW):
         return view.relation, view.rows
-    notes.note(f"{table.num_rows:,} of {view.rows:,} rows looked up by {' '.join(f'?{key}' for key in wanted)}")
+    notes.note(f"{table.num_rows:,} of {view.rows:,} rows looked up by {' '.join(f'?{key}' for key in terms_by_key)}")
     rows = Select(map(sql.name, view.relation.vars), Table(context.plan.publish_table(table)))
-    found = packed_view.distinct_terms(table, [key.name for key in keys])
-    return replace(view.relation, sql=rows, looked_up_terms=found), table.num_rows
+    looked_up = packed_view.distinct_terms(table, [key.name for key in keys])
+    return replace(view.relation, sql=rows, looked_up_terms=looked_up), table.num_rows
 
 
 def _family_view(op: ops.StaticView, context: Context) -> Relation | None:
@@ -89,15 +89,15 @@ def _family_view(op: ops.StaticView, context: Context) -> Relation | None:
     if streaming is None or members is None or not any(var.parameter for var in mentioned(op.pattern)):
         return None
     inside = context.as_static()
-    found = streaming.family_view(
+    family_rows = streaming.family_view(
         _identity(op.pattern, inside),
         predicates(op.pattern),
         members,
         lambda domain: compile_op(op.pattern, inside.with_universe(domain)).plain(),
     )
-    if found is None:
+    if family_rows is None:
         return None
-    relation, rows = found
+    relation, rows = family_rows
     context.plan.view_rows[op] = rows
     return replace(relation, view_rows=rows)
 
@@ -117,9 +117,9 @@ def _sparql(pattern: Op) -> str | None:
     if not is_join(inner):
         return None
     triples = [triple for node in nodes(inner) if isinstance(node, Bgp) for triple in node.patterns]
-    found = dict.fromkeys(t for triple in triples for t in triple.terms if isinstance(t, Var))
-    if any(map(is_key, found)) or not set(vars or ()) <= found.keys():
+    variables = dict.fromkeys(t for triple in triples for t in triple.terms if isinstance(t, Var))
+    if any(map(is_key, variables)) or not set(vars or ()) <= variables.keys():
         return None
-    writer = SparqlWriter({var: f"v{i}" for i, var in enumerate(found)})
-    wanted = " ".join(map(writer.term, found if vars is None else vars))
-    return f"SELECT {wanted or '*'} {{ {' . '.join(map(writer.triple, triples))} }}"
+    writer = SparqlWriter({var: f"v{i}" for i, var in enumerate(variables)})
+    projection = " ".join(map(writer.term, variables if vars is None else vars))
+    return f"SELECT {projection or '*'} {{ {' . '.join(map(writer.triple, triples))} }}"

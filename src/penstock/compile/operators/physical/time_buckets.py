@@ -113,8 +113,8 @@ def partial_join_cardinality(left: Cardinality, right: Cardinality, share: float
     """Return the cardinality of a join that has the given share of the pairs."""
 
     def estimate() -> Estimate:
-        found = joined(left.estimate(), right.estimate())
-        return Estimate(found.rows * share, found.distinct)
+        pairs = joined(left.estimate(), right.estimate())
+        return Estimate(pairs.rows * share, pairs.distinct)
 
     return Cardinality(cache(estimate), lasts)
 
