@@ -156,7 +156,7 @@ def _semijoin_conditions(
     reductions = selective_terms(pattern, content, known) if context.plan.members is None else []
     for reduction in reductions:
         notes.note(
-            f"only {len(reduction.terms):,} terms of ?{reduction.var.name}, which is {reduction.share:.1%} of them"
+            f"only {len(reduction.terms):,} terms of ?{reduction.var.name}, {reduction.share:.1%} of the distinct terms"
         )
     share = min((reduction.share for reduction in reductions), default=1.0)
     context.plan.selectivity[pattern] = max(share, context.plan.selectivity.get(pattern, 0.0))

@@ -53,7 +53,8 @@ def _table(op: ops.Table, context: Context, known: Candidates) -> Relation:
 
 @compiles(ops.Join)
 def _join(op: ops.Join, context: Context, known: Candidates) -> Relation:
-    """Compile a static view first: the terms of the rows that it looks up reduce the other side."""
+    """Return the join. A static view is compiled first: the terms of the rows that it looks up reduce the other
+    side."""
     first, second = (op.right, op.left) if isinstance(op.right, ops.StaticView) else (op.left, op.right)
     one = compile_op(first, context, from_sibling(second, context, known))
     other = compile_op(second, context, narrowed_by(one, from_sibling(first, context, known)))

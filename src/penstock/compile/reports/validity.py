@@ -1,13 +1,14 @@
 """Validity intervals of solutions, from which ISTREAM, DSTREAM and interval output are reported with operator state.
 
-    rows of a solution   [------)                        rows that overlap or touch
-                              [---------)     [---- …     are one interval
-    validity             [--------------)     [---- …     `since` and `until`; until is NULL while it is open
-    ISTREAM              ^                    ^
-    DSTREAM                             ^
+    rows of a solution   [------)
+                              [---------)     [---- …
+    copy 1               [--------------)     [---- …    [since, until); until is NULL while it is open
+    copy 2                    [-)
+    ISTREAM              ^    ^               ^
+    DSTREAM                     ^       ^
 
-A solution that an answer has n times has n intervals side by side. Intervals continue from one evaluation to the next,
-so those that are open at the end of a span are the state that the next evaluation reads.
+A solution that an answer has n times has n copies, with one interval each. Intervals continue from one evaluation to
+the next, so those that are open at the end of a span are the state that the next evaluation reads.
 """
 
 from __future__ import annotations

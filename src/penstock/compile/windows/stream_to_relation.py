@@ -2,7 +2,7 @@
 
     window RANGE 20 STEP 10       0         10        20        30        40
     element at ts=3               ---x------|---------|---------|---------|
-    its visibility [from, to)               [from-----------------to)
+    its visibility [from, to)               [from-------------to)
     instants that see it                    *         *
 
 `from` is the first instant at or after the timestamp, `to` the first instant at or after timestamp + RANGE. One row

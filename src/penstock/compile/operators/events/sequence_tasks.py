@@ -37,7 +37,7 @@ def compile_by_tasks(op: ops.Seq, within: int, context: Context) -> Relation | N
     if not paths or not cut:
         return None
     chain = Chain(steps, within, paths)
-    notes.note(f"a chain of {len(steps)} within {notes.about(within)}: in {len(cut)} tasks")
+    notes.note(f"a sequence of {len(steps)} events within {notes.about(within)}: in {len(cut)} tasks")
     types = dict.fromkeys(chain.vars, "STRING") | {STARTS: "BIGINT", ENDS: "BIGINT"}
     columns = ", ".join(f"{sql.write_expression(sql.name(name))} {type}" for name, type in types.items())
     view = context.plan.new_view()
