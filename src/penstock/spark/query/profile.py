@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from penstock.spark.query.continuous_query import ContinuousQuery
     from penstock.spark.views.background_tables import BackgroundTables
 
-__all__ = ["Counted", "Examined", "Held", "examined", "examined_once"]
+__all__ = ["Profile", "RowCount", "StoredStream", "profile_continuous", "profile_once"]
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class RowCount:
     """The rows of the whole span, the average number that hold at an instant, and the seconds of the count."""
 
     rows: int
@@ -48,7 +48,7 @@ class Counted:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class StoredStream:
     """The stored part of a stream: elements, and the bytes of their files."""
 
     elements: int
@@ -57,27 +57,27 @@ class Held:
 
 
 @dataclass(slots=True)
-class Examined:
+class Profile:
     """The profile of one evaluation. Operators are told apart by identity: equal patterns may stand at several
     places."""
 
     optimised: Optimised
     physical: str
-    streams: Mapping[str, Held] = field(default_factory=dict)
+    streams: Mapping[str, StoredStream] = field(default_factory=dict)
     background: frozenset[str] | None = None
     estimated: dict[int, float] = field(default_factory=dict)
-    counted: dict[int, Counted] = field(default_factory=dict)
+    counted: dict[int, RowCount] = field(default_factory=dict)
     notes: dict[int, tuple[str, ...]] = field(default_factory=dict)
     held: dict[StreamWindow, float] = field(default_factory=dict)  # estimated elements of each window
-    windows: dict[StreamWindow, Counted] = field(default_factory=dict)  # and the actual ones
+    windows: dict[StreamWindow, RowCount] = field(default_factory=dict)  # and the actual ones
     orders: list[str] = field(default_factory=list)  # changes of the join order, and their reasons
     open: int = 0  # open intervals after the last evaluation
     together: int = 1  # queries that share its plan
 
 
-def examined(
+def profile_continuous(
     query: ContinuousQuery, background: BackgroundTables, streams: Mapping[str, StreamFiles], span: Span, *, run: bool
-) -> Examined:
+) -> Profile:
     """Return the profile of a continuous query in a span; without `run` no row is counted and nothing is computed."""
     probe = _Probe(background.session, span)
     with recording(Recorder(probe)) as recorder:
@@ -86,7 +86,7 @@ def examined(
     return probe.result(recorder, frame, _iris(background.predicates()), held, run)
 
 
-def examined_once(query: Query, background: BackgroundTables, rules: Collection[str] | None, *, run: bool) -> Examined:
+def profile_once(query: Query, background: BackgroundTables, rules: Collection[str] | None, *, run: bool) -> Profile:
     """Return the profile of a query that reads no stream, up to its solutions."""
     probe = _Probe(background.session, Span(0, 1))
     with recording(Recorder(probe)) as recorder:
@@ -138,12 +138,12 @@ class _Probe:
         recorder: Recorder,
         frame: DataFrame,
         known: frozenset[str] | None,
-        streams: Mapping[str, Held],
+        streams: Mapping[str, StoredStream],
         run: bool,
-    ) -> Examined:
+    ) -> Profile:
         assert recorder.optimised is not None
         assert recorder.statistics is not None
-        found = Examined(recorder.optimised, _physical(frame), streams, known)
+        found = Profile(recorder.optimised, _physical(frame), streams, known)
         _estimate(recorder.optimised.query.pattern, recorder.statistics, found.estimated)
         for op, text in recorder.notes:
             found.notes[id(op)] = (*found.notes.get(id(op), ()), text)
@@ -164,17 +164,17 @@ def _step(query: Query) -> int | None:
     return gcd(*steps) if steps and len(steps) == len(query.streams) else None
 
 
-def _measured(counting: DataFrame) -> Counted:
+def _measured(counting: DataFrame) -> RowCount:
     start = perf_counter()
     row = counting.collect()[0]
-    return Counted(row.n, float(row.at_once), perf_counter() - start)
+    return RowCount(row.n, float(row.at_once), perf_counter() - start)
 
 
-def _summed(one: Counted | None, other: Counted) -> Counted:
+def _summed(one: RowCount | None, other: RowCount) -> RowCount:
     """Return the sum of two counts of an operator that was compiled for several windows or graphs."""
     if one is None:
         return other
-    return Counted(one.rows + other.rows, one.at_once + other.at_once, one.seconds + other.seconds)
+    return RowCount(one.rows + other.rows, one.at_once + other.at_once, one.seconds + other.seconds)
 
 
 def _estimate(op: Op, statistics: Statistics, into: dict[int, float]) -> None:
@@ -184,11 +184,11 @@ def _estimate(op: Op, statistics: Statistics, into: dict[int, float]) -> None:
         _estimate(inner, inside, into)
 
 
-def _held(stream: StreamFiles, background: BackgroundTables) -> Held:
+def _held(stream: StreamFiles, background: BackgroundTables) -> StoredStream:
     files = (file for path in stream.paths for file in _files(Path(path)))
     stored, entailed = background.stream_predicates(stream), background.entailed
     known = stored if entailed is None else entailed.predicates(stored)
-    return Held(stream.rows, sum(file.stat().st_size for file in files), _iris(known))
+    return StoredStream(stream.rows, sum(file.stat().st_size for file in files), _iris(known))
 
 
 def _iris(encoded: frozenset[str] | None) -> frozenset[str] | None:

@@ -46,7 +46,7 @@ from penstock.stream.runtime.status import Status
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from penstock.spark.query.profile import Examined
+    from penstock.spark.query.profile import Profile
 
 __all__ = ["Runtime"]
 
@@ -299,7 +299,7 @@ class Runtime:
 
     # Looking
 
-    def examine(self, task: RegisteredQuery, *, run: bool) -> Examined | None:
+    def examine(self, task: RegisteredQuery, *, run: bool) -> Profile | None:
         """How a query is planned for what the log holds now; between rounds, which use the same tables."""
         from penstock.stream.runtime.explain_registered import explain_registered
 
