@@ -74,7 +74,7 @@ CASES = (
 def measured(spark: SparkSession, case: Case) -> tuple[float, float]:
     """The seconds of a job that joins both sides, all rows made and none kept, and of one that only reads them."""
     jobs = Jobs(spark)
-    jobs.partition(case.left + case.right)
+    jobs.tune_for(case.left + case.right)
     frames = [_relation(spark, "l", case.left, case.keys), _relation(spark, "r", case.right, case.keys, case.kept)]
     joined = "SELECT /*+ SHUFFLE_HASH(l) */ l.k, l.v AS a, r.v AS b FROM l JOIN r ON l.k = r.k"
     read = "SELECT k, v AS a, v AS b FROM l UNION ALL SELECT k, v, v FROM r"

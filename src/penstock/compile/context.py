@@ -1,4 +1,4 @@
-"""What a pattern is compiled in: the active graph, the keys around it, and what the whole query shares."""
+"""The context of a pattern while it is compiled: active graph, window, key columns, and the plan of the whole query."""
 
 from __future__ import annotations
 
@@ -30,8 +30,10 @@ Rows = list[tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """The data as items of FROM: `default` has columns s, p, o; `named` has g, s, p, o; `graphs` are the encoded graph
-    names."""
+    """The background as items of FROM: the default graph, the named graphs, and the encoded graph names.
+
+    `default` has the columns s, p, o; `named` has g, s, p, o.
+    """
 
     default: From
     named: From
@@ -58,43 +60,45 @@ Graph = NamedGraph | EachGraph | None
 
 @dataclass(frozen=True, slots=True)
 class Streaming:
-    """What makes a query continuous: its instants, its windows, and the variables whose timestamps it asks for.
+    """The streaming part of a plan: evaluation instants, window relations, and the variables whose timestamps are read.
 
-    `background` are the predicates of the background, None if they are not known. `settled` keeps a part that reads
-    the background alone for all evaluations.
+    `background` has the predicates of the background, None if they are not known. `static_view` returns the
+    materialised view of a pattern that reads the background alone, `family_view` that of a query family.
     """
 
     timeline: EvaluationInstants
     contents: tuple[WindowRelation, ...]
-    default: tuple[WindowRelation, ...]  # those of the default graph
+    default: tuple[WindowRelation, ...]  # the windows of the default graph
     background: frozenset[str] | None
-    stamped: dict[str, bool]  # whether also stream by stream
-    calls: int  # of TIMESTAMP in the whole query
-    settled: Callable[[ViewRequest], MaterialisedView | None]
-    of_members: Callable[..., tuple[Relation, int] | None]
+    stamped: dict[str, bool]  # by variable: whether timestamps are read stream by stream
+    calls: int  # number of TIMESTAMP calls in the query
+    static_view: Callable[[ViewRequest], MaterialisedView | None]
+    family_view: Callable[..., tuple[Relation, int] | None]
     statistics: Statistics  # of the background
-    occurring: bool = False  # whether it matters when elements occurred
-    entailed: EntailmentRewriter | None = None  # what follows from elements, if anything does
-    longest: Mapping[ops.Op, int] = field(default_factory=dict)  # how long sequences may be, in microseconds
-    outermost: ops.Op | None = None  # the projection above which nobody asks when rows occurred
+    occurrence_times: bool = False  # whether rows carry their occurrence times
+    entailed: EntailmentRewriter | None = None  # None: no entailment
+    sequence_bounds: Mapping[ops.Op, int] = field(
+        default_factory=dict
+    )  # longest duration of a sequence, in microseconds
+    outer_projection: ops.Op | None = None  # above this projection no operator reads occurrence times
 
 
 @dataclass(slots=True)
 class Plan:
-    """What one query's compilation shares: its data, its fresh names, and the jobs that path closures run.
+    """The state that all operators of one query share while they are compiled: tables, fresh names, and Spark jobs.
 
-    `compute` runs a query now, leaves its rows with Spark under the given name and returns how many there are. `fetch`
-    brings them here if they are at most so many; `send` is the way back, under a name. `run_tasks` makes rows by
-    Python tasks: a name, a piece for each, the work, the columns, and the modules that are sent along. `shared` gives
-    the rows of an operator that other queries have as well, if they are to be computed once for all.
+    `materialise` runs a query, stores its rows under a name and returns their number. `fetch` collects the rows into
+    the driver if they are few enough; `publish` makes a view of an Arrow table. `run_tasks` makes a view of the rows
+    that Python tasks return: a name, one piece of work per task, the function, the columns, and the modules that are
+    sent along. `shared` returns the rows of a sub-plan that other queries have as well, if it is computed once for all.
     """
 
     tables: Tables
-    compute: Callable[[Query, str], int]
+    materialise: Callable[[Query, str], int]
     base: str | None
     now: str
     fetch: Callable[[Query, int], Rows | None] = lambda query, most: None
-    send: Callable[[str, pa.Table], None] = lambda name, table: None
+    publish: Callable[[str, pa.Table], None] = lambda name, table: None
     run_tasks: Callable[..., None] = lambda name, pieces, work, columns, modules: None
     cores: int = 1
     streaming: Streaming | None = None
@@ -103,81 +107,90 @@ class Plan:
     shared: Callable[[ops.Op, Context], Relation | None] | None = None
     counter: count[int] = field(default_factory=count)
     views: list[str] = field(default_factory=list)
-    kept: dict[ops.Op, int] = field(default_factory=dict)  # the parts that were answered before, and their rows
-    left: dict[ops.Op | ops.TriplePattern, float] = field(default_factory=dict)  # the share of rows that is asked for
-    read: float = 0.0  # about how many triples of the background are read besides, in an evaluation
+    view_rows: dict[ops.Op, int] = field(default_factory=dict)  # rows that are read of each static view
+    selectivity: dict[ops.Op | ops.TriplePattern, float] = field(
+        default_factory=dict
+    )  # share of rows that a semi-join reduction leaves
+    background_rows: float = 0.0  # estimated triples that are read from the background, without static views
     tuning: Tuning = DEFAULT
 
     def fresh(self, prefix: str) -> str:
+        """Return a name that no other part of the plan has."""
         return f"{prefix}{next(self.counter)}"
 
-    def keep(self, query: Query) -> tuple[str, int]:
-        """The rows of a query computed once: the name of their view, which lives as long as the query, and how many."""
-        name = self.view()
-        return name, self.compute(query, name)
+    def materialised_view(self, query: Query) -> tuple[str, int]:
+        """Compute the rows of a query: the name of their view, which lives as long as the plan, and their number."""
+        name = self.new_view()
+        return name, self.materialise(query, name)
 
-    def publish(self, columns: Sequence[str], rows: Rows) -> str:
-        """The name of a view of these rows, which lives as long as the query."""
+    def publish_rows(self, columns: Sequence[str], rows: Rows) -> str:
+        """Return the name of a view of the given rows, which lives as long as the plan."""
         cells = list(zip(*rows, strict=True)) if rows else [()] * len(columns)
-        return self.sent(pa.table([pa.array(cell, pa.string()) for cell in cells], names=list(columns)))
+        return self.publish_table(pa.table([pa.array(cell, pa.string()) for cell in cells], names=list(columns)))
 
-    def sent(self, table: pa.Table) -> str:
-        """The same, of a table."""
-        name = self.view()
-        self.send(name, table)
+    def publish_table(self, table: pa.Table) -> str:
+        """Return the name of a view of an Arrow table, which lives as long as the plan."""
+        name = self.new_view()
+        self.publish(name, table)
         return name
 
-    def view(self) -> str:
-        """A name for a view that lives as long as the query."""
+    def new_view(self) -> str:
+        """Reserve the name of a view that lives as long as the plan."""
         self.views.append(self.fresh("penstock_view_"))
         return self.views[-1]
 
-    def once(self, relation: Relation) -> Relation:
-        """The relation, computed now if it may have other rows each time that it is read, by UUID() or by LIMIT."""
+    def materialise_volatile(self, relation: Relation) -> Relation:
+        """Return the relation, materialised if each read may give other rows because of UUID() or LIMIT."""
         if not relation.sql.volatile:
             return relation
-        return replace(relation, sql=sql.view(self.keep(relation.sql)[0]))
+        return replace(relation, sql=sql.view(self.materialised_view(relation.sql)[0]))
 
 
 @dataclass(frozen=True, slots=True)
 class Universe:
-    """All values that some keys can take together. `tells`: further columns, of which the keys say the value; then
-    `sql` has each combination of the keys once, and few enough to be sent to every task. `steady`: the same values at
-    every evaluation."""
+    """The domain of some key columns: every combination of values that the keys can take.
+
+    `dependent` columns are functionally dependent on the keys; then `sql` has each combination of the keys once, and
+    few enough to be broadcast. `static`: the domain is the same at every evaluation.
+    """
 
     keys: tuple[str, ...]
     sql: Query
-    tells: tuple[str, ...] = ()
-    steady: bool = False
+    dependent: tuple[str, ...] = ()
+    static: bool = False
 
-    def wanted(self, keys: Collection[str]) -> tuple[str, ...]:
-        """Those of its columns that are among these, and what they depend on."""
-        told = tuple(c for c in self.tells if c in keys)
-        return (self.keys if told else tuple(k for k in self.keys if k in keys)) + told
+    def columns_for(self, keys: Collection[str]) -> tuple[str, ...]:
+        """Return the columns of this domain that are among `keys`, with the keys that these depend on."""
+        dependent = tuple(c for c in self.dependent if c in keys)
+        return (self.keys if dependent else tuple(k for k in self.keys if k in keys)) + dependent
 
     @property
     def hints(self) -> list[Hint]:
-        return [("BROADCAST", ("u",))] if self.tells else []
+        """The hint to broadcast the domain, where it is known to be small."""
+        return [("BROADCAST", ("u",))] if self.dependent else []
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """`graph` is the one that patterns read. In a `window` there is nothing else, and its graphs are those that its
-    elements came in. `tag` says whose windows are read. With `equated`, a filter above makes variables equal: Spark
-    joins by them as well, so rows meet fewer others. In what is `steady` no pattern reads a window, and nothing depends
-    on the instant."""
+    """The place of a pattern in its query.
+
+    `graph` is the active graph. In a `window` the background is not visible, and the graphs are those of its elements.
+    `tag` tells apart the windows of sub-queries that override them. With `joined_by_filter`, a filter above makes
+    variables equal: Spark uses that as a join key, so estimates from the pattern alone are too high. In a `static`
+    context no pattern reads a window, and no row depends on the instant.
+    """
 
     plan: Plan
     graph: Graph = None
     universes: tuple[Universe, ...] = ()
     window: str | None = None
     tag: int = 0
-    equated: bool = False
-    steady: bool = False
+    joined_by_filter: bool = False
+    static: bool = False
 
-    def made_steady(self) -> Context:
-        """For what is answered once, whatever there is around."""
-        return replace(self, steady=True, universes=tuple(u for u in self.universes if u.steady))
+    def as_static(self) -> Context:
+        """Return the context of a static view: without windows, and without keys that change between evaluations."""
+        return replace(self, static=True, universes=tuple(u for u in self.universes if u.static))
 
     def in_graph(self, graph: Graph) -> Context:
         return replace(self, graph=graph)
@@ -192,7 +205,8 @@ class Context:
         return replace(self, universes=(*self.universes, universe))
 
     def source(self) -> tuple[From, str | None]:
-        """The background that triple patterns read, as an item of FROM, and the key that its column g is, if any.
+        """Return the background that triple patterns read, as an item of FROM, and the key that its column g is, if
+        any.
 
         The graph of a stream has the default graph for its background.
         """
@@ -207,7 +221,7 @@ class Context:
         return (self._with_streams(streams) if streams else tables.named), key
 
     def _with_streams(self, streams: tuple[str, ...]) -> From:
-        """The named graphs, those of streams with the default graph for their background."""
+        """Return all named graphs; the graph of a stream has the triples of the default graph."""
         tables = self.plan.tables
         behind = (Select([sql.alias(sql.text(s), "g"), *_columns("spo")], tables.default) for s in streams)
         others = Select(_columns("gspo"), tables.named, _G.not_among(sql.texts(streams)))
@@ -220,31 +234,31 @@ class Context:
 
     @property
     def span(self) -> Span | None:
-        """The time in which answers are wanted, with streams."""
+        """The span of instants to evaluate; None without streams."""
         return None if self.plan.streaming is None else self.plan.streaming.timeline.span
 
     def contents(self) -> tuple[WindowRelation, ...]:
         """The windows that triple patterns read."""
         streaming = self.plan.streaming
-        if streaming is None or self.steady:
+        if streaming is None or self.static:
             return ()
         if self.window is not None:
             return tuple(self._of_graph(c) for c in streaming.contents if c.name == self.window)
         if self.graph is None:
             return tuple(c for c in streaming.default if c.tag == self.tag)
-        found = tuple(c for c in streaming.contents if c.name is None and c.tag == self.tag)
-        return tuple(c for c in found if c.graph == self.graph.iri) if isinstance(self.graph, NamedGraph) else found
+        windows = tuple(c for c in streaming.contents if c.name is None and c.tag == self.tag)
+        return tuple(c for c in windows if c.graph == self.graph.iri) if isinstance(self.graph, NamedGraph) else windows
 
     def _of_graph(self, content: WindowRelation) -> WindowRelation:
-        """What of a window came in the graph, or in any graph."""
+        """Return the elements of a named window that came in the active graph."""
         if self.graph is None:
             return content
         wanted = _G.eq(sql.text(self.graph.iri)) if isinstance(self.graph, NamedGraph) else _G.not_null()
         return replace(content, sql=Select([sql.STAR], content.each or content.sql, wanted))
 
     @property
-    def many(self) -> bool:
-        """Whether the windows hold so much that Spark is told how to join it."""
+    def has_many_elements(self) -> bool:
+        """Whether the windows hold so many elements that a choice of join algorithm pays."""
         streaming = self.plan.streaming
         rows = 0 if streaming is None else sum(c.rows for c in streaming.contents)
         return streaming is not None and rows >= self.plan.tuning.hinted_elements
@@ -252,15 +266,16 @@ class Context:
     def elements(
         self, content: WindowRelation, predicate: PatternTerm | None = None, object: PatternTerm | None = None
     ) -> Query:
-        """The elements of a window and what follows from them; those without the predicate and object may be missing.
+        """Return the elements of a window with the triples that they entail.
 
-        Outside of the window, `g` is the stream, whatever graph they came in.
+        Elements without the predicate and object may be missing. Outside of a named window, `g` is the stream, whatever
+        graph an element came in.
         """
-        found = self._with_entailed(content, predicate, object)
+        elements = self._with_entailed(content, predicate, object)
         if self.window is not None:
-            return found
+            return elements
         items = [sql.name(c) for c in ("s", "p", "o", "ts", "start", *content.when)]
-        return Select([*items, sql.alias(sql.text(content.graph), "g")], found)
+        return Select([*items, sql.alias(sql.text(content.graph), "g")], elements)
 
     def _with_entailed(
         self, content: WindowRelation, predicate: PatternTerm | None, object: PatternTerm | None
@@ -280,36 +295,36 @@ class Context:
         return () if streaming is None else tuple(dict.fromkeys(c.graph for c in streaming.contents if c.name is None))
 
     def pointwise(self, relation: Relation) -> Relation:
-        """The relation, with a row for each instant if its rows hold during intervals."""
+        """Return the relation with a row for each instant, in place of rows with validity intervals."""
         return self.expand(relation, frozenset((INSTANT,))) if relation.timed else relation
 
     def expand(self, relation: Relation, keys: frozenset[str]) -> Relation:
-        """The relation with these keys, a copy of each row for every value of those that it lacked."""
+        """Return the relation with the given keys: a copy of each row for every value of a key that it lacks."""
         if relation.timed and INSTANT in keys and self.plan.streaming is not None:
             relation = self.plan.streaming.timeline.at_instants(relation)
         for universe in self.universes:
-            wanted = universe.wanted(keys)
-            if not set(wanted) <= relation.keys:
-                relation = _expand(relation, universe, wanted)
+            columns = universe.columns_for(keys)
+            if not set(columns) <= relation.keys:
+                relation = _expand(relation, universe, columns)
         return relation
 
-    def settle(self, relation: Relation) -> Relation:
-        """The relation with a copy of each row that leaves a key open for every value of that key."""
+    def bind_keys(self, relation: Relation) -> Relation:
+        """Return the relation with a copy of each row for every value of a key that the row leaves unbound."""
         for universe in self.universes:
-            wanted = tuple(k for k in universe.keys if k in relation.keys)
-            if not set(wanted) <= relation.certain:
-                relation = _expand(relation, universe, wanted)
+            keys = tuple(k for k in universe.keys if k in relation.keys)
+            if not set(keys) <= relation.certain:
+                relation = _expand(relation, universe, keys)
         return relation
 
 
-def _expand(relation: Relation, universe: Universe, wanted: tuple[str, ...]) -> Relation:
-    domain = Select(map(sql.name, wanted), universe.sql, distinct=not universe.tells)
-    vars = relation.vars + tuple(k for k in wanted if k not in relation.vars)
-    columns = [sql.column("u" if c in wanted else "l", c) for c in vars + relation.hidden]
-    on = sql.all_of(_agrees(k, relation) for k in wanted if k in relation.vars)
+def _expand(relation: Relation, universe: Universe, keys: tuple[str, ...]) -> Relation:
+    domain = Select(map(sql.name, keys), universe.sql, distinct=not universe.dependent)
+    vars = relation.vars + tuple(k for k in keys if k not in relation.vars)
+    columns = [sql.column("u" if c in keys else "l", c) for c in vars + relation.hidden]
+    on = sql.all_of(_agrees(k, relation) for k in keys if k in relation.vars)
     joined = sql.Join(Derived(relation.sql, "l"), Derived(domain, "u"), on)
     source = Select(columns, joined, hints=universe.hints)
-    return replace(relation, sql=source, vars=vars, certain=relation.certain | set(wanted), most=None)
+    return replace(relation, sql=source, vars=vars, certain=relation.certain | set(keys), upper_bound=None)
 
 
 def _agrees(key: str, relation: Relation) -> Expr:

@@ -1,7 +1,7 @@
-"""Triples with all that follows from them, as SELECTs: the ontology is joined with them, and nothing is stored.
+"""Entailment by query rewriting: SELECTs of triples with the triples that they entail, joined with the ontology.
 
-A few classes or properties are constants of the text; many are a view that is broadcast. What follows from a triple is
-there once for each triple that it follows from, with the other columns of that triple.
+Nothing is stored. A few classes or properties are constants of the text; many are a view that is broadcast. An entailed
+triple occurs once for each triple that entails it, with the other columns of that triple.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Wanted = tuple[PatternTerm | None, PatternTerm | None]  # the predicate and the 
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """One way to triples: what s, p and o are, the table of pairs that is joined with elements, if any, and the
+    """One derivation of triples: the expressions of s, p and o, the table of pairs that is joined, and the
     condition."""
 
     s: Expr
@@ -49,12 +49,12 @@ class _Parts:
 
 
 def _e(column: str) -> Expr:
-    """A column of the triple that another follows from."""
+    """Return a column of the triple that entails another one."""
     return sql.column("e", column)
 
 
 class EntailmentRewriter:
-    """An ontology in a session, where its larger tables are views."""
+    """The entailment rules of an ontology as SQL; larger tables of the ontology are views of the session."""
 
     def __init__(self, ontology: Ontology, session: SparkSession, tuning: Tuning = DEFAULT) -> None:
         self.ontology = ontology
@@ -65,9 +65,9 @@ class EntailmentRewriter:
         self._arrays: tuple[str, str] | None = None
 
     def triples(self, source: Query, wanted: Wanted = (None, None), known: frozenset[str] | None = None) -> Query:
-        """The SELECT `source`, which has columns s, p, o and any others, with what follows.
+        """Return the SELECT `source`, which has columns s, p, o and any others, with the entailed triples.
 
-        Only triples that fit what is wanted need be there. `known` are the encoded predicates that occur.
+        Triples that do not match `wanted` may be missing. `known` has the encoded predicates that occur.
         """
         if not self.ontology.is_plain:
             return self._by_arrays(source)
@@ -76,13 +76,13 @@ class EntailmentRewriter:
         return sql.union_all(found) if found else Select([sql.STAR], source, sql.FALSE)
 
     def predicates(self, known: frozenset[str] | None) -> frozenset[str] | None:
-        """The encoded predicates of all that follows from triples with such predicates."""
+        """Return the encoded predicates of all triples that triples with such predicates entail."""
         if known is None:
             return None
         return frozenset(map(encode, self.ontology.predicates_from(_iris(known))))
 
     def view(self, triples: Iterable[Triple]) -> str:
-        """The name of a view of these triples."""
+        """Return the name of a view of the given triples."""
         cells = [(encode(t.subject), encode(t.predicate), encode(t.object)) for t in triples]  # type: ignore[arg-type]
         return self._publish("spo", cells)
 
@@ -112,7 +112,7 @@ class EntailmentRewriter:
         return _Parts(_e(way.subject), term_columns.constant(TYPE), found, pairs, on, condition)
 
     def _looked_up(self, way: Way, key: str) -> tuple[Expr, From | None, list[Expr]]:
-        """What is found, the pairs that have to be joined for it, and conditions."""
+        """Return the entailed term, the pairs to join for it, and the conditions."""
         targets = {encode(found) for _, found in way.pairs}
         rows = sorted((encode(key), encode(found)) for key, found in way.pairs)
         few, one = len(rows) <= self._most_inline, len(targets) == 1
@@ -130,7 +130,7 @@ class EntailmentRewriter:
         self._session.createDataFrame(table).createOrReplaceTempView(self._views[-1])
         return self._views[-1]
 
-    # Ontologies that say more of rdf:type: two ways may lead to one triple, so all of a triple's are made at once
+    # With further axioms on rdf:type two derivations may give one triple, so all types of a triple are computed at once
 
     def _by_arrays(self, source: Query) -> Query:
         if self._arrays is None:

@@ -1,4 +1,4 @@
-"""What the compiler made of a plan, for whoever asks (`profile.py`); where nobody does, nothing is written down."""
+"""A record of the choices that the compiler makes, which `profile.py` reads; without a recorder nothing is stored."""
 
 from __future__ import annotations
 
@@ -20,18 +20,22 @@ __all__ = ["Probe", "Recorder", "about", "compiled", "note", "planned", "recordi
 
 
 class Probe(Protocol):
-    """Who looks at what is compiled."""
+    """An observer of the compiler."""
 
     def begin(self, query: Query, contents: Sequence[WindowRelation]) -> None:
-        """A plan is about to be compiled, perhaps once more: what was seen before does not count."""
+        """Start a compilation. A plan may be compiled again: forget the operators of the compilation before."""
+
+        """Take the relation of a compiled operator."""
 
     def seen(self, op: Op, relation: Relation) -> None: ...
 
 
 @dataclass(slots=True)
 class Recorder:
-    """The probe is told of every relation while the views that it reads are there. What is noted while an operator is
-    compiled belongs to it; its operands have taken theirs before."""
+    """The notes of one compilation, and the probe that is given each relation while its views exist.
+
+    A note belongs to the operator that is being compiled; notes of its operands have been assigned before.
+    """
 
     probe: Probe
     optimised: Optimised | None = None
@@ -45,7 +49,7 @@ _current: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
 
 @contextmanager
 def recording(recorder: Recorder) -> Iterator[Recorder]:
-    """What is compiled within is written down there."""
+    """Record the compilations inside the block."""
     reset = _current.set(recorder)
     try:
         yield recorder
@@ -54,7 +58,7 @@ def recording(recorder: Recorder) -> Iterator[Recorder]:
 
 
 def planned(optimised: Optimised, statistics: Statistics, contents: Sequence[WindowRelation] = ()) -> None:
-    """A plan is about to be compiled."""
+    """Record the optimised query, its statistics and windows, before they are compiled."""
     if (recorder := _current.get()) is not None:
         recorder.optimised, recorder.statistics = optimised, statistics
         recorder.notes.clear()
@@ -63,6 +67,7 @@ def planned(optimised: Optimised, statistics: Statistics, contents: Sequence[Win
 
 
 def compiled(op: Op, relation: Relation) -> None:
+    """Record the relation of an operator, and assign the open notes to it."""
     if (recorder := _current.get()) is not None:
         recorder.notes += ((op, text) for text in dict.fromkeys(recorder.unclaimed))
         recorder.unclaimed.clear()
@@ -70,12 +75,12 @@ def compiled(op: Op, relation: Relation) -> None:
 
 
 def note(text: str) -> None:
-    """A choice, in a few words: `in buckets of 30s`."""
+    """Record a choice in a few words: `in buckets of 30s`."""
     if (recorder := _current.get()) is not None:
         recorder.unclaimed.append(text)
 
 
 def about(microseconds: int) -> str:
-    """A time as a person says it: 1.5 s."""
+    """Return a duration with one unit: 1.5 s."""
     unit = max((unit for unit in UNITS if UNITS[unit] <= microseconds), key=lambda unit: UNITS[unit], default="us")
     return f"{microseconds / UNITS[unit]:.3g} {unit}"

@@ -1,4 +1,4 @@
-"""A compiled pattern: one SELECT, and what is known of its columns."""
+"""Relations: a compiled pattern as one SELECT, with the facts about its columns and its cardinality."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from penstock.compile import sql
 from penstock.compile.sql import Expr, Query, Select, lower, merged
 
 if TYPE_CHECKING:
-    from penstock.compile.operators.physical.time_buckets import Size
+    from penstock.compile.operators.physical.time_buckets import Cardinality
 
-KEY = ".k"  # columns with this prefix say for which graph, outer solution or instant a row holds
+KEY = ".k"  # prefix of key columns: the graph, outer solution or instant for which a row holds
 INSTANT = f"{KEY}@"  # the key that is the evaluation instant
 MEMBER = f"{KEY}m"  # the key that is the number of a query, where a family of them is one plan
 FROM, TO = ".from", ".to"  # when a row holds: at the instants t with from <= t < to
-STARTS, ENDS = ".starts", ".ends"  # when what a row is made of occurred: from the first start to the last end
+STARTS, ENDS = ".starts", ".ends"  # occurrence time: from the first start to the last end of a row's elements
 STAMP = ".ts:"  # with a variable's name: the latest timestamp among the triples that bound it
-ALWAYS = 2**62  # bounds of what holds always: no instant is beyond
+ALWAYS = 2**62  # bound of a validity interval without end: no instant is beyond
 
 Terms: TypeAlias = frozenset[str]
 
@@ -38,12 +38,12 @@ class Ordering:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """`sql` selects `vars` (a variable each, NULL where unbound) and hidden columns that are no part of a solution.
+    """A SELECT of `vars` (one column per variable, NULL where unbound) and of hidden columns.
 
     A key column is a variable that every operator keeps, and never NULL. A relation without a key of its context holds
-    for all values of that key, so that a pattern costs nothing per graph until it reads one. A *timed* relation has
-    the columns `.from` and `.to` in place of the key INSTANT: its rows hold during an interval, and stand for all
-    instants in it. These, stamps, and when a row occurred are numbers (microseconds), and no solution's variables.
+    for all values of that key, so that a pattern costs nothing per graph until it reads one. A *timed* relation has the
+    columns `.from` and `.to` in place of the key INSTANT: a row has a validity interval, and stands for all instants in
+    it. Validity intervals, timestamps and occurrence times are numbers (microseconds), and no variables of a solution.
     """
 
     sql: Query
@@ -51,27 +51,32 @@ class Relation:
     certain: frozenset[str]
     order: tuple[Ordering, ...] = ()
     row: str | None = None  # a column that is unique to the row, for BNODE(…)
-    size: Size | None = field(default=None, compare=False)  # at most about so many rows, where that is known
-    most: int | None = field(default=None, compare=False)  # there are not more, where somebody has counted
-    kept: int | None = field(default=None, compare=False)  # how many, where they are those of a part that was answered
-    counts: frozenset[str] = field(default=frozenset(), compare=False)  # the variables that COUNT has written
-    found: Mapping[str, Terms] = field(default_factory=dict, compare=False)  # all terms, where rows were looked up
+    cardinality: Cardinality | None = field(default=None, compare=False)  # estimate; None: unknown
+    upper_bound: int | None = field(default=None, compare=False)  # exact upper bound on the rows; None: unknown
+    view_rows: int | None = field(default=None, compare=False)  # rows, if they are read from a static view
+    counts: frozenset[str] = field(default=frozenset(), compare=False)  # variables that hold results of COUNT
+    looked_up_terms: Mapping[str, Terms] = field(
+        default_factory=dict, compare=False
+    )  # by variable: all terms of the rows that were looked up in a static view
 
     @property
     def keys(self) -> frozenset[str]:
+        """The key columns."""
         return frozenset(v for v in self.vars if is_key(v))
 
     @property
     def timed(self) -> bool:
+        """Whether rows have a validity interval."""
         return FROM in self.vars
 
     @property
     def solution(self) -> tuple[str, ...]:
-        """The variables of the solutions alone."""
+        """The variables without key columns and times."""
         return tuple(v for v in self.vars if not is_key(v) and not is_time(v))
 
     @property
     def hidden(self) -> tuple[str, ...]:
+        """The columns that are no variables: sort keys and the row's identifier."""
         return tuple(o.column for o in self.order) + (() if self.row is None else (self.row,))
 
     @property
@@ -79,14 +84,14 @@ class Relation:
         return self.vars + self.hidden
 
     def plain(self) -> Relation:
-        """The same without hidden columns."""
+        """Return the relation without hidden columns."""
         return replace(self, order=(), row=None)
 
     def where(self, condition: Expr) -> Relation:
         return replace(self, sql=select(map(sql.name, self.columns), self.sql, where=condition))
 
     def reorder(self) -> list[Expr]:
-        """ORDER BY as the relation asks for it."""
+        """Return the items of ORDER BY."""
         return [o.sql for o in self.order]
 
 
@@ -95,12 +100,12 @@ def is_key(name: str) -> bool:
 
 
 def is_parameter(name: str) -> bool:
-    """Whether the key is a constant of the row's query, which the number of that query tells."""
+    """Whether the key is a constant of a family's member, which the number of that member determines."""
     return name.startswith(PARAMETER)
 
 
 def is_time(name: str) -> bool:
-    """Whether the column is a bound of when the row holds or occurred, or a stamp."""
+    """Whether the column is a bound of a validity interval, an occurrence time or a timestamp."""
     return name in (FROM, TO, STARTS, ENDS) or is_stamp(name)
 
 
@@ -108,13 +113,18 @@ def is_stamp(name: str) -> bool:
     return name.startswith(STAMP)
 
 
+def shared_variables(left: Relation, right: Relation) -> tuple[str, ...]:
+    """The variables and keys that both sides have, by which they are joined."""
+    return tuple(v for v in left.vars if v in right.vars and not is_time(v))
+
+
 def nothing(name: str) -> Expr:
-    """NULL, in the type of that column; bounds of a row that holds always."""
+    """Return NULL in the type of that column; for bounds of a validity interval, those of a row that always holds."""
     is_number = is_time(name) or name in (INSTANT, MEMBER)
     return _BOUNDS.get(name) or (sql.null("BIGINT") if is_number else sql.NULL)
 
 
-_BOUNDS: dict[str, Expr] = {  # the fact that something holds always goes with its beginning
+_BOUNDS: dict[str, Expr] = {  # the fact `ALWAYS` belongs to the lower bound
     FROM: sql.Literal(-ALWAYS, "BIGINT", facts=sql.ALWAYS).cast("BIGINT"),
     TO: sql.long(ALWAYS).cast("BIGINT"),
 }
@@ -131,8 +141,10 @@ def select(
     limit: int | None = None,
     offset: int = 0,
 ) -> Query:
-    """SELECT items FROM source, with columns in the source for the expressions that all parts of it share; or the
-    source, where that selects just these columns. A source that only names columns becomes part of it."""
+    """Return SELECT items FROM source, with shared sub-expressions as columns of the source.
+
+    The source itself is returned where it selects just these columns. A source that only names columns is merged.
+    """
     items, tests = list(items), [test for test in (where, having) if test is not None]
     whole = not (tests or group or order or offset) and limit is None
     if whole and _is_all(items, source):
@@ -147,12 +159,12 @@ def select(
 
 
 def _is_all(items: Sequence[Expr], source: Query) -> bool:
-    """Whether the items are just the columns that the source has."""
+    """Whether the items are exactly the columns of the source."""
     return source.columns == tuple(item.name if isinstance(item, sql.Column) else None for item in items)
 
 
 def unit() -> Relation:
-    """One solution that binds nothing."""
+    """Return the relation of one solution that binds nothing."""
     return Relation(Select(()), (), frozenset())
 
 
@@ -161,7 +173,7 @@ def empty(vars: tuple[str, ...]) -> Relation:
 
 
 def table(vars: tuple[str, ...], rows: list[tuple[str | None, ...]]) -> Relation:
-    """Inline rows of encoded terms."""
+    """Return inline rows of encoded terms."""
     if not rows:
         return empty(vars)
     if not vars:

@@ -15,18 +15,18 @@ from penstock.explain.number_format import amount, counted
 from penstock.explain.sources import Known
 
 if TYPE_CHECKING:
-    from penstock.spark.query.profile import Counted, Examined
+    from penstock.spark.query.profile import Profile, RowCount
 
 __all__ = ["of_registered"]
 
 
-def of_registered(name: str, query: Query, text: str, examined: Examined | None) -> Explanation:
+def of_registered(name: str, query: Query, text: str, examined: Profile | None) -> Explanation:
     """The explanation of a registered query; by its text alone if it has not been evaluated yet."""
     found = explain_query(query, text) if examined is None else measured(query, text, examined)
     return replace(found, name=name)
 
 
-def measured(query: Query, text: str, examined: Examined) -> Explanation:
+def measured(query: Query, text: str, examined: Profile) -> Explanation:
     """The explanation of a query that was planned for its data, and perhaps run."""
     names = Notation(text)
     streams = {name: held.predicates for name, held in examined.streams.items() if held.predicates is not None}
@@ -41,7 +41,7 @@ def measured(query: Query, text: str, examined: Examined) -> Explanation:
     )
 
 
-def _figures(node: Node, examined: Examined) -> Figures | None:
+def _figures(node: Node, examined: Profile) -> Figures | None:
     match node.of:
         case Op():
             return _of_operator(node.of, examined)
@@ -53,20 +53,20 @@ def _figures(node: Node, examined: Examined) -> Figures | None:
     return _of_result(examined) if node.kind == "result" else None
 
 
-def _of_result(examined: Examined) -> Figures | None:
+def _of_result(examined: Profile) -> Figures | None:
     """The figures of the result node. The open solutions of a family are those of all its queries."""
     parts = [f"one of {examined.together:,} queries of one plan"] if examined.together > 1 else []
     parts += [f"{counted(examined.open, 'solution')} open"] if examined.open else []
     return Figures(state=", ".join(parts)) if parts else None
 
 
-def _of_operator(op: Op, examined: Examined) -> Figures:
+def _of_operator(op: Op, examined: Profile) -> Figures:
     made = _counted(examined.estimated.get(id(op)), examined.counted.get(id(op)))
     held = f"{counted(made.rows, 'row')} materialised" if isinstance(op, StaticView) and made.rows is not None else None
     return replace(made, state=held, notes=examined.notes.get(id(op), ()))
 
 
-def _counted(estimated: float | None, counted: Counted | None) -> Figures:
+def _counted(estimated: float | None, counted: RowCount | None) -> Figures:
     if counted is None:
         return Figures(estimated)
     return Figures(estimated, counted.at_once, counted.rows, counted.seconds)

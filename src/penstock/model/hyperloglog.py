@@ -1,8 +1,8 @@
-"""How many different terms there are beside each predicate, in a few bytes that can be merged.
+"""HyperLogLog sketches: estimates of the distinct subjects and objects of each predicate, in a few bytes that merge.
 
-A sketch is a HyperLogLog (Flajolet and others, 2007): each term goes to one of 128 registers by its hash, and a
-register keeps the longest run of zeros that a hash has begun with there. It is one character, and characters compare as
-the runs do, so that of two sketches the greater character at each place is the sketch of both.
+A sketch (Flajolet and others, 2007) has 128 registers: the hash of a term chooses one, and a register keeps the longest
+run of zeros that such a hash has begun with. A register is one character, and characters compare as the runs do, so
+that of two sketches the greater character at each place is the sketch of both.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _ZERO = ord("0")  # the character of an empty register
 _FIT = 0.7213 / (1 + 1.079 / _REGISTERS)  # the paper's correction, and 2.5 below is its bound for small numbers
 
 Counted: TypeAlias = tuple[int, str, str]
-"""How many rows were looked at, and the sketches of their subjects and of their objects."""
+"""The number of sampled rows, and the sketches of their subjects and of their objects."""
 
 Sketches: TypeAlias = Mapping[str, Counted]
-"""By encoded predicate."""
+"""Sketches by encoded predicate."""
 
 
 def sketches(table: pa.Table, tuning: Tuning = DEFAULT) -> Sketches:
-    """Of the first rows of some elements."""
+    """Return the sketches of the first rows of a table of elements."""
     some = table.slice(0, tuning.sketch_rows)
     predicates = _encoded(some, "p")
     names, rows = predicates.dictionary.to_pylist(), predicates.indices.to_numpy()
@@ -43,7 +43,7 @@ def sketches(table: pa.Table, tuning: Tuning = DEFAULT) -> Sketches:
 
 
 def merged(parts: Iterable[Sketches]) -> Sketches:
-    """The sketches of all that these were made of."""
+    """Return the sketches of the union of all parts."""
     found: dict[str, list[Counted]] = {}
     for part in parts:
         for predicate, counted in part.items():
@@ -64,7 +64,7 @@ def _greatest(texts: Sequence[str]) -> str:
 
 
 def estimated(sketch: str) -> float:
-    """About how many different terms, with a standard error of 9 %."""
+    """Estimate the number of distinct terms, with a standard error of 9 %."""
     runs = np.frombuffer(sketch.encode("latin-1"), np.uint8).astype(np.float64) - _ZERO
     found = _FIT * _REGISTERS**2 / float(np.exp2(-runs).sum())
     empty = int((runs == 0).sum())
@@ -72,8 +72,10 @@ def estimated(sketch: str) -> float:
 
 
 def among(rows: float, distinct: float, looked_at: float) -> float:
-    """How many different terms so many rows have, if as many as were looked at have `distinct`; each term is taken to
-    be as frequent as any other, and to come at any time."""
+    """Estimate the distinct terms among `rows` rows, if a sample of `looked_at` rows has `distinct`.
+
+    Each term is taken to be as frequent as any other, and to occur at any time.
+    """
     distinct = min(distinct, looked_at)
     if rows <= looked_at:
         return _found(distinct, looked_at, rows)
@@ -85,7 +87,8 @@ def among(rows: float, distinct: float, looked_at: float) -> float:
 
 
 def _found(distinct: float, rows: float, some: float) -> float:
-    """How many different terms are expected among some of the rows, which have so many altogether."""
+    """Return the expected number of distinct terms in a sample of `some` of the rows, which have `distinct`
+    altogether."""
     return distinct * (1 - (1 - some / rows) ** (rows / distinct)) if rows and distinct else 0.0
 
 
@@ -94,7 +97,7 @@ def _encoded(table: pa.Table, column: str) -> Any:
 
 
 def _registers(terms: Any, predicates: npt.NDArray[np.int32], count: int) -> list[str]:
-    """A sketch for each predicate, of the terms that stand beside it."""
+    """Return a sketch for each predicate, of the terms beside it."""
     hashes = _hashes(terms.dictionary)[terms.indices.to_numpy()]
     places = predicates.astype(np.int64) * _REGISTERS + (hashes % np.uint64(_REGISTERS)).astype(np.int64)
     _, length = np.frexp((hashes >> np.uint64(7)).astype(np.float64))
@@ -105,8 +108,10 @@ def _registers(terms: Any, predicates: npt.NDArray[np.int32], count: int) -> lis
 
 
 def _hashes(terms: Any) -> npt.NDArray[np.uint64]:
-    """The same on every machine and in every release, since sketches are kept. A checksum is quick, and its bits are
-    then mixed (the steps are those of splitmix64)."""
+    """Return hashes that are the same on every machine and in every release, since sketches are stored.
+
+    A checksum is fast, and its bits are then mixed (the steps are those of splitmix64).
+    """
     sums = map(crc32, terms.cast(pa.binary()).to_pylist())
     found = np.fromiter(sums, np.uint64, len(terms)) + np.uint64(0x9E3779B97F4A7C15)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):

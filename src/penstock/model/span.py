@@ -1,4 +1,4 @@
-"""A span of time: the instants that one evaluation answers."""
+"""Span: an interval of time, the instants of one evaluation."""
 
 from __future__ import annotations
 

@@ -11,7 +11,10 @@ __all__ = ["SegmentStatistics"]
 
 
 class SegmentStatistics(Protocol):
-    """What is known of some elements without reading them; see `penstock.stream.log.segment.Segment`."""
+    """The statistics of a segment: rows, first and last timestamp, rows per predicate, and sketches.
+
+    See `penstock.stream.log.segment.Segment`.
+    """
 
     @property
     def rows(self) -> int: ...

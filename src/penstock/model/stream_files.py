@@ -11,11 +11,11 @@ __all__ = ["StreamFiles"]
 
 @dataclass(frozen=True, slots=True)
 class StreamFiles:
-    """A stream as it lies in Parquet: `paths` in the order of arrival, with columns s, p, o, ts and perhaps g.
+    """A stream in Parquet: `paths` in the order of arrival, with columns s, p, o, ts and perhaps g.
 
-    `predicates` are the encoded ones that occur, None if that is not known; `dropped` says how many elements stood
-    before these and are in the log no longer; `rows` is about how many these are, and `segments` what is known of them
-    piece by piece, for the optimiser.
+    `predicates` has the encoded predicates that occur, None if they are not known. `dropped` is the number of earlier
+    elements that are no longer in the log. `rows` is the estimated number of elements, and `segments` has the
+    statistics of each part, for the optimiser.
     """
 
     paths: tuple[str, ...]

@@ -1,12 +1,12 @@
-"""How a term becomes a column: the one place that knows.
+"""The encoding of a term as a column value; no other module knows it.
 
 A term is one string: N-Triples without its escapes.
 
     <http://example.org/a>      _:b0      "text"      "text"@en      "5"^^<http://www.w3.org/2001/XMLSchema#integer>
 
 Neither a language tag nor an IRI can hold a quotation mark, so the last one in the string always ends the lexical form,
-whatever that holds: nothing is escaped and nothing has to be unescaped. Equal strings are `sameTerm`. The *tail* is
-what follows the last quotation mark (the whole string for IRIs and blank nodes): it says what kind of term it is.
+whatever that holds: nothing is escaped and nothing has to be unescaped. Equal strings are `sameTerm`. The *tail* is the
+text after the last quotation mark (the whole string for IRIs and blank nodes): it determines the kind of term.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ INTEGER_TYPES = (
 
 
 def encode(term: Term) -> str:
-    """The column value of a term."""
+    """Return the column value of a term."""
     if isinstance(term, Literal):
         return f'"{term.value}"{_tail(term)}'
     return f"<{term.value}>" if isinstance(term, NamedNode) else f"_:{term.value}"
@@ -40,7 +40,7 @@ def _tail(literal: Literal) -> str:
 
 
 def decode(value: str) -> Term:
-    """The term of a column value."""
+    """Return the term of a column value."""
     if value[0] == "<":
         return NamedNode(value[1:-1])
     if value[0] == "_":
@@ -54,5 +54,5 @@ def decode(value: str) -> Term:
 
 
 def tail_of(datatype: str) -> str:
-    """The tail of literals with this datatype (a local name of XML Schema)."""
+    """Return the tail of literals with this datatype (a local name of XML Schema)."""
     return f"^^<{XSD}{datatype}>"

@@ -137,7 +137,7 @@ def test_explain_says_so(background: BackgroundTables, streams: dict[str, Stream
         answers(QUERIES["by both keys"], background, streams)
     said = [text for _, text in recorder.notes]
     assert said[0] == "5 of 78 rows looked up by ?x ?y"
-    assert "only 5 terms of ?y, which is 35.7% of them" in said
+    assert "only 5 terms of ?y, 35.7% of the distinct terms" in said
 
 
 def test_rows_that_many_ask_for_are_not_sent(store: SparkStore, streams: dict[str, StreamFiles]) -> None:

@@ -58,17 +58,17 @@ def test_the_same_rows(spark: Any, monkeypatch: pytest.MonkeyPatch, stream: Stre
     made = []
 
     def noted(*given: Any) -> Any:
-        made.append(_chained(*given))
+        made.append(_compile_by_tasks(*given))
         return made[-1]
 
-    monkeypatch.setattr(sequence_tasks, "chained", noted)
+    monkeypatch.setattr(sequence_tasks, "compile_by_tasks", noted)
     assert answers(spark, stream, text, Tuning(hinted_elements=0, sequence_margin=1)) == plain
     assert all(found is not None for found in made)
     assert made
     assert plain.total() > 10
 
 
-_chained = sequence_tasks.chained
+_compile_by_tasks = sequence_tasks.compile_by_tasks
 
 
 def answers(spark: Any, stream: StreamFiles, text: str, tuning: Tuning = DEFAULT) -> Counter[Any]:

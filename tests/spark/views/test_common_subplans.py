@@ -73,8 +73,8 @@ def test_as_each_alone(
 ) -> None:
     alone = [answers([ContinuousQuery(translate(text), background(spark))], streams)[0] for text in texts]
     jobs: list[str] = []
-    compute = Jobs.compute
-    monkeypatch.setattr(Jobs, "compute", lambda self, text, name: (jobs.append(name), compute(self, text, name))[1])
+    compute = Jobs.materialise
+    monkeypatch.setattr(Jobs, "materialise", lambda self, text, name: (jobs.append(name), compute(self, text, name))[1])
     one = background(spark)
     queries = [ContinuousQuery(translate(text), one) for text in texts]
     assert answers(queries, streams) == alone
@@ -84,10 +84,10 @@ def test_as_each_alone(
     assert len(shared) == len(SPANS) + instants
     for query in queries:
         query.close()
-    assert not one.sharing._made
+    assert not one.subplans._made
 
 
 def test_few_do_not_pay(spark: Any, streams: dict[str, StreamFiles], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Jobs, "compute", lambda *_: pytest.fail("a job for what two queries share"))
+    monkeypatch.setattr(Jobs, "materialise", lambda *_: pytest.fail("a job for what two queries share"))
     one = background(spark)
     assert all(answers([ContinuousQuery(translate(text), one) for text in ALIKE[:2]], streams))

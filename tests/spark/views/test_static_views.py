@@ -83,11 +83,11 @@ def test_once_for_all_evaluations_and_queries(
     for query in (one, one, other):
         assert answer(query, streams) == {("<http://e/ann>", '"Ann"')}
     assert made == [{"name"}]
-    assert len(background.settled) == 1
+    assert len(background.static_views) == 1
     one.close()
-    assert len(background.settled) == 1
+    assert len(background.static_views) == 1
     other.close()
-    assert len(background.settled) == 0
+    assert len(background.static_views) == 0
 
 
 def test_joined_and_filtered_beforehand(

@@ -31,7 +31,7 @@ def context() -> Context:
     background = frozenset(("<a:fact>", "<a:both>"))
     lattice = PeriodicInstants((1,), Span(0, 10))
     plan.streaming = Streaming(
-        lattice, (content,), (content,), background, {}, 0, _never, _never, Uniform(), occurring=True
+        lattice, (content,), (content,), background, {}, 0, _never, _never, Uniform(), occurrence_times=True
     )
     return Context(plan)
 

@@ -9,7 +9,7 @@ from penstock.algebra.expressions import Var
 from penstock.compile import notes, sql
 from penstock.compile.operators import joins
 from penstock.compile.operators.events import sequence_join
-from penstock.compile.operators.physical.time_buckets import Size
+from penstock.compile.operators.physical.time_buckets import Cardinality
 from penstock.compile.relation import ENDS, FROM, STARTS, TO, Relation
 from penstock.compile.windows.stream_to_relation import WindowRelation
 from penstock.model.span import Span
@@ -31,9 +31,9 @@ class Probe:
 
 
 def relation(*times: str) -> Relation:
-    size = Size(lambda: Estimate(1e6, {Var("gate"): 1e3}), 10 * SECOND)
+    size = Cardinality(lambda: Estimate(1e6, {Var("gate"): 1e3}), 10 * SECOND)
     vars = ("gate", *times)
-    return Relation(sql.view("t"), vars, frozenset(vars), size=size)
+    return Relation(sql.view("t"), vars, frozenset(vars), cardinality=size)
 
 
 def op(text: str) -> ops.Op:

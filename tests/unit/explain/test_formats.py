@@ -22,7 +22,7 @@ from penstock.explain.layout import layered, nested
 from penstock.explain.notation import written_window
 from penstock.explain.number_format import rows
 from penstock.optimise import Uniform, optimise
-from penstock.spark.query.profile import Counted, Examined, Held
+from penstock.spark.query.profile import Profile, RowCount, StoredStream
 from tests.support.explaining import BROKERS_AND_MARKET, MARKET, SELLER_MARKET, TOTAL_AMOUNT
 
 SECOND = 1_000_000
@@ -194,15 +194,15 @@ def test_figures_stand_with_their_operators() -> None:
     optimised = optimise(query, Uniform())
     root = optimised.query.pattern
     window = query.streams[0]
-    examined = Examined(
+    examined = Profile(
         optimised,
         "== Physical Plan ==",
-        {MARKET: Held(10_000, 105_000, None)},
+        {MARKET: StoredStream(10_000, 105_000, None)},
         estimated={id(root): 10.0},
-        counted={id(root): Counted(122, 61.0, 0.25)},
+        counted={id(root): RowCount(122, 61.0, 0.25)},
         notes={id(root): ("on ?broker: in buckets of 30 s",)},
         held={window: 3333.0},
-        windows={window: Counted(10_000, 2500.0, 1.5)},
+        windows={window: RowCount(10_000, 2500.0, 1.5)},
         orders=["2020-01-01 00:00:00 cost 9 → 3: it grew"],
         open=7,
         together=5000,

@@ -35,16 +35,17 @@ _BLANK = sql.text("_:")
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Where an expression stands: how variables and EXISTS are read there, and what the query provides."""
+    """The scope of an expression: the columns of variables and EXISTS, and the values that the query provides."""
 
     columns: dict[str, sql.Expr]
     base: str | None
     now: str
     row: sql.Expr | None = None
     marks: dict[Exists, sql.Expr] = field(default_factory=dict)
-    counts: frozenset[str] = frozenset()  # the variables that are known to hold what COUNT has written
+    counts: frozenset[str] = frozenset()  # variables that hold results of COUNT
 
     def read(self, name: str) -> Value:
+        """Return the column of a variable; NULL if the relation does not have it."""
         if name not in self.columns:
             return NOTHING
         column = self.columns[name]
@@ -52,6 +53,7 @@ class Scope:
 
 
 def value(expr: Expr, scope: Scope) -> Value:
+    """Return the typed value of an expression."""
     match expr:
         case Var(name):
             return scope.read(name)
@@ -75,7 +77,8 @@ def _function(name: str) -> Callable[..., Value]:
 
 
 def condition(expr: Expr, scope: Scope) -> sql.Expr:
-    """A filter's condition: errors may as well be false, so equality with a constant is one plain comparison."""
+    """Return the condition of a filter: an error counts as false, so equality with a constant is one plain
+    comparison."""
     match expr:
         case Call("&&" | "||" as name, args):
             join = sql.all_of if name == "&&" else sql.any_of
@@ -124,7 +127,7 @@ def _logical(join: Callable[..., sql.Expr]) -> Callable[[Args, Scope], Value]:
 
 
 def _bnode(args: Args, scope: Scope) -> Value:
-    """Without an argument a new one; with one, the same for the same string within a solution."""
+    """Return a new blank node; with an argument, the same one for the same string within a solution."""
     if not args:
         return Node(sql.call("concat", _BLANK, sql.call("replace", UUID, sql.text("-"), sql.text(""))))
     label = text(value(args[0], scope))
@@ -142,7 +145,7 @@ def _iri(args: Args, scope: Scope) -> Value:
 
 
 def _timestamp(args: Args, scope: Scope) -> Value:
-    """The latest timestamp among the triples that bound the variable, in any stream or in that one."""
+    """Return the latest timestamp among the triples that bound the variable, in any stream or in one."""
     variable = args[0].name if isinstance(args[0], Var) else ""
     if len(args) == 1:
         return Instant(scope.columns.get(timestamps.column(variable), timestamps.NONE))
@@ -181,20 +184,20 @@ _FORMS: dict[str, Callable[[Args, Scope], Value]] = {
 
 
 def asks_now(expr: Expr) -> bool:
-    """Whether NOW() stands in the expression."""
+    """Whether the expression calls NOW()."""
     return any(isinstance(part, Call) and part.name == "NOW" for part in walk(expr))
 
 
 def needs_row(expr: Expr) -> bool:
-    """Whether BNODE(label) stands in the expression."""
+    """Whether the expression calls BNODE(label)."""
     return any(isinstance(part, Call) and part.name == "BNODE" and part.args for part in walk(expr))
 
 
 def now_term(moment: datetime) -> str:
-    """The encoded xsd:dateTime of NOW()."""
+    """Return the encoded xsd:dateTime of NOW()."""
     return f'"{moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")}"{term_encoding.tail_of("dateTime")}'
 
 
 def supported() -> tuple[str, ...]:
-    """The names of everything that an expression can call, sorted."""
+    """Return the sorted names of all functions that an expression can call."""
     return tuple(sorted({*FUNCTIONS, *_FORMS}))

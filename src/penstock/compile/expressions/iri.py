@@ -1,4 +1,4 @@
-"""IRI(…): absolute ones as they are, relative ones resolved by an Arrow function, since SQL has no RFC 3986."""
+"""IRI(…): an absolute IRI is unchanged, a relative one is resolved by an Arrow function, since SQL has no RFC 3986."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _UCS = r"\x{A0}-\x{D7FF}\x{F900}-\x{FDCF}\x{FDF0}-\x{FFEF}\x{10000}-\x{1FFFD}\x{
 _NAME = rf"A-Za-z0-9._~!$&'()*+,;=%{_UCS}\-"
 _PATH = rf"[{_NAME}:@/]*"
 _HOST = rf"//(?:[{_NAME}:]*@)?[{_NAME}]*(?::[0-9]*)?(?![^/?#])"
-# RFC 3987, without addresses in brackets and without the planes that nobody writes with.
+# RFC 3987, without addresses in brackets and without the planes that no script uses.
 _IRI = rf"^(?!.*%(?![0-9A-Fa-f]{{2}})){_SCHEME}(?:{_HOST}|(?!//)){_PATH}(?:\?[{_NAME}:@/?]*)?(?:#[{_NAME}:@/?]*)?\z"
 
 
 def resolved(reference: Expr, base: str | None) -> Expr:
-    """The encoded IRI of a reference (SQL of its text); NULL where it is none."""
+    """Return the encoded IRI of a reference, an expression of its text; NULL if it is invalid."""
     if base is not None:
         relative = sql.arrow_call(RESOLVE, reference, sql.text(base))
         reference = let(sql.case((reference.rlike(sql.text(f"^{_SCHEME}")), reference), otherwise=relative))

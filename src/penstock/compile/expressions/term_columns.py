@@ -7,7 +7,7 @@ from penstock.compile import sql
 from penstock.compile.sql import Expr, let
 from penstock.model.term_encoding import encode, tail_of
 
-# The same knowledge as SQL expressions over an encoded column.
+# The encoding of `model/term_encoding.py` as SQL expressions on a column.
 
 
 def constant(term: Term) -> sql.Literal:
@@ -19,7 +19,7 @@ def tail(term: Expr) -> Expr:
 
 
 def lexical(term: Expr) -> Expr:
-    """The lexical form of a literal (of anything else, nonsense: ask `is_literal` first)."""
+    """Return the lexical form of a literal. Of other terms the result has no meaning: check `is_literal` first."""
     length = sql.call("length", term) - sql.call("length", tail(term)) - 2
     return let(sql.call("substring", term, 2, length))
 
@@ -56,7 +56,7 @@ def has_type(term: Expr, *datatypes: str) -> Expr:
 
 
 def literal(lexical_form: Expr, tail_text: Expr) -> Expr:
-    """A literal from the SQL expressions of its lexical form and its tail."""
+    """Return a literal from the expressions of its lexical form and its tail."""
     return sql.call("concat", _QUOTE, lexical_form, _QUOTE, tail_text)
 
 

@@ -16,7 +16,8 @@ from penstock.compile.sql import Expr
 
 
 def sort_key(value: Value) -> Expr:
-    """A struct that Spark compares field by field; NULL fields come first. Integers alone need none."""
+    """Return a struct that Spark compares field by field; NULL fields come first. Values known to be integers need
+    none."""
     if isinstance(value, Number) and value.counted and value.exact is not None:
         return value.exact
     encoded = term(value)

@@ -1,7 +1,7 @@
-"""Timestamps of bindings: hidden columns beside the variables whose `timestamp()` a query asks for.
+"""Timestamps of bindings: hidden columns beside the variables in `timestamp()` calls.
 
-`.ts:v` is the latest timestamp among the triples that bound ?v, NULL if none came from a stream; `.ts:v:<iri>` that of
-the triples of one stream, where the query asks for it stream by stream.
+`.ts:v` is the latest timestamp among the triples that bound ?v, NULL if none came from a stream; `.ts:v:<iri>` is that
+of the triples of one stream, for queries that name the stream.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ def column(variable: str, stream: str | None = None) -> str:
 
 
 def variable(stamp: str) -> str:
-    """The variable that a stamp belongs to."""
+    """Return the variable of a timestamp column."""
     return stamp.removeprefix(STAMP).partition(":")[0]
 
 
 def by_stream(variable: str, columns: Mapping[str, sql.Expr]) -> list[tuple[str, sql.Expr]]:
-    """The streams that a variable has stamps of, each with how its column is read."""
+    """Return the streams that a variable has timestamps of, each with its column."""
     prefix = column(variable, "")
     return [(name.removeprefix(prefix), read) for name, read in columns.items() if name.startswith(prefix)]
 
 
 def asked(op: ops.Op) -> dict[str, bool]:
-    """The variables whose timestamp is asked for, and whether it is stream by stream."""
+    """Return the variables in `timestamp()` calls, and whether a call names the stream."""
     found: dict[str, bool] = {}
     for call in _calls(op):
         if isinstance(call.args[0], Var):
@@ -44,6 +44,7 @@ def asked(op: ops.Op) -> dict[str, bool]:
 
 
 def calls(op: ops.Op) -> int:
+    """Return the number of `timestamp()` calls."""
     return sum(1 for _ in _calls(op))
 
 

@@ -1,7 +1,7 @@
-"""What an expression compiles to: SQL plus what is known of its type before any row is seen.
+"""Typed values: the SQL of an expression with its type, as far as that is known before any row is read.
 
-SPARQL types values at run time. Emitting that for every operator would grow a forest of CASEs, so a value says what it
-is where that is known (`Truth`, `Text`, `Number`), and only a `Node` (any term) is inspected at run time. NULL is
+SPARQL types values at run time. Emitting that for every operator would nest CASEs without end, so a value carries its
+type where that is known (`Truth`, `Text`, `Number`), and only a `Node` (any term) is inspected at run time. NULL is
 SPARQL's error, and an unbound variable: with that, SQL's AND, OR and NOT are exactly SPARQL's, and so is COALESCE.
 """
 
@@ -24,7 +24,7 @@ from penstock.model import term_encoding
 INTEGER, DECIMAL, FLOAT, DOUBLE = 1, 2, 3, 4
 EXACT = "DECIMAL(38,18)"
 _BITS = {"byte": 8, "short": 16, "int": 32, "long": 64}
-_LIMIT = 10**20  # what EXACT holds is below
+_LIMIT = 10**20  # bound on the values of EXACT
 RANGES: dict[str, tuple[int, int]] = {  # of the types derived from xsd:integer
     **{name: (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) for name, bits in _BITS.items()},
     **{f"unsigned{name.capitalize()}": (0, 2**bits - 1) for name, bits in _BITS.items()},
@@ -59,34 +59,34 @@ class Text:
     """An xsd:string, as its lexical form."""
 
     sql: Expr
-    constant: str | None = None  # the string itself where the query says it
+    constant: str | None = None  # the string itself, if the query gives it
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
     """A numeric value: integers and decimals in `exact`, floats and doubles in `real`, exactly one of them not NULL.
 
-    `kind` (INTEGER to DOUBLE, by promotion order) is an int where it is known, else SQL. A side that cannot be is None.
+    `kind` (INTEGER to DOUBLE, by promotion order) is an int where it is known, else SQL. An impossible side is None.
     """
 
     kind: int | Expr
     exact: Expr | None
     real: Expr | None
-    term: Expr | None = None  # the encoded term, where that is known without writing the number
+    term: Expr | None = None  # the encoded term, if it need not be written from the number
 
     @property
     def constant(self) -> bool:
-        """Whether it is a number that the query gives; a constant that is none is read like any term."""
+        """Whether the query gives the number; a constant that is no number is read like any term."""
         known = (self.exact is None) != (self.real is None)
         return known and isinstance(self.term, sql.Literal)
 
     @property
     def counted(self) -> bool:
-        """Whether equal numbers are equal terms: integers of every row, as they are written here."""
+        """Whether equal numbers are equal terms: integers in every row, in canonical form."""
         return self.kind == INTEGER and self.real is None and not self.constant
 
     def as_real(self) -> Expr:
-        """The value as a double, promoted if it has to be."""
+        """Return the value as a double, promoted if necessary."""
         promoted = _NO_REAL if self.exact is None else self.exact.cast("DOUBLE")
         if self.real is None:
             return promoted
@@ -105,11 +105,11 @@ class Instant:
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """An xsd:duration in microseconds; `low` and `high` differ where it has months, which have no one length."""
+    """An xsd:duration in microseconds; `low` and `high` differ if it has months, which have no fixed length."""
 
     low: Expr
     high: Expr
-    term: Expr | None = None  # the encoded term, where that is known without writing it
+    term: Expr | None = None  # the encoded term, if it need not be written
 
 
 Value = Node | Truth | Text | Number | Instant | Length
@@ -119,7 +119,7 @@ _EMPTY = sql.text("")
 
 
 def of_term(term: Term) -> Value:
-    """A constant, with its type known."""
+    """Return the value of a constant, with its type known."""
     encoded = term_columns.constant(term)
     if not isinstance(term, Literal):
         return Node(encoded)
@@ -144,7 +144,7 @@ def _tail_form(kind: int) -> str:
 
 
 def _term_form(kind: int) -> str:
-    """A whole encoded literal of the kind; its lexical form is the first group."""
+    """Return the pattern of an encoded literal of the kind; its lexical form is the first group."""
     return f'^"({_FORM_OF[kind]}){_tail_form(kind)}'
 
 
@@ -153,7 +153,7 @@ _KIND_OF = {**dict.fromkeys(term_encoding.INTEGER_TYPES, INTEGER), "decimal": DE
 
 
 def _constant_number(lexical: str, datatype: str, encoded: Expr) -> Value:
-    """What denotes no number, or one that is too large, is like any other term."""
+    """Return the number of a literal; a plain term if the form is invalid or the number too large."""
     kind, literal = _KIND_OF[datatype], sql.text(lexical)
     if not re.fullmatch(_FORM_OF[kind], lexical) or (kind <= DECIMAL and not _fits(Decimal(lexical), datatype)):
         return Node(encoded)
@@ -168,7 +168,7 @@ def _fits(exact: Decimal, datatype: str) -> bool:
 
 
 def number(value: Value) -> Number:
-    """The numeric view; all NULL where the value is no number."""
+    """Return the numeric view of a value; all NULL if it is no number."""
     match value:
         case Number():
             return value
@@ -179,7 +179,7 @@ def number(value: Value) -> Number:
 
 @lru_cache(maxsize=1024)
 def _read_number(term: Expr) -> Number:
-    """One regular expression checks the datatype and the form and finds the digits; what does not match is none.
+    """Return the number of a term: one regular expression checks the datatype and the form and finds the digits.
 
     The ends of the strings are compared first, which spares most rows all expressions but one.
     """
@@ -193,13 +193,13 @@ def _read_number(term: Expr) -> Number:
 
 
 def count(term: Expr) -> Number:
-    """What COUNT has written, which need not be looked at to know how it is read."""
+    """Return the number of a term that COUNT has written, without a check of its type."""
     digits = sql.call("substring", term, 2, sql.call("length", term) - (len(_TYPE_ENDS[INTEGER]) + 2))
     return Number(INTEGER, let(digits.cast(EXACT)), None, term)
 
 
 def single(real: Expr) -> Expr:
-    """A double, cut to what a float holds."""
+    """Return a double rounded to the precision of a float."""
     return real.cast("FLOAT").cast("DOUBLE")
 
 
@@ -208,7 +208,7 @@ def _found(term: Expr, form: Expr) -> Expr:
 
 
 def _kind(term: Expr) -> Expr:
-    """The common types by one comparison each, the rarer integers by one expression."""
+    """Return the numeric type: the common ones by one comparison each, the rarer integer types by one expression."""
     common = ((sql.call("endswith", term, end), k) for k, end in _ENDS.items())
     return sql.case(*common, (term.rlike(_INTEGER_TAIL), INTEGER))
 
@@ -220,7 +220,7 @@ _REAL_FORMS = {kind: sql.text(_term_form(kind)) for kind in (FLOAT, DOUBLE)}
 
 
 def term(value: Value) -> Expr:
-    """The encoded term of a value."""
+    """Return the encoded term of a value."""
     match value:
         case Node(encoded):
             return encoded
@@ -241,7 +241,8 @@ def term(value: Value) -> Expr:
 
 
 def _write_instant(micros: Expr) -> Expr:
-    """The canonical form of a dateTime: no fraction where there is none, and none of its trailing zeros."""
+    """Return the canonical form of a dateTime: without trailing zeros in the fraction, and without an empty
+    fraction."""
     moment = sql.call("timestamp_micros", micros)
     seconds = sql.call("date_format", moment, sql.text("yyyy-MM-dd'T'HH:mm:ss"))
     fraction = _without_last("0", sql.call("date_format", moment, sql.text(".SSSSSS")))
@@ -253,12 +254,12 @@ def _write_instant(micros: Expr) -> Expr:
 
 
 def _without_last(character: str, string: Expr) -> Expr:
-    """A string without these characters at its end."""
+    """Return a string without these characters at its end."""
     return sql.call("rtrim", string, sql.text(character))
 
 
 def _write_length(micros: Expr) -> Expr:
-    """The canonical form of a duration, which is not negative: parts that are zero are left out."""
+    """Return the canonical form of a non-negative duration, without parts that are zero."""
     parts = (
         (micros.div(86_400_000_000), "D"),
         (micros.div(3_600_000_000) % 24, "H"),
@@ -306,7 +307,8 @@ def _lexical_number(value: Number, kind: int) -> Expr:
 
 
 def _plain_decimal(exact: Expr) -> Expr:
-    """All 18 digits after the point. Spark writes the smallest numbers with an exponent, but not with one added."""
+    """Return all 18 digits after the point. Spark writes the smallest numbers with an exponent, but not after 1 is
+    added."""
     sign = sql.case((exact < 0, sql.text("-0")), otherwise=sql.text("0"))
     digits = sql.call("substring", (sql.call("abs", exact) + 1).cast("STRING"), 2)
     large = sql.call("abs", exact) >= sql.Literal("0.000001", "DECIMAL")
@@ -314,7 +316,7 @@ def _plain_decimal(exact: Expr) -> Expr:
 
 
 def _lexical_real(real: Expr) -> Expr:
-    """As XPath writes doubles: no fraction where there is none, INF for infinity."""
+    """Return a double as XPath writes it: no empty fraction, INF for infinity."""
     written = let(real.cast("STRING"))
     return sql.case(
         (written.eq(sql.text("Infinity")), sql.text("INF")),
@@ -324,7 +326,7 @@ def _lexical_real(real: Expr) -> Expr:
 
 
 def truth(value: Value) -> Expr:
-    """The effective boolean value (https://www.w3.org/TR/sparql11-query/#ebv)."""
+    """Return the effective boolean value (https://www.w3.org/TR/sparql11-query/#ebv)."""
     match value:
         case Truth(condition):
             return condition
@@ -349,12 +351,12 @@ def nonzero(value: Number) -> Expr:
 
 
 def as_boolean(value: Value) -> Expr:
-    """The value of an xsd:boolean; NULL for anything else."""
+    """Return the value of an xsd:boolean; NULL for anything else."""
     return value.sql if isinstance(value, Truth) else boolean(term(value))
 
 
 def boolean(encoded: Expr) -> Expr:
-    """The value of an encoded xsd:boolean; NULL for anything else."""
+    """Return the value of an encoded xsd:boolean; NULL for anything else."""
     return sql.case(
         (encoded.among(sql.texts(_boolean_terms("true", "1"))), sql.TRUE),
         (encoded.among(sql.texts(_boolean_terms("false", "0"))), sql.FALSE),
@@ -366,7 +368,7 @@ def _boolean_terms(*lexical: str) -> tuple[str, ...]:
 
 
 def text(value: Value) -> Expr:
-    """The lexical form of a plain string (xsd:string); NULL for anything else."""
+    """Return the lexical form of a plain string (xsd:string); NULL for anything else."""
     match value:
         case Text(lexical):
             return lexical

@@ -1,8 +1,8 @@
 """GROUP BY and the aggregates: https://www.w3.org/TR/sparql11-query/#aggregates.
 
-Every aggregate is put together from SQL aggregates, which Spark combines before it shuffles; the result is computed
-from their columns in a SELECT around the grouping one. An error in SUM, AVG or GROUP_CONCAT makes the aggregate an
-error; COUNT, MIN, MAX and SAMPLE pass errors over.
+Every aggregate is composed of SQL aggregates, which Spark combines before it shuffles; the result is computed from
+their columns in a SELECT around the grouping one. An error in SUM, AVG or GROUP_CONCAT makes the aggregate an error;
+COUNT, MIN, MAX and SAMPLE ignore errors.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ Combined = Callable[[Expr], Expr]
 
 @dataclass(slots=True)
 class PartialAggregates:
-    """The SQL aggregates that a GROUP BY computes, each once, and how partial ones are combined (None: they cannot).
+    """The SQL aggregates of a GROUP BY, each once, and the aggregates that combine partial results (None: not
+    possible).
 
     `combined` has, for each, the aggregate of a column that holds the partial results.
     """
@@ -40,7 +41,7 @@ class PartialAggregates:
     combined: dict[Expr, Combined | None] = field(default_factory=dict)
 
     def __call__(self, aggregate: Expr, combined: Combined | None = None) -> Expr:
-        """The column of an aggregate."""
+        """Return the column of an aggregate, which is added if it is new."""
         if aggregate not in self.columns:
             self.columns[aggregate] = f".part{len(self.columns)}"
             self.combined[aggregate] = combined
@@ -52,15 +53,15 @@ class PartialAggregates:
 
     @property
     def only_counts(self) -> bool:
-        """Whether every part is a plain number of rows or values."""
+        """Whether every aggregate is a plain number of rows or values."""
         return all(isinstance(a, sql.Call) and a.function == "count" for a in self.columns)
 
     def of(self, how: Callable[[Expr], Expr] = lambda aggregate: aggregate) -> list[Expr]:
-        """The items of a SELECT that computes them."""
+        """Return the items of a SELECT that computes the aggregates."""
         return [sql.alias(how(aggregate), column) for aggregate, column in self.columns.items()]
 
     def combine(self) -> list[Expr]:
-        """The items of a SELECT that computes them from partial ones."""
+        """Return the items of a SELECT that combines partial results."""
         pairs = ((self.combined[aggregate], column) for aggregate, column in self.columns.items())
         return [sql.alias(how(sql.name(column)), column) for how, column in pairs if how is not None]
 
@@ -74,6 +75,7 @@ ROWS = sql.call("count", 1)
 
 
 def group(op: ops.Group, relation: Relation, scope: Scope, context: Context) -> Relation:
+    """Return the groups of a relation with their aggregates."""
     grouped = tuple(k.name for k in op.keys)
     parts = PartialAggregates()
     results = {v.name: _aggregate(a, relation, scope, parts) for v, a in op.aggregates} | _occurred(relation, parts)
@@ -86,7 +88,7 @@ def group(op: ops.Group, relation: Relation, scope: Scope, context: Context) -> 
 
 
 def _occurred(relation: Relation, parts: PartialAggregates) -> dict[str, Expr]:
-    """A group occurred from the first start to the last end of its rows."""
+    """Return the occurrence time of a group: from the first start to the last end of its rows."""
     extremes = ((STARTS, MIN), (ENDS, MAX))
     return {c: parts(how(sql.name(c)), how) for c, how in extremes if c in relation.vars}
 
@@ -94,9 +96,9 @@ def _occurred(relation: Relation, parts: PartialAggregates) -> dict[str, Expr]:
 def _computed(
     op: ops.Group, grouped: tuple[str, ...], parts: PartialAggregates, relation: Relation, context: Context
 ) -> tuple[Relation, Query]:
-    """The relation as it is grouped, and the SELECT of the parts.
+    """Return the grouped relation, and the SELECT of the aggregates.
 
-    Rows that hold during the same interval are aggregated once, and their partial results are then copied to the
+    Rows with equal validity intervals form a pane. A pane is aggregated once, and its partial results are copied to the
     instants: with windows that overlap, that is a fraction of the copies of the rows.
     """
     if not relation.timed:
@@ -104,7 +106,7 @@ def _computed(
     if not parts.can_combine:
         relation = context.pointwise(relation)
         return relation, _grouped(op, grouped, parts.of(), relation)
-    rows = parts(ROWS, SUM)  # so that a pane has a column even where nothing is aggregated
+    rows = parts(ROWS, SUM)  # so that a pane has a column even without aggregates
     pane = _pane(grouped, parts, relation)
     if parts.only_counts:
         counted = _running(parts, pane, rows)
@@ -122,9 +124,9 @@ def _pane(grouped: tuple[str, ...], parts: PartialAggregates, relation: Relation
 
 
 def _running(parts: PartialAggregates, pane: Relation, rows: Expr) -> Relation:
-    """Counts that hold during intervals: what begins is added, what ends is taken away, in the order of time.
+    """Return counts with validity intervals: a running sum in the order of time, plus at a start, minus at an end.
 
-    However often windows overlap, a pane counts twice. (Sums of doubles would not come back to what they were.)
+    However often windows overlap, a pane counts twice. (Sums of doubles would not return to their former value.)
     """
     keys = [sql.name(v) for v in pane.vars if v not in (FROM, TO, *parts.columns.values())]
     names, t = list(parts.columns.values()), sql.name(".t")
@@ -136,8 +138,8 @@ def _running(parts: PartialAggregates, pane: Relation, rows: Expr) -> Relation:
     summed = Select([*by, *(sql.alias(SUM(sql.name(c)), c) for c in names)], changes, group=by)
     sums = [sql.alias(Over(SUM(sql.name(c)), keys, [t], "ROWS UNBOUNDED PRECEDING"), c) for c in names]
     until = sql.coalesce(Over(sql.call("lead", t), keys, [t]), sql.long(ALWAYS))
-    found = Select([*keys, sql.alias(t, FROM), sql.alias(until, TO), *sums], summed)
-    return replace(pane, sql=Select([sql.STAR], found, rows > 0))
+    counts = Select([*keys, sql.alias(t, FROM), sql.alias(until, TO), *sums], summed)
+    return replace(pane, sql=Select([sql.STAR], counts, rows > 0))
 
 
 def _grouped(op: ops.Group, grouped: tuple[str, ...], aggregates: list[Expr], relation: Relation) -> Query:
@@ -155,7 +157,8 @@ def _key(key: str, relation: Relation) -> Expr:
 
 
 def annotate(op: ops.Annotate, relation: Relation, scope: Scope) -> Relation:
-    """The aggregate beside every row of its group: a SQL window, so no row is lost and none is joined."""
+    """Return every row with the aggregate of its group: an SQL window function, so no row is lost and none is
+    joined."""
     parts = PartialAggregates()
     result = _aggregate(op.aggregate, relation, scope, parts)
     by = [sql.name(k) for k in [*(v.name for v in op.keys), *sorted(relation.keys)] if k in relation.vars]
@@ -169,7 +172,7 @@ def annotate(op: ops.Annotate, relation: Relation, scope: Scope) -> Relation:
 
 
 def _over(aggregate: Expr, by: Sequence[Expr]) -> Expr:
-    """The aggregate as a window function; Spark has none that count distinct values."""
+    """Return the aggregate as a window function; Spark has none that count distinct values."""
     if isinstance(aggregate, sql.Call) and aggregate.distinct:
         return sql.call("size", Over(sql.call("collect_set", *aggregate.args), by)).cast("BIGINT")
     if aggregate == _ANY_ROW:
@@ -178,7 +181,7 @@ def _over(aggregate: Expr, by: Sequence[Expr]) -> Expr:
 
 
 def _with_empty_groups(op: ops.Group, result: Relation, context: Context) -> Relation:
-    """Without GROUP BY every value of the keys around has its one group, even where nothing matched."""
+    """Return the result with a group for every value of the outer keys, since without GROUP BY there always is one."""
     keys = tuple(k for k in result.vars if k in result.keys)
     domain = context.expand(unit(), frozenset(keys))
     missing = sql.column("r", keys[0]).is_null()
@@ -200,7 +203,7 @@ def _of_nothing(aggregate: Aggregate) -> Expr:
 
 
 def _aggregate(aggregate: Aggregate, relation: Relation, scope: Scope, parts: PartialAggregates) -> Expr:
-    """The encoded result of one aggregate, from the parts."""
+    """Return the encoded result of one aggregate, from the partial aggregates."""
     if aggregate.argument is None:
         return term(integer(parts(_count_rows(aggregate, relation), None if aggregate.distinct else SUM)))
     return term(_AGGREGATES[aggregate.name](value(aggregate.argument, scope), aggregate, parts))
@@ -225,7 +228,7 @@ def _count(argument: Value, aggregate: Aggregate, parts: PartialAggregates) -> V
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """The values of a numeric aggregate: how many rows and numbers, the highest kind among them, and their sums."""
+    """The values of a numeric aggregate: number of rows and of numbers, the highest type among them, and their sums."""
 
     rows: Expr
     numbers: Expr
@@ -235,7 +238,7 @@ class Total:
     real: Expr
 
     def sum(self) -> Number:
-        """In the kind that the values are promoted to, provided that all of them are numbers."""
+        """The sum in the type that the values are promoted to, provided that all of them are numbers."""
         good = self.numbers.eq(self.rows)
         of_some = sql.case((self.rows.eq(0), _NONE), otherwise=self.exact)  # NULL: too large
         exact = sql.when(good & (self.kind <= DECIMAL), of_some)
@@ -266,16 +269,16 @@ def _total(argument: Value, aggregate: Aggregate, parts: PartialAggregates) -> T
 
 
 def _field(name: str) -> Expr:
-    """The function that gives this field of a struct."""
+    """Return the function that reads this field of a struct."""
     return sql.Lambda(("x",), sql.Field(sql.Parameter("x"), name))
 
 
 def _exact_sum(exact: Expr, parts: PartialAggregates) -> Expr:
-    """NULL where it is too large. A sum of partial sums would pass those over that are, hence the count of values."""
-    some = parts(sql.call("count", exact), SUM)
+    """Return the sum, NULL on overflow. A sum of partial sums would ignore a NULL, hence the count of values."""
+    values = parts(sql.call("count", exact), SUM)
 
     def combined(column: Expr) -> Expr:
-        large = MAX(sql.case(((some > 0) & column.is_null(), 1), otherwise=0))
+        large = MAX(sql.case(((values > 0) & column.is_null(), 1), otherwise=0))
         return sql.when(large.eq(0), SUM(column))
 
     return let(parts(SUM(exact), combined).cast(EXACT))
@@ -286,7 +289,7 @@ def _sum(argument: Value, aggregate: Aggregate, parts: PartialAggregates) -> Num
 
 
 def _average(argument: Value, aggregate: Aggregate, parts: PartialAggregates) -> Number:
-    """The sum by the count, a decimal for integers; of nothing it is the integer 0."""
+    """Return the sum divided by the count, a decimal for integers; of no values it is the integer 0."""
     total = _total(argument, aggregate, parts)
     mean = divide(total.sum(), integer(let(sql.call("nullif", total.count, 0))))
     nothing = total.count.eq(0)
@@ -301,14 +304,15 @@ def _extreme(how: Combined, function: str) -> Callable[[Value, Aggregate, Partia
             return Number(INTEGER, parts(how(argument.exact), how), None)
         encoded = term(argument)
         key = let(sql.when(encoded.not_null(), sort_key(argument)))
-        found = parts(how(key), how)
-        return Node(parts(sql.call(function, encoded, key), lambda column: sql.call(function, column, found)))
+        extreme = parts(how(key), how)
+        return Node(parts(sql.call(function, encoded, key), lambda column: sql.call(function, column, extreme)))
 
     return emit
 
 
 def _sample(argument: Value, aggregate: Aggregate, parts: PartialAggregates) -> Value:
-    """Any would do; the first as text is the same one however the rows are split, so that panes can be combined."""
+    """Return the smallest term as text: it is the same one however the rows are split, so that panes can be
+    combined."""
     return Node(parts(MIN(term(argument)), MIN))
 
 

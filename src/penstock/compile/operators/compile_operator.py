@@ -1,7 +1,7 @@
-"""The compiler's recursion: an operator of the algebra as a relation, by the function that is registered for it.
+"""The compiler's recursion: each operator of the algebra becomes a relation by the function that is registered for it.
 
-Each file of operators registers its own with `@compiles(ops.X)`; `operators` imports them all. The functions that
-several of these files need are here as well: the scope of an expression, and the columns that it needs besides.
+A module registers a function with `@compiles(ops.X)`; `operators` imports all of them. Functions that several of these
+modules need are here as well: the scope of an expression, and the columns that it needs.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from penstock.compile.relation import INSTANT, Relation, is_key, select
 
 Compile = Callable[[Any, Context, Candidates], Relation]
 
-# These use what is known, or pass it on; what was looked up below any other operator says nothing above it.
+# These operators use candidate terms or pass them on; above any other operator looked-up terms are not valid.
 _NARROWED = (ops.Bgp, ops.InWindow, ops.Join, ops.StaticView, ops.WindowOverride, ops.Project)
 
 
@@ -34,18 +34,22 @@ def _compiled(op: ops.Op, context: Context, known: Candidates) -> Relation:
 
 
 def compiles(kind: type[ops.Op]) -> Callable[[Compile], Compile]:
-    """The function below is how operators of this kind are compiled."""
+    """Register the decorated function for operators of this kind."""
     return lambda function: _compiled.register(kind, function)
 
 
 def compile_op(op: ops.Op, context: Context, known: Candidates = any_term) -> Relation:
-    """The relation of a pattern. Rows with other terms than those that are known of a variable may be left out: what
-    the pattern is joined with has none of them."""
+    """Return the relation of a pattern.
+
+    `known` has candidate terms of variables. Rows with other terms may be missing: they have no join partner.
+    """
     shared = None if context.plan.shared is None else context.plan.shared(op, context)
     relation = _compiled(op, context, known) if shared is None else shared
     notes.compiled(op, relation)
     counted = frozenset(var.name for var in counts(op)) - relation.keys
-    return replace(relation, counts=counted, found=relation.found if isinstance(op, _NARROWED) else {})
+    return replace(
+        relation, counts=counted, looked_up_terms=relation.looked_up_terms if isinstance(op, _NARROWED) else {}
+    )
 
 
 def scope(relation: Relation, context: Context, marks: dict[Any, sql.Expr] | None = None) -> Scope:
@@ -58,7 +62,7 @@ def _row(relation: Relation) -> sql.Expr | None:
 
 
 def with_outer(relation: Relation, exprs: tuple[Expr, ...], context: Context) -> Relation:
-    """The relation with the keys that the expressions read from the solutions around it, and NOW() from the instant."""
+    """Return the relation with the keys that the expressions read from outer solutions, and the instant for NOW()."""
     outer = {v.name for expr in exprs for v in references(expr) if is_key(v.name) and not v.parameter}
     outer |= {name for expr in exprs for name in _parameters(expr)}
     if context.plan.streaming is not None and any(asks_now(expr) for expr in exprs):
@@ -67,17 +71,17 @@ def with_outer(relation: Relation, exprs: tuple[Expr, ...], context: Context) ->
 
 
 def _parameters(expr: Expr) -> frozenset[str]:
-    """The parameters that an expression reads itself; the pattern of an EXISTS finds its own."""
+    """Return the parameters that an expression reads itself; the pattern of an EXISTS expands its own."""
     return frozenset(part.name for part in walk(expr) if isinstance(part, Var) and part.parameter)
 
 
 def with_row(relation: Relation, exprs: tuple[Expr, ...], context: Context) -> Relation:
-    """The relation with what BNODE(…) in the expressions needs, if it stands there."""
+    """Return the relation with the row identifier that BNODE(…) needs, if the expressions call it."""
     return identified(relation, context) if any(map(needs_row, exprs)) else relation
 
 
 def identified(relation: Relation, context: Context) -> Relation:
-    """The relation with a column that is unique to each row."""
+    """Return the relation with a column that is unique to each row."""
     if relation.row is not None:
         return relation
     row = context.plan.fresh(".row")

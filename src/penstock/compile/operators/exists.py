@@ -1,8 +1,8 @@
 """EXISTS: https://www.w3.org/TR/sparql11-query/#func-filter-exists.
 
-Mostly a semi-join. Only where substituting the outer solution means more than joining with it (a filter inside that
-reads an outer variable, an OPTIONAL that it changes) are the outer values taken inside, as keys: each distinct
-combination once, whatever the number of outer solutions.
+Mostly a semi-join. Substituting the outer solution means more than joining with it if a filter inside reads an outer
+variable, or an OPTIONAL inside depends on it. Only then are the outer values key columns of the inner pattern: each
+distinct combination once, whatever the number of outer solutions.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from penstock.compile.context import Context, Universe
 from penstock.compile.expressions.expressions import condition
 from penstock.compile.operators import interval_operators, joins
 from penstock.compile.operators.compile_operator import compile_op, scope
-from penstock.compile.relation import ENDS, KEY, Relation, is_parameter, select
+from penstock.compile.relation import ENDS, KEY, Relation, is_parameter, select, shared_variables
 from penstock.compile.sql import Select
 
 Marks = dict[Exists, sql.Expr]
@@ -29,7 +29,7 @@ def found_in(expr: Expr) -> bool:
 
 
 def filtered(relation: Relation, test: Expr, context: Context) -> Relation:
-    """The rows on which the condition is true."""
+    """Return the rows on which the condition is true."""
     parts = conjuncts(test)
     plain = [p for p in parts if not found_in(p)]
     if plain:
@@ -56,7 +56,7 @@ def _where_marked(relation: Relation, part: Expr, context: Context) -> Relation:
 
 
 def marked(relation: Relation, expr: Expr, context: Context) -> tuple[Relation, Marks]:
-    """The relation with a boolean column for each EXISTS of the expression, which is none of its variables.
+    """Return the relation with a boolean column for each EXISTS of the expression, outside of its variables.
 
     It may have further keys, and then as many more rows.
     """
@@ -65,18 +65,21 @@ def marked(relation: Relation, expr: Expr, context: Context) -> tuple[Relation, 
 
 def marked_all(relation: Relation, exprs: tuple[Expr, ...], context: Context) -> tuple[Relation, Marks]:
     columns: dict[Exists, str] = {}
-    for found in dict.fromkeys(e for expr in exprs for e in exists_in(expr)):
+    for exists in dict.fromkeys(e for expr in exprs for e in exists_in(expr)):
         mark = context.plan.fresh(".mark")
-        relation = _mark(relation, found.pattern, mark, tuple(columns.values()), context)
-        columns[found] = mark
-    return relation, {found: sql.name(mark) for found, mark in columns.items()}
+        relation = _mark(relation, exists.pattern, mark, tuple(columns.values()), context)
+        columns[exists] = mark
+    return relation, {exists: sql.name(mark) for exists, mark in columns.items()}
 
 
 def _mark(relation: Relation, pattern: ops.Op, mark: str, before: tuple[str, ...], context: Context) -> Relation:
-    """Decided once for every distinct combination of the values that it depends on; `before` are the marks so far."""
+    """Add the boolean of one EXISTS, decided once for every distinct combination of the values that it depends on.
+
+    `before` has the booleans so far.
+    """
     if not before:
         relation = context.expand(relation, frozenset(k for u in context.universes for k in u.keys))
-        relation = context.plan.once(relation)
+        relation = context.plan.materialise_volatile(relation)
     names = tuple(v for v in relation.vars if v in _read_by(pattern) or v in relation.keys or v == ENDS)
     source = Select(map(sql.name, names), relation.sql, distinct=True)
     domain = Relation(source, names, relation.certain & set(names))
@@ -91,9 +94,9 @@ def _mark(relation: Relation, pattern: ops.Op, mark: str, before: tuple[str, ...
 def _semi(relation: Relation, pattern: ops.Op, context: Context, anti: bool) -> Relation:
     outer = frozenset(Var(v) for v in relation.vars if not is_parameter(v))
     if join_is_enough(pattern, outer):
-        relation, right = interval_operators.apart(relation, compile_op(pattern, context).plain(), context)
-        return interval_operators.partnered(relation, right, joins.partners(relation, right), anti)
-    relation = context.plan.once(relation)
+        relation, right = interval_operators.align_sides(relation, compile_op(pattern, context).plain(), context)
+        return interval_operators.semi_join(relation, right, joins.partners(relation, right), anti)
+    relation = context.plan.materialise_volatile(relation)
     unsure = [v for v in relation.vars if v in _read_by(pattern) and v not in relation.certain]
     if unsure:
         return _split(relation, unsure[0], pattern, context, anti)
@@ -101,7 +104,7 @@ def _semi(relation: Relation, pattern: ops.Op, context: Context, anti: bool) -> 
 
 
 def _split(relation: Relation, var: str, pattern: ops.Op, context: Context, anti: bool) -> Relation:
-    """Nothing is substituted for an unbound variable: solutions with and without it go separate ways."""
+    """Return the union of both cases: a variable that is bound is substituted, one that is unbound is not."""
     name = sql.name(var)
     relation = relation.plain()
     bound = replace(relation.where(name.not_null()), certain=relation.certain | {var})
@@ -116,11 +119,11 @@ def _substituted(relation: Relation, pattern: ops.Op, context: Context, anti: bo
     values = Select([sql.alias(sql.name(v), key) for v, key in keys.items()], relation.sql, distinct=True)
     inner = context.with_universe(Universe(tuple(keys.values()), values))
     right = _compile(rename(pattern, {Var(v): Var(key) for v, key in keys.items()}), inner)
-    interval_operators.judged(relation, right, context)
+    interval_operators.check_ends(relation, right, context)
     relation = context.expand(relation, right.keys - set(keys.values()))
     agree = [sql.column("l", v).eq(sql.column("r", key)) for v, key in keys.items() if key in right.vars]
-    around = [joins.compatible(relation, right)] if joins.shared(relation, right) else []
-    return joins.semi(relation, right, sql.all_of([*agree, *around, *joins.so_far(relation, right)]), anti)
+    around = [joins.compatible(relation, right)] if shared_variables(relation, right) else []
+    return joins.semi(relation, right, sql.all_of([*agree, *around, *joins.partner_has_ended(relation, right)]), anti)
 
 
 def _compile(pattern: ops.Op, context: Context) -> Relation:
@@ -128,12 +131,15 @@ def _compile(pattern: ops.Op, context: Context) -> Relation:
 
 
 def _read_by(pattern: ops.Op) -> frozenset[str]:
-    """Of the outer solution. A parameter is no part of that: it is the same inside, for the same member."""
+    """Return the variables of the outer solution that the pattern reads.
+
+    A parameter is none of them: it has the same value inside, for the same member.
+    """
     return frozenset(v.name for v in substituted(pattern) if not v.parameter)
 
 
 def join_is_enough(op: ops.Op, outer: frozenset[Var]) -> bool:
-    """Whether joining the pattern's solutions with the outer one finds just what substituting it would."""
+    """Whether a join of the pattern's solutions with the outer one gives the same as substituting it."""
     outer = outer & substituted(op)
     if not outer:
         return True

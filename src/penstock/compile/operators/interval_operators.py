@@ -1,7 +1,12 @@
-"""Operators that take rows away, on intervals: OPTIONAL, MINUS, EXISTS and DISTINCT without a row for each instant.
+"""OPTIONAL, MINUS, EXISTS and DISTINCT on validity intervals, without a row for each instant.
 
-A row meets its partners in the order in which they begin. How far the earlier ones reach tells during which part of its
-interval the row has a partner, and during which it has none.
+    left row        [-------------------------)
+    partners           [----)   [-------)
+    with_partners      [----)   [-------)           semi-join
+    anti_join       [--)    [---)       [-----)     the gaps
+
+A row meets its partners in the order in which they begin. The latest end of the earlier partners (`reach`) splits the
+row's interval into parts with a partner and gaps without.
 """
 
 from __future__ import annotations
@@ -11,55 +16,58 @@ from dataclasses import replace
 from penstock.compile import sql
 from penstock.compile.context import Context
 from penstock.compile.operators import joins
-from penstock.compile.relation import ENDS, FROM, INSTANT, TO, Relation, nothing
+from penstock.compile.relation import ENDS, FROM, INSTANT, TO, Relation, nothing, shared_variables
 from penstock.compile.sql import Expr, Over, Query, Select
 
 _ROW, _BEGIN, _END, _REACH, _LAST = ".sweep", ".begin", ".end", ".reach", ".last"
 _FROM, _TO = sql.name(FROM), sql.name(TO)
-_UNMET = sql.coalesce(sql.name(_REACH), _FROM)  # until when, at least, a row's time has been dealt with
+_UNMET = sql.coalesce(sql.name(_REACH), _FROM)  # the end of the part of a row's interval that is done
 
 
-def can(left: Relation, right: Relation) -> bool:
+def both_timed(left: Relation, right: Relation) -> bool:
+    """Whether both sides have validity intervals."""
     return left.timed and right.timed
 
 
-def apart(left: Relation, right: Relation, context: Context) -> tuple[Relation, Relation]:
-    """Both sides of an operator that takes rows of the left one away: on intervals, or instant by instant."""
-    judged(left, right, context)
+def align_sides(left: Relation, right: Relation, context: Context) -> tuple[Relation, Relation]:
+    """Return both sides of a semi-join, anti-join or left join: on intervals if possible, else instant by instant."""
+    check_ends(left, right, context)
     left = context.expand(left, right.keys)
-    if can(left, right):
+    if both_timed(left, right):
         return left, right
     right = context.pointwise(right)
     return context.expand(left, right.keys), right
 
 
-def judged(left: Relation, right: Relation, context: Context) -> None:
-    """Check that rows of `right` take none of `left` away that never ended, unless time is looked at.
+def check_ends(left: Relation, right: Relation, context: Context) -> None:
+    """Check that no row of `left` without an occurrence time can lose a row to `right`, unless instants are evaluated.
 
-    A row with an end is judged then, whatever comes later. One of the background is judged when that ends which it is
-    joined with further up. `events.needs_instants` has decided so before anything was compiled.
+    A row is compared with `right` at its end, whatever comes later. A row of the background has the end of the row that
+    it is joined with further up. `complex_events.needs_instants` has decided this before anything was compiled.
     """
     instants = any(INSTANT in universe.keys for universe in context.universes)
     timeless = context.plan.streaming is not None and not instants
-    assert not (timeless and ENDS in right.vars and ENDS not in left.certain), "judged without looking at time"
+    assert not (timeless and ENDS in right.vars and ENDS not in left.certain), (
+        "a row without an occurrence time was compared without instants"
+    )
 
 
-def partnered(left: Relation, right: Relation, on: Expr, anti: bool) -> Relation:
-    """The rows of `left` that have a partner, or with `anti` none; on intervals: for as long as that is so."""
-    if not can(left, right):
+def semi_join(left: Relation, right: Relation, on: Expr, anti: bool) -> Relation:
+    """Return the semi-join of two relations, or with `anti` the anti-join; on intervals, while the condition holds."""
+    if not both_timed(left, right):
         return joins.semi(left, right, on, anti)
-    return without(left, right, on) if anti else with_partner(left, right, on)
+    return anti_join(left, right, on) if anti else with_partners(left, right, on)
 
 
-def without(left: Relation, right: Relation, on: Expr) -> Relation:
-    """The rows of `left` for as long as they have no partner."""
+def anti_join(left: Relation, right: Relation, on: Expr) -> Relation:
+    """Return the rows of `left` during the parts of their interval without a partner."""
     met = _met("LEFT JOIN", left, right, on, {})
     gaps = sql.call("inline", sql.array(*(_piece({}, *gap) for gap in _GAPS)))
     return _pieces(left, Select([sql.STAR, gaps], _reaching(met, left, right)))
 
 
-def with_partner(left: Relation, right: Relation, on: Expr) -> Relation:
-    """The rows of `left` for as long as they have a partner; pieces of one row do not overlap."""
+def with_partners(left: Relation, right: Relation, on: Expr) -> Relation:
+    """Return the rows of `left` during the parts of their interval with a partner; these parts do not overlap."""
     met = _met("JOIN", left, right, on, {})
     begin = sql.call("greatest", sql.name(_BEGIN), _UNMET)
     items = [sql.STAR, sql.alias(begin, ".f"), sql.alias(sql.name(_END), ".t")]
@@ -67,7 +75,7 @@ def with_partner(left: Relation, right: Relation, on: Expr) -> Relation:
 
 
 def optional(left: Relation, right: Relation, on: Expr) -> Relation:
-    """Both sides for as long as they hold together, and the left one alone for as long as it has no partner."""
+    """Return joined rows during the overlap of their intervals, and rows of `left` alone during the gaps."""
     columns = {v: read for v, read in joins.merged(left, right).items() if v not in (FROM, TO)}
     together = {v: f".with:{v}" for v in columns if columns[v] != sql.column("l", v)}
     met = _met("LEFT JOIN", left, right, on, {together[v]: columns[v] for v in together})
@@ -79,7 +87,7 @@ def optional(left: Relation, right: Relation, on: Expr) -> Relation:
 
 
 def distinct(relation: Relation) -> Relation:
-    """Each solution once at a time: a copy counts from where the earlier ones end."""
+    """Return each solution once at a time: the interval of a copy begins where the earlier copies end."""
     by = [sql.name(v) for v in relation.vars if v not in (FROM, TO)]
     reach = Over(sql.call("max", _TO), by, [_FROM], sql.BEFORE)
     swept = Select([sql.STAR, sql.alias(reach, _REACH)], relation.sql)
@@ -88,7 +96,7 @@ def distinct(relation: Relation) -> Relation:
 
 
 _AFTER_LAST = sql.coalesce(sql.call("greatest", sql.name(_REACH), sql.name(_END)), _FROM)
-# Before the partner, if the earlier ones do not reach so far, and after the last.
+# The gap before a partner, if the earlier ones end before it begins, and the gap after the last.
 _GAPS: tuple[tuple[Expr, Expr], ...] = (
     (_UNMET, sql.name(_BEGIN)),
     (sql.when(sql.name(_LAST), _AFTER_LAST), _TO),
@@ -100,7 +108,7 @@ def _piece(values: dict[str, Expr], begin: Expr, end: Expr) -> Expr:
 
 
 def _met(kind: str, left: Relation, right: Relation, on: Expr, further: dict[str, Expr]) -> Query:
-    """Each row with each of its partners, and when they hold together."""
+    """Return each row with each of its partners, and the overlap of their intervals."""
     numbered = Select([sql.STAR, sql.alias(sql.call("monotonically_increasing_id"), _ROW)], left.sql)
     column = sql.column
     both = {
@@ -114,9 +122,12 @@ def _met(kind: str, left: Relation, right: Relation, on: Expr, further: dict[str
 
 
 def _reaching(met: Query, left: Relation, right: Relation) -> Query:
-    """How far the earlier partners reach. With what the join was hashed by nothing is shuffled again; the number of the
-    row comes first, since it is sorted faster than terms."""
-    keys = [v for v in joins.shared(left, right) if v in left.certain and v in right.certain]
+    """Add the latest end of the earlier partners of a row.
+
+    With the keys of the hash join in the partitioning nothing is shuffled again. The row's number comes first, since it
+    is sorted faster than terms.
+    """
+    keys = [v for v in shared_variables(left, right) if v in left.certain and v in right.certain]
     by, order = [sql.name(v) for v in (_ROW, *keys)], [sql.name(_BEGIN)]
     reach = Over(sql.call("max", sql.name(_END)), by, order, sql.BEFORE)
     last = Over(sql.call("lead", sql.name(_ROW)), by, order).is_null()
@@ -124,7 +135,7 @@ def _reaching(met: Query, left: Relation, right: Relation) -> Query:
 
 
 def _pieces(relation: Relation, found: Query) -> Relation:
-    """The relation, with new bounds from the columns `.f` and `.t`; a piece that is empty is none."""
+    """Return the relation with new bounds from the columns `.f` and `.t`, without empty intervals."""
     begin, end = sql.name(".f"), sql.name(".t")
     bounds = {FROM: begin, TO: end}
     items = [sql.alias(bounds[c], c) if c in bounds else sql.name(c) for c in relation.columns]

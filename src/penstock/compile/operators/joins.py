@@ -1,8 +1,8 @@
-"""Joining relations on compatible solutions: https://www.w3.org/TR/sparql11-query/#defn_algCompatibleMapping.
+"""Joins of relations on compatible solutions: https://www.w3.org/TR/sparql11-query/#defn_algCompatibleMapping.
 
-Variables that both sides surely bind are plain equi-join keys; only one that may be unbound costs an OR. Rows that hold
-during an interval join where their intervals overlap, and the result holds in the overlap; the latest stamp wins. What
-they make together occurred from the first start to the last end.
+Variables that both sides always bind are plain equi-join keys; only one that may be unbound costs an OR. Rows with
+validity intervals join where these overlap, and the result holds in the overlap; the latest timestamp wins. The
+occurrence time of a joined row runs from the first start to the last end.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from penstock.compile import notes, sql
 from penstock.compile.operators.physical import time_buckets
-from penstock.compile.relation import ENDS, FROM, INSTANT, STARTS, TO, Relation, is_time, nothing
+from penstock.compile.operators.physical.join_algorithm import SHUFFLED_HASH_JOIN
+from penstock.compile.relation import ENDS, FROM, INSTANT, STARTS, TO, Relation, is_time, nothing, shared_variables
 from penstock.compile.sql import Column, Derived, Expr, Hint, Join, Select, lets_in, rewritten
 from penstock.model.span import Span
 from penstock.tuning import DEFAULT, Tuning
@@ -21,61 +22,26 @@ from penstock.tuning import DEFAULT, Tuning
 if TYPE_CHECKING:
     from penstock.compile.context import Context
 
-HASHED: Hint = ("SHUFFLE_HASH", ("r",))
 
+def align_for_join(left: Relation, right: Relation, context: Context) -> tuple[Relation, Relation]:
+    """Return both sides in the form that a join takes.
 
-def way(left: Relation, right: Relation, many: bool, tuning: Tuning = DEFAULT) -> Hint | None:
-    """How Spark is to join: the hint, where more is known of the sides than it can see.
-
-    Of many elements it would guess from the size of compressed files, and broadcast what is many times as large: a hash
-    join of shuffled rows needs no sorting, and the partitions are cut so that they fit (`Jobs.partition`). Beside a
-    large part that was answered before, a few elements are broadcast, so that the part stays where it lies. Elements
-    that are known to be few are always: no other side then goes from core to core.
+    An instant is compared with an interval only where shared variables reduce the pairs.
     """
-    if shared(left, right) and (fewer := _fewer(left, right, tuning.broadcast_elements)) is not None:
-        return _broadcast(fewer)
-    kept = [(side.kept or 0) > tuning.broadcast_view_rows for side in (left, right)]
-    if not shared(left, right) or all(kept) or (any((left.kept, right.kept)) and not any(kept)):
-        return None
-    if not many:
-        return _broadcast("r" if kept[0] else "l") if any(kept) else None
-    return ("SHUFFLE_HASH", ("l",)) if any(kept) and _rows(left) < _rows(right) else HASHED
-
-
-def _broadcast(side: str) -> Hint:
-    return "BROADCAST", (side,)
-
-
-def _fewer(left: Relation, right: Relation, few: int) -> str | None:
-    """The side that surely has few rows."""
-    counted = [(side.most, name) for side, name in ((left, "l"), (right, "r")) if side.most is not None]
-    most, name = min(counted, default=(few + 1, ""))
-    return name if most <= few else None
-
-
-def _rows(relation: Relation) -> float:
-    return float("inf") if relation.size is None else relation.size.estimate().rows
-
-
-def shared(left: Relation, right: Relation) -> tuple[str, ...]:
-    return tuple(v for v in left.vars if v in right.vars and not is_time(v))
-
-
-def together(left: Relation, right: Relation, context: Context) -> tuple[Relation, Relation]:
-    """Both sides as a join takes them. An instant is compared with an interval only where variables narrow it down."""
     left, right = left.plain(), right.plain()
-    if INSTANT in left.keys ^ right.keys and not shared(left, right):
+    if INSTANT in left.keys ^ right.keys and not shared_variables(left, right):
         return context.pointwise(left), context.pointwise(right)
     return left, right
 
 
 def compatible(left: Relation, right: Relation) -> Expr:
-    """The condition of the join, with the sides named l and r."""
-    return sql.all_of([*(_agree(v, left, right) for v in shared(left, right)), *_together(left, right)])
+    """Return the join condition, with the sides named l and r."""
+    return sql.all_of([*(_agree(v, left, right) for v in shared_variables(left, right)), *_overlap(left, right)])
 
 
-def _together(left: Relation, right: Relation) -> list[Expr]:
-    """When both hold: intervals overlap, or the instant of one lies in the interval of the other."""
+def _overlap(left: Relation, right: Relation) -> list[Expr]:
+    """Return the conditions on time: intervals overlap, or the instant of one side lies in the interval of the
+    other."""
     column = sql.column
     if left.timed and right.timed:
         return [column("l", FROM) < column("r", TO), column("r", FROM) < column("l", TO)]
@@ -92,7 +58,7 @@ def _agree(var: str, left: Relation, right: Relation) -> Expr:
 
 
 def merged(left: Relation, right: Relation) -> dict[str, Expr]:
-    """How each variable of the joined solution is read."""
+    """Return the expression of each variable of the joined solution."""
     columns: dict[str, Expr] = {v: sql.column("l", v) for v in left.vars}
     for var in right.vars:
         r = sql.column("r", var)
@@ -108,7 +74,7 @@ def merged(left: Relation, right: Relation) -> dict[str, Expr]:
 
 
 def sides(left: Relation, right: Relation, on: Expr, kind: str = "JOIN") -> Join:
-    """Two relations joined, with the names l and r."""
+    """Return the join of two relations, with the aliases l and r."""
     return Join(Derived(left.sql, "l"), Derived(right.sql, "r"), on, kind)
 
 
@@ -126,22 +92,24 @@ def join(
     order: Sequence[Expr] = (),
     tuning: Tuning = DEFAULT,
 ) -> Relation:
-    """`hint` names Spark's way to do it, where more is known of the sides than Spark can see. With the span in which
-    rows are wanted, those that hold during intervals may be joined in buckets of time. `order` are conditions on when
-    the sides occurred."""
+    """Return the inner join of two relations.
+
+    `hint` is the join algorithm, from `choose_join_algorithm`. With the span of instants, rows with validity intervals
+    may be joined in time buckets. `order` has conditions on the occurrence times of the sides.
+    """
     on, certain = sql.all_of([*order, compatible(left, right)]), left.certain | right.certain
-    size = time_buckets.both(left.size, right.size, span)
+    cardinality = time_buckets.join_cardinality(left.cardinality, right.cardinality, span)
     chosen = time_buckets.choose(left, right, span, tuning)
     if chosen is not None:
-        notes.note(f"{_by(left, right)}in buckets of {notes.about(chosen.width)}")
-        left, right, hint = chosen.spread(left), chosen.spread(right), HASHED
+        notes.note(f"{_on_variables(left, right)}in buckets of {notes.about(chosen.width)}")
+        left, right, hint = chosen.spread(left), chosen.spread(right), SHUFFLED_HASH_JOIN
         on = chosen.meeting() & on
-    return replace(_joined(sides(left, right, on), merged(left, right), certain, hint), size=size)
+    return replace(_joined(sides(left, right, on), merged(left, right), certain, hint), cardinality=cardinality)
 
 
-def _by(left: Relation, right: Relation) -> str:
-    """The variables of a join, for people."""
-    names = [f"?{v}" for v in shared(left, right) if not v.startswith(".")]
+def _on_variables(left: Relation, right: Relation) -> str:
+    """Return the join variables as text for `explain`."""
+    names = [f"?{v}" for v in shared_variables(left, right) if not v.startswith(".")]
     return f"on {' '.join(names)}: " if names else ""
 
 
@@ -149,8 +117,11 @@ def left_join(left: Relation, right: Relation, on: Expr) -> Relation:
     return _joined(sides(left, right, on, "LEFT JOIN"), merged(left, right), left.certain)
 
 
-def so_far(left: Relation, right: Relation) -> list[Expr]:
-    """What comes later than a row neither completes it nor takes it away: a partner has ended when the row does."""
+def partner_has_ended(left: Relation, right: Relation) -> list[Expr]:
+    """Return the condition that a partner has ended when the row of the left side ends.
+
+    A later element neither completes a row nor removes it.
+    """
     if ENDS not in left.vars or ENDS not in right.vars:
         return []
     return [sql.coalesce(sql.column("r", ENDS) <= sql.column("l", ENDS), sql.TRUE)]
@@ -159,18 +130,18 @@ def so_far(left: Relation, right: Relation) -> list[Expr]:
 def on_condition(
     left: Relation, right: Relation, condition: Expr | None, order: Sequence[Expr]
 ) -> tuple[Relation, Relation, Expr]:
-    """The sides, and when they join: if they are compatible, in order, and the condition holds, which reads both."""
+    """Return the sides and the condition of a join: compatible, in order, and with a condition on both sides true."""
     on = sql.all_of([*order, compatible(left, right)]) if order else compatible(left, right)
     if condition is None:
         return left, right, on
     for side in "lr":
         condition, names = _of_side(side, condition)
-        left, right = (_computing(left, names), right) if side == "l" else (left, _computing(right, names))
+        left, right = (_with_columns(left, names), right) if side == "l" else (left, _with_columns(right, names))
     return left, right, on & condition
 
 
 def _of_side(side: str, condition: Expr) -> tuple[Expr, dict[str, Expr]]:
-    """The condition reading columns of that side in place of expressions on it alone, and those columns."""
+    """Replace expressions on one side alone by columns of that side; return the condition and these columns."""
     own = [let for let in dict.fromkeys(lets_in(condition)) if let.sides == {side}]
     names = {let: f".on{side}{number}" for number, let in enumerate(own)}
     changed = rewritten(
@@ -179,8 +150,8 @@ def _of_side(side: str, condition: Expr) -> tuple[Expr, dict[str, Expr]]:
     return changed, {name: let.expr for let, name in names.items()}
 
 
-def _computing(relation: Relation, names: dict[str, Expr]) -> Relation:
-    """The relation with further columns, which nobody above the join reads."""
+def _with_columns(relation: Relation, names: dict[str, Expr]) -> Relation:
+    """Return the relation with further columns, which only the join condition reads."""
     if not names:
         return relation
     own = [sql.alias(rewritten(expr, _without_side), name) for name, expr in names.items()]
@@ -192,20 +163,22 @@ def _without_side(expr: Expr) -> Expr | None:
 
 
 def semi(left: Relation, right: Relation, on: Expr, anti: bool = False) -> Relation:
-    """The rows of `left` that have a partner, or with `anti` that have none."""
+    """Return the semi-join: the rows of `left` that have a partner. With `anti`, the anti-join."""
     items = [sql.column("l", c) for c in left.columns]
     query = Select(items, sides(left, right, on, "LEFT ANTI JOIN" if anti else "LEFT SEMI JOIN"))
     return Relation(query, left.vars, left.certain, left.order, left.row)
 
 
 def partners(left: Relation, right: Relation) -> Expr:
-    """When a row of `right` counts for one of `left` that it is not joined with."""
-    return sql.all_of([*so_far(left, right), compatible(left, right)])
+    """Return the condition of a semi-join: compatible, and the partner has ended."""
+    return sql.all_of([*partner_has_ended(left, right), compatible(left, right)])
 
 
 def excluding(left: Relation, right: Relation, common: list[str]) -> Expr:
-    """When MINUS takes a row away: it agrees with one of the others in a variable that both bind. `common` are those
-    that both patterns name: a key that only says for what a row holds is none."""
+    """Return the condition of MINUS: compatible, and equal in at least one variable that both sides bind.
+
+    `common` has the variables that both patterns name; key columns are none of them.
+    """
     on = partners(left, right)
     if any(v in left.certain and v in right.certain for v in common):
         return on
@@ -213,18 +186,18 @@ def excluding(left: Relation, right: Relation, common: list[str]) -> Expr:
 
 
 def same(left: Relation, vars: tuple[str, ...]) -> Expr:
-    """Equality of l and r in these variables, where unbound equals unbound."""
+    """Return the equality of l and r in these variables, where unbound equals unbound."""
     pairs = ((sql.column("l", v), sql.column("r", v), v in left.certain) for v in vars)
     return sql.all_of(one.eq(other) if certain else one.same(other) for one, other, certain in pairs)
 
 
 def union(left: Relation, right: Relation) -> Relation:
-    """As bags. A side that holds always is padded with bounds that say so."""
+    """Return the union of two relations as bags. A side without validity intervals gets unbounded ones."""
     vars = left.vars + tuple(v for v in right.vars if v not in left.vars)
     bounds = {FROM, TO} & set(vars)
     both = sql.union_all(Select(_padded(side, vars), side.sql) for side in (left, right))
-    size = time_buckets.either(left.size, right.size)
-    return Relation(both, vars, left.certain & right.certain | bounds, size=size)
+    cardinality = time_buckets.union_cardinality(left.cardinality, right.cardinality)
+    return Relation(both, vars, left.certain & right.certain | bounds, cardinality=cardinality)
 
 
 def _padded(relation: Relation, vars: tuple[str, ...]) -> list[Expr]:

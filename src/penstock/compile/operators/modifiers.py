@@ -9,11 +9,12 @@ from penstock.compile import sql
 from penstock.compile.relation import Ordering, Relation, is_stamp, select
 from penstock.compile.sql import Expr, Select
 
-_MOST = 2**31 - 1  # as many rows as Spark can count in LIMIT and OFFSET together
+_MOST = 2**31 - 1  # the largest sum of LIMIT and OFFSET in Spark
 
 
 def distinct(relation: Relation) -> Relation:
-    """Where the solutions are ordered, each stands where its first copy stood. The latest stamp stands for all."""
+    """Return each solution once, with its latest timestamp; an ordered solution keeps the position of its first
+    copy."""
     if any(map(is_stamp, relation.vars)):
         return _stamped(relation)
     names = [sql.name(v) for v in relation.vars]
@@ -28,7 +29,7 @@ def distinct(relation: Relation) -> Relation:
 
 def _stamped(relation: Relation) -> Relation:
     names = [sql.name(v) for v in relation.vars if not is_stamp(v)]
-    if len(relation.order) > 1:  # then the stamp is that of the copy which stands first
+    if len(relation.order) > 1:  # then the timestamp is that of the first copy
         return _ranked(relation, [v for v in relation.vars if not is_stamp(v)], _RANK.eq(1))
     firsts = [_first(o) for o in relation.order]
     some = None if names else sql.call("count", 1) > 0
@@ -41,7 +42,7 @@ def _first(o: Ordering) -> Expr:
 
 
 def part(relation: Relation, offset: int, limit: int | None) -> Relation:
-    """So many of the solutions, in their order; of a relation with keys, so many for every value of the keys."""
+    """Return LIMIT and OFFSET of the ordered solutions; of a relation with keys, for every value of the keys."""
     if relation.keys:
         upper = [] if limit is None else [offset + limit >= _RANK]
         return _ranked(relation, sorted(relation.keys), sql.all_of([offset < _RANK, *upper]))
@@ -52,7 +53,7 @@ def part(relation: Relation, offset: int, limit: int | None) -> Relation:
 
 
 def _ranked(relation: Relation, by: Iterable[str], test: Expr) -> Relation:
-    """The rows whose place among those that agree in some columns, `.rank`, passes the test."""
+    """Return the rows whose rank among the rows with equal columns `by` passes the test."""
     names, columns = [sql.name(v) for v in by], [sql.name(c) for c in relation.columns]
     rank = sql.Over(sql.call("row_number"), names, relation.reorder() or names)
     ranked = select([*columns, sql.alias(rank, ".rank")], relation.sql)

@@ -1,5 +1,8 @@
-"""Operators of the algebra as relations: one short function each. Those of patterns, paths, events, OPTIONAL and
-materialised views are in their own files, which register them when they are imported."""
+"""Relation-to-relation operators: one short function for each operator of the algebra.
+
+Basic graph patterns, paths, complex events, OPTIONAL and static views are in their own modules, which register their
+operators when they are imported.
+"""
 
 from __future__ import annotations
 
@@ -19,32 +22,46 @@ from penstock.compile.operators import aggregation, bgp, exists, interval_operat
 from penstock.compile.operators.compile_operator import compile_op, compiles, identified, scope, with_outer, with_row
 from penstock.compile.operators.events import complex_events
 from penstock.compile.operators.physical import static_view
+from penstock.compile.operators.physical.join_algorithm import choose_join_algorithm
 from penstock.compile.operators.physical.semijoin_reduction import Candidates, from_sibling, narrowed_by, projected
-from penstock.compile.relation import ENDS, KEY, STARTS, Ordering, Relation, is_key, is_stamp, is_time, select, table
+from penstock.compile.relation import (
+    ENDS,
+    KEY,
+    STARTS,
+    Ordering,
+    Relation,
+    is_key,
+    is_stamp,
+    is_time,
+    select,
+    shared_variables,
+    table,
+)
 from penstock.compile.sql import Query, Select
 from penstock.model import term_encoding
 
 __all__ = ["compile_op", "identified"]
 
-OTHERS = (complex_events, static_view, optional, paths, bgp)  # the files that register further operators
+OTHERS = (complex_events, static_view, optional, paths, bgp)  # modules that register further operators
 
 
 @compiles(ops.Table)
 def _table(op: ops.Table, context: Context, known: Candidates) -> Relation:
     rows = [tuple(None if cell is None else term_encoding.encode(cell) for cell in row) for row in op.rows]
-    return replace(context.settle(table(tuple(v.name for v in op.vars), rows)), kept=len(rows))
+    return replace(context.bind_keys(table(tuple(v.name for v in op.vars), rows)), view_rows=len(rows))
 
 
 @compiles(ops.Join)
 def _join(op: ops.Join, context: Context, known: Candidates) -> Relation:
-    """What is looked up on one side says what can be of use on the other, so parts that were answered come first."""
+    """Return the join. A static view is compiled first: the terms of the rows that it looks up reduce the other
+    side."""
     first, second = (op.right, op.left) if isinstance(op.right, ops.StaticView) else (op.left, op.right)
     one = compile_op(first, context, from_sibling(second, context, known))
     other = compile_op(second, context, narrowed_by(one, from_sibling(first, context, known)))
-    left, right = joins.together(*((other, one) if first is op.right else (one, other)), context)
-    way = joins.way(left, right, context.many, context.plan.tuning)
-    joined = joins.join(left, right, way, context.span, tuning=context.plan.tuning)
-    return replace(joined, found={**left.found, **right.found})
+    left, right = joins.align_for_join(*((other, one) if first is op.right else (one, other)), context)
+    hint = choose_join_algorithm(left, right, context.has_many_elements, context.plan.tuning)
+    joined = joins.join(left, right, hint, context.span, tuning=context.plan.tuning)
+    return replace(joined, looked_up_terms={**left.looked_up_terms, **right.looked_up_terms})
 
 
 @compiles(ops.Union)
@@ -56,22 +73,26 @@ def _union(op: ops.Union, context: Context, known: Candidates) -> Relation:
 
 @compiles(ops.Minus)
 def _minus(op: ops.Minus, context: Context, known: Candidates) -> Relation:
-    left, right = interval_operators.apart(compile_op(op.left, context), compile_op(op.right, context).plain(), context)
+    left, right = interval_operators.align_sides(
+        compile_op(op.left, context), compile_op(op.right, context).plain(), context
+    )
     named = {v.name for v in visible(op.left) & visible(op.right)}
-    common = [v for v in joins.shared(left, right) if v in named]
+    common = [v for v in shared_variables(left, right) if v in named]
     return (
-        interval_operators.partnered(left, right, joins.excluding(left, right, common), anti=True) if common else left
+        interval_operators.semi_join(left, right, joins.excluding(left, right, common), anti=True) if common else left
     )
 
 
 @compiles(ops.Filter)
 def _filter(op: ops.Filter, context: Context, known: Candidates) -> Relation:
-    below = replace(context, equated=context.equated or any(map(_equates, conjuncts(op.condition))))
+    below = replace(
+        context, joined_by_filter=context.joined_by_filter or any(map(_is_equality, conjuncts(op.condition)))
+    )
     relation = with_outer(compile_op(op.pattern, below), (op.condition,), context)
     return exists.filtered(with_row(relation, (op.condition,), context), op.condition, context)
 
 
-def _equates(part: Expr) -> bool:
+def _is_equality(part: Expr) -> bool:
     return isinstance(part, Call) and part.name in ("=", "SAMETERM") and all(map(references, part.args))
 
 
@@ -85,11 +106,11 @@ def _extend(op: ops.Extend, context: Context, known: Candidates) -> Relation:
     items = [*map(sql.name, marked.vars), bound, *map(sql.name, marked.hidden)]
     certain = marked.certain | ({var} if _surely_bound(op.expression, relation) else set())
     result = replace(marked, sql=select(items, marked.sql), vars=(*marked.vars, var), certain=certain)
-    return context.settle(result) if var == op.var.name else _agreeing(result, var, op.var.name)
+    return context.bind_keys(result) if var == op.var.name else _equal_bindings(result, var, op.var.name)
 
 
-def _agreeing(relation: Relation, again: str, var: str) -> Relation:
-    """The rows in which a variable that is bound twice (a key, which the outer solution binds) has one value."""
+def _equal_bindings(relation: Relation, again: str, var: str) -> Relation:
+    """Return the rows in which a variable that is bound twice (by the pattern and by a key) has one value."""
     kept = relation.where(sql.name(again).is_null() | sql.name(again).eq(sql.name(var)))
     vars = tuple(v for v in relation.vars if v != again)
     return replace(kept, sql=select(map(sql.name, vars + relation.hidden), kept.sql), vars=vars)
@@ -106,7 +127,7 @@ def _graph(op: ops.Graph, context: Context, known: Candidates) -> Relation:
         relation = compile_op(op.pattern, context.in_graph(NamedGraph(graph)))
         return relation if context.window or graph in context.plan.tables.graphs else relation.where(sql.FALSE)
     key = context.plan.fresh(KEY)
-    names = Universe((key,), _graph_names(key, context), steady=context.window is None)
+    names = Universe((key,), _graph_names(key, context), static=context.window is None)
     inner = context.with_universe(names).in_graph(EachGraph(key))
     relation = inner.expand(compile_op(op.pattern, inner), frozenset((key,)))
     return _name_graph(relation, key, op.name.name)
@@ -122,7 +143,7 @@ def _graph_names(key: str, context: Context) -> Query:
 
 @compiles(ops.InWindow)
 def _in_window(op: ops.InWindow, context: Context, known: Candidates) -> Relation:
-    """With a variable: each named window in turn."""
+    """Return the pattern's rows in a window; with a variable, in each named window."""
     if not isinstance(op.name, Var):
         return compile_op(op.pattern, context.in_window(term_encoding.encode(op.name)), known)
     streaming = context.plan.streaming
@@ -143,7 +164,7 @@ def _overridden(op: ops.WindowOverride, context: Context, known: Candidates) -> 
 
 
 def _name_graph(relation: Relation, key: str, var: str) -> Relation:
-    """The key becomes the variable; where the pattern binds that too, both have to agree."""
+    """Turn the key into the variable; where the pattern binds the variable too, both must be equal."""
     vars = tuple(v for v in relation.vars if v not in (key, var))
     items = [*map(sql.name, vars), sql.alias(sql.name(key), var), *map(sql.name, relation.hidden)]
     if var in relation.vars:
@@ -157,19 +178,19 @@ def _project(op: ops.Project, context: Context, known: Candidates) -> Relation:
     vars = tuple(v.name for v in op.vars if not v.parameter)
     inside = compile_op(op.pattern, context, projected(op.vars, known))
     relation = context.expand(inside, frozenset(filter(is_key, vars)))
-    vars += tuple(sorted(relation.keys - set(vars))) + tuple(filter(_kept_time(op, context), relation.vars))
+    vars += tuple(sorted(relation.keys - set(vars))) + tuple(filter(_time_columns(op, context), relation.vars))
     items: list[sql.Expr] = [sql.name(v) if v in relation.vars else sql.alias(sql.NULL, v) for v in vars]
     source = select([*items, *map(sql.name, relation.hidden)], relation.sql)
-    found = {name: terms for name, terms in relation.found.items() if name in vars}
-    return replace(relation, sql=source, vars=vars, certain=relation.certain & set(vars), found=found)
+    terms_left = {name: terms for name, terms in relation.looked_up_terms.items() if name in vars}
+    return replace(relation, sql=source, vars=vars, certain=relation.certain & set(vars), looked_up_terms=terms_left)
 
 
-def _kept_time(op: ops.Project, context: Context) -> Callable[[str], bool]:
-    """Bounds are kept, and stamps of what is projected, unless nothing above asks for them."""
+def _time_columns(op: ops.Project, context: Context) -> Callable[[str], bool]:
+    """Return the time columns that a projection keeps: validity, and timestamps of the projected variables."""
     streaming = context.plan.streaming
     asked = streaming is not None and timestamps.calls(op.pattern) < streaming.calls
     wanted = {v.name for v in op.vars} if asked else set()
-    dropped = (STARTS, ENDS) if streaming is not None and op == streaming.outermost else ()
+    dropped = (STARTS, ENDS) if streaming is not None and op == streaming.outer_projection else ()
     return lambda v: is_time(v) and v not in dropped and (not is_stamp(v) or timestamps.variable(v) in wanted)
 
 
@@ -187,7 +208,7 @@ def _reduced(op: ops.Reduced, context: Context, known: Candidates) -> Relation:
 
 @compiles(ops.OrderBy)
 def _order_by(op: ops.OrderBy, context: Context, known: Candidates) -> Relation:
-    """Sort keys become hidden columns; the sort itself happens where the order is used, under LIMIT or at the end."""
+    """Add sort keys as hidden columns; the sort itself happens where the order is used, under LIMIT or at the end."""
     exprs = tuple(c.expression for c in op.conditions)
     relation = with_outer(compile_op(op.pattern, context), exprs, context)
     relation = with_row(relation, exprs, context)

@@ -20,12 +20,13 @@ Order = Callable[[Relation, Relation], list[sql.Expr]]
 
 @compiles(ops.LeftJoin)
 def _left_join(op: ops.LeftJoin, context: Context, known: Candidates) -> Relation:
-    return optional(op.left, op.right, op.condition, joins.so_far, context)
+    return optional(op.left, op.right, op.condition, joins.partner_has_ended, context)
 
 
 def optional(left_op: ops.Op, right_op: ops.Op, test: Expr | None, order: Order, context: Context) -> Relation:
-    """What both make together where they are in order and the condition holds, and the left side where they do not."""
-    left, right = interval_operators.apart(
+    """Return the joined rows where the sides are in order and the condition holds, and the left rows without a
+    partner."""
+    left, right = interval_operators.align_sides(
         compile_op(left_op, context).plain(), compile_op(right_op, context).plain(), context
     )
     if test is None:
@@ -34,7 +35,7 @@ def optional(left_op: ops.Op, right_op: ops.Op, test: Expr | None, order: Order,
     if exists.found_in(test) or needs_row(test):
         return _optional_by_parts(left, right, test, order, context)
     on = condition(test, Scope(joins.merged(left, right), context.plan.base, context.plan.now))
-    if on.calls_arrow:  # which Spark does not do in the condition of a join
+    if on.calls_arrow:  # Spark does not run Arrow functions in a join condition
         return _optional_by_parts(left, right, test, order, context)
     return _optional(left, right, on, order)
 
@@ -43,18 +44,18 @@ def _optional(left: Relation, right: Relation, condition: sql.Expr | None, order
     left, right, on = joins.on_condition(left, right, condition, order(left, right))
     return (
         interval_operators.optional(left, right, on)
-        if interval_operators.can(left, right)
+        if interval_operators.both_timed(left, right)
         else joins.left_join(left, right, on)
     )
 
 
 def _optional_by_parts(left: Relation, right: Relation, test: Expr, order: Order, context: Context) -> Relation:
-    """Where no join can have the condition (EXISTS, an Arrow function): the partners first, then who has none.
+    """Return the left join as a join and an anti-join, where a join condition cannot have EXISTS or an Arrow function.
 
-    A partner may bind what the left side left open, so it carries along what the left side had.
+    A partner may bind a variable that the left side leaves unbound, so the join keeps the values of the left side.
     """
     right = context.pointwise(right)
-    left = context.plan.once(context.expand(left, right.keys))
+    left = context.plan.materialise_volatile(context.expand(left, right.keys))
     had = {v: context.plan.fresh(".had") for v in left.vars}
     copies = [sql.alias(sql.name(v), copy) for v, copy in had.items()]
     copied = replace(left, sql=select([*map(sql.name, left.vars), *copies], left.sql), vars=(*left.vars, *had.values()))

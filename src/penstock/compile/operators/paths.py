@@ -1,8 +1,8 @@
 """Property paths: https://www.w3.org/TR/sparql11-query/#propertypaths.
 
-Every path is a relation of pairs, `.s` and `.o`. Closures of a few edges are computed here, by `closure.py`; those of
-many by Spark jobs until nothing new is found: from a given end, breadth first; between two variables, by doubling the
-length of the paths each time.
+Every path is a relation of pairs, `.s` and `.o`. The closure of a few edges is computed in the driver, by
+`transitive_closure`. The closure of many edges is computed by Spark jobs until no new pair is found: from a given end
+breadth first; between two variables by doubling the length of the paths.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from penstock.model import term_encoding
 
 S, O = ".s", ".o"  # noqa: E741
 PAIR = (S, O)
-Ends = tuple[str | None, str | None]  # the encoded terms that a pair has to start and to end with, where given
+Ends = tuple[str | None, str | None]  # the encoded start and end of a pair, if given
 
 
 @compiles(ops.Path)
@@ -51,13 +51,15 @@ def _constant(term: PatternTerm) -> str | None:
 
 
 def pairs(path: ops.PathExpr, context: Context, ends: Ends = (None, None)) -> Relation:
-    """The pairs that the path connects; `ends` only narrows the search, it may leave others in."""
+    """Return the pairs that the path connects; `ends` only reduces the search, other pairs may be in the result."""
     return _PATHS[type(path)](path, context, ends)
 
 
 def _scan(context: Context, condition: Expr, s: str = "s", o: str = "o", link: NamedNode | None = None) -> Relation:
-    """Edges of the background and of the windows, these with the instants at which they are there. Events that are in
-    no window are no edges: a path has no time at which it would be complete."""
+    """Return the edges of the background and of the windows, the latter with their instants.
+
+    Events that are in no window are no edges: a path has no time at which it would be complete.
+    """
     source, key = context.source()
     pairs = ((s, S), (o, O), *(() if key is None else (("g", key),)))
     items = [sql.alias(sql.name(column), name) for column, name in pairs]
@@ -72,7 +74,7 @@ def _scan(context: Context, condition: Expr, s: str = "s", o: str = "o", link: N
 
 
 def _union(left: Relation, right: Relation, context: Context) -> Relation:
-    """Both, for the same keys."""
+    """Return the union of both, expanded to the same keys."""
     keys = left.keys | right.keys
     return joins.union(context.expand(left, keys), context.expand(right, keys))
 
@@ -92,7 +94,7 @@ def _negated(path: ops.NegatedSet, context: Context, ends: Ends) -> Relation:
 
 
 def _inverse(path: ops.Inverse, context: Context, ends: Ends) -> Relation:
-    return _turned(pairs(path.path, context, ends[::-1]))
+    return _inverted(pairs(path.path, context, ends[::-1]))
 
 
 def _renamed(relation: Relation, names: dict[str, str]) -> Relation:
@@ -127,7 +129,7 @@ def _one_or_more(path: ops.OneOrMore, context: Context, ends: Ends) -> Relation:
 
 
 def _identity(context: Context, ends: Ends) -> Relation:
-    """Every node with itself: those of the graph, or the given end whether or not the graph has it."""
+    """Return every node with itself: the nodes of the graph, or the given end whether or not the graph has it."""
     given = ends[0] or ends[1]
     if given is not None:
         return table(PAIR, [(given, given)])
@@ -140,7 +142,7 @@ def _distinct(relation: Relation) -> Relation:
 
 def _closure(edges: Relation, context: Context, ends: Ends) -> Relation:
     if ends[0] is None and ends[1] is not None:
-        return _turned(_closure(_turned(edges), context, ends[::-1]))
+        return _inverted(_closure(_inverted(edges), context, ends[::-1]))
     edges = _with_columns(_distinct(edges))
     if INSTANT in edges.keys:  # pairs are fetched and published as text
         text = _instant_as(edges, "STRING")
@@ -159,8 +161,8 @@ def _closure_of(edges: Relation, context: Context, ends: Ends) -> Relation:
     few = context.plan.fetch(edges.sql, tuning.path_edges)
     found = None if few is None else closed(few, ends[0], tuning.path_pairs)
     if found is not None:
-        return replace(edges, sql=sql.view(context.plan.publish(edges.vars, found)))
-    kept = context.plan.keep(edges.sql)[0]
+        return replace(edges, sql=sql.view(context.plan.publish_rows(edges.vars, found)))
+    kept = context.plan.materialised_view(edges.sql)[0]
     return _closure_in_jobs(edges, kept, context, ends)
 
 
@@ -169,12 +171,12 @@ def _closure_in_jobs(edges: Relation, kept: str, context: Context, ends: Ends) -
     return _doubled(edges, context) if ends[0] is None else _reachable(edges, kept, context, ends[0])
 
 
-def _turned(relation: Relation) -> Relation:
+def _inverted(relation: Relation) -> Relation:
     return _renamed(relation, {S: O, O: S})
 
 
 def _step(left: Query, right: Query, relation: Relation) -> Query:
-    """left ∘ right, within the same keys."""
+    """Return left ∘ right within the same keys."""
     keys = sorted(relation.keys)
     pairs = [(O, S), *((key, key) for key in keys)]
     on = sql.all_of(sql.column("l", one).eq(sql.column("r", other)) for one, other in pairs)
@@ -183,22 +185,24 @@ def _step(left: Query, right: Query, relation: Relation) -> Query:
 
 
 def _reachable(edges: Relation, kept: str, context: Context, start: str) -> Relation:
-    """Breadth first: each job goes one edge on from the nodes that the last one found."""
+    """Return the nodes reachable from the start, breadth first: each job follows one edge from the newest nodes."""
     first = Select([sql.STAR], Table(kept), sql.name(S).eq(sql.text(start)))
-    name, new = context.plan.keep(first)
+    name, new = context.plan.materialised_view(first)
     found = [name]
     while new:
         step = _step(sql.view(found[-1]), edges.sql, edges)
         reached = replace(edges, sql=Select([sql.STAR], step, distinct=True))
-        seen = replace(edges, sql=_together(found))
-        name, new = context.plan.keep(joins.semi(reached, seen, joins.same(edges, edges.vars), anti=True).sql)
+        seen = replace(edges, sql=_union_of_views(found))
+        name, new = context.plan.materialised_view(
+            joins.semi(reached, seen, joins.same(edges, edges.vars), anti=True).sql
+        )
         found.append(name)
         if len(found) > context.plan.tuning.path_views:
-            found = [context.plan.keep(_together(found[:-1]))[0], name]
-    return replace(edges, sql=_together(found))
+            found = [context.plan.materialised_view(_union_of_views(found[:-1]))[0], name]
+    return replace(edges, sql=_union_of_views(found))
 
 
-def _together(views: list[str]) -> Query:
+def _union_of_views(views: list[str]) -> Query:
     return sql.union_all(map(sql.view, views))
 
 
@@ -208,12 +212,12 @@ def _with_columns(relation: Relation) -> Relation:
 
 
 def _doubled(edges: Relation, context: Context) -> Relation:
-    """R ← R ∪ R∘R until it stops growing: paths of length n after log₂ n jobs."""
-    name, size = context.plan.keep(edges.sql)
+    """Return R ← R ∪ R∘R at its fixpoint: paths of length n after log₂ n jobs."""
+    name, size = context.plan.materialised_view(edges.sql)
     while True:
         known = sql.view(name)
         grown = Select([sql.STAR], sql.union_all([known, _step(known, known, edges)]), distinct=True)
-        name, now = context.plan.keep(grown)
+        name, now = context.plan.materialised_view(grown)
         if now == size:
             return replace(edges, sql=sql.view(name))
         size = now

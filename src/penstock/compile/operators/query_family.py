@@ -1,8 +1,9 @@
-"""Families of queries: many that are equal but for constants, as one plan beside a table of their constants.
+"""Query families: queries that are equal but for constants, as one plan that is joined with a table of the constants.
 
-The number of a query is a key like the instant (`.km`), and tells its constants, which are the parameters of the plan
-(`.kp0` and so on, see `algebra/template.py`). A pattern with parameters is joined with the table where it is read: its
-rows then hold for the queries that have these constants there. What has none holds for all, until an operator asks.
+The number of a query is a key column like the instant (`.km`), and determines its constants, which are the parameters
+of the plan (`.kp0` and so on, see `algebra/template.py`). A pattern with parameters is joined with the table: its rows
+then hold for the queries with these constants. A relation without parameters holds for all queries, until an operator
+needs the key.
 """
 
 from __future__ import annotations
@@ -33,9 +34,9 @@ _numbers = count()
 
 
 class ParameterTable:
-    """The queries that are evaluated together: a number each, and what it has for the parameters, in their order.
+    """The members of a family: a number for each query, and its constants in the order of the parameters.
 
-    Their table is a view, made when first asked for: keep the object for as long as the queries are the same.
+    The table is a view, made when it is first read. Keep the object for as long as the members are the same.
     """
 
     def __init__(self, numbers: Sequence[int], rows: Sequence[Constants]) -> None:
@@ -45,7 +46,7 @@ class ParameterTable:
         self.view: str | None = None
 
     def only(self, numbers: Collection[int]) -> ParameterTable:
-        """Some of them."""
+        """Return the table of some members."""
         some = [pair for pair in zip(self.numbers, self.rows, strict=True) if pair[0] in numbers]
         return ParameterTable([number for number, _ in some], [row for _, row in some])
 
@@ -66,28 +67,28 @@ class ParameterTable:
         return Universe((MEMBER,), sql.view(self.view), self.parameters)
 
     def drop(self, session: SparkSession) -> None:
-        """Let go of the view."""
+        """Drop the view."""
         if self.view is not None:
             session.catalog.dropTempView(self.view)
             self.view = None
 
 
 def parameters_in(patterns: Sequence[ops.TriplePattern]) -> tuple[str, ...]:
-    """The parameters of triple patterns, each of which has one place."""
+    """Return the parameters of triple patterns, each of which has one place."""
     terms = (term for pattern in patterns for term in (pattern.subject, pattern.object))
     return tuple(term.name for term in terms if isinstance(term, Var) and term.parameter)
 
 
 def around(patterns: Sequence[ops.TriplePattern], context: Context) -> Universe | None:
-    """Whose values the parameters of the patterns take."""
+    """Return the domain of the patterns' parameters; None if they have none."""
     names = set(parameters_in(patterns))
-    return next((u for u in context.universes if names and names <= {*u.keys, *u.tells}), None)
+    return next((u for u in context.universes if names and names <= {*u.keys, *u.dependent}), None)
 
 
 def attached(relation: Relation, context: Context) -> Relation:
-    """The rows for the members that have their parameters: in place of these, the number of each such member."""
+    """Return the rows for the members with these constants: the member's number in place of the parameters."""
     names = {v for v in relation.vars if is_parameter(v)}
-    universe = next((u for u in context.universes if names and names <= set(u.tells)), None)
+    universe = next((u for u in context.universes if names and names <= set(u.dependent)), None)
     if universe is None:
         return relation
     vars = (*universe.keys, *(v for v in relation.vars if v not in names))
@@ -96,4 +97,4 @@ def attached(relation: Relation, context: Context) -> Relation:
     joined = Join(Derived(relation.sql, "l"), Derived(universe.sql, "u"), on)
     certain = relation.certain - names | set(universe.keys)
     query = Select(items, joined, hints=universe.hints)
-    return replace(relation, sql=query, vars=vars, certain=certain, size=None, most=None)
+    return replace(relation, sql=query, vars=vars, certain=certain, cardinality=None, upper_bound=None)

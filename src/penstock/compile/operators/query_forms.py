@@ -19,7 +19,7 @@ IS_TRIPLE = sql.all_of([~term_columns.is_literal(_S), term_columns.is_iri(_P), _
 
 
 def select_rows(query: ops.Query, context: Context) -> Query:
-    """The solutions, a column for each projected variable, in order."""
+    """Return the solutions in order, a column for each projected variable."""
     relation = compile_op(query.pattern, context)
     items = (sql.name(v.name) if v.name in relation.vars else sql.alias(sql.NULL, v.name) for v in query.variables)
     return select(items, relation.sql, order=relation.reorder())
@@ -30,7 +30,7 @@ def any_row(query: ops.Query, context: Context) -> Query:
 
 
 def template(form: ops.Construct, query: ops.Query, context: Context) -> Query:
-    """The triples of the template, each once; what is no RDF (a literal as subject, an unbound part) is left out."""
+    """Return the triples of the template, each once; invalid RDF (a literal as subject, an unbound term) is dropped."""
     relation = compile_op(query.pattern, context)
     if makes_nodes(form, relation):
         relation = identified(relation, context)
@@ -40,12 +40,12 @@ def template(form: ops.Construct, query: ops.Query, context: Context) -> Query:
 
 
 def makes_nodes(form: ops.Construct, relation: Relation) -> bool:
-    """Whether the template has blank nodes, which are new ones for each solution."""
+    """Whether the template has blank nodes, which are new for each solution."""
     return any(_is_new(term, relation) for triple in form.template for term in _parts(triple))
 
 
 def filled(form: ops.Construct, relation: Relation) -> Expr:
-    """The generator of a solution's triples, as columns s, p, o."""
+    """Return the generator of a solution's triples, as columns s, p, o."""
     return sql.call("inline", sql.array(*(_struct(triple, relation) for triple in form.template)))
 
 
@@ -62,7 +62,7 @@ def _struct(triple: ops.TriplePattern, relation: Relation) -> Expr:
 
 
 def read(term: PatternTerm, relation: Relation) -> Expr:
-    """The column or constant that a term of the template stands for in a solution."""
+    """Return the column or constant of a term of the template."""
     if not isinstance(term, Var):
         return term_columns.constant(term)
     if _is_new(term, relation):
@@ -72,7 +72,7 @@ def read(term: PatternTerm, relation: Relation) -> Expr:
 
 
 def description(form: ops.Describe, query: ops.Query, context: Context) -> Query:
-    """The triples of each resource as subject, and of every blank node that they lead to."""
+    """Return the triples of each resource as subject, and of every blank node that they lead to."""
     source, _ = context.source()
 
     def about(resources: Query) -> Query:
@@ -82,12 +82,14 @@ def description(form: ops.Describe, query: ops.Query, context: Context) -> Query
 
 
 def described(resources: Query, about: Callable[[Query], Query], keys: Sequence[str], context: Context) -> Query:
-    """The triples about resources (a column s, and with `keys` for which of their values), and about every blank node
-    that these lead to."""
+    """Return the triples about resources, and about every blank node that they lead to.
+
+    `resources` has a column s, and a column for each of the `keys`.
+    """
     own, done = [sql.name(key) for key in keys], list[str]()
     found = about(resources)
     while True:
-        name, new = context.plan.keep(Select([sql.STAR], found, distinct=True))
+        name, new = context.plan.materialised_view(Select([sql.STAR], found, distinct=True))
         done.append(name)
         known = sql.union_all(map(sql.view, done))
         if not new:

@@ -1,16 +1,16 @@
-"""The closure of a few edges, computed here: cheaper than the Spark jobs that many edges are worth."""
+"""Transitive closure of a few edges in the driver, which costs less than the Spark jobs that many edges need."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
 
-Row = tuple[str, ...]  # a start, an end, and the keys that both hold for
+Row = tuple[str, ...]  # start, end, and the key columns
 Node = tuple[str, tuple[str, ...]]
 
 
 def closed(edges: list[Row], start: str | None, most: int) -> list[Row] | None:
-    """The pairs that one or more edges connect, from `start` or from anywhere; None where they are more than `most`."""
+    """Return the pairs that one or more edges connect, from `start` or from any node; None if they exceed `most`."""
     following: dict[Node, list[str]] = defaultdict(list)
     for s, o, *rest in edges:
         following[s, tuple(rest)].append(o)
@@ -24,7 +24,7 @@ def closed(edges: list[Row], start: str | None, most: int) -> list[Row] | None:
 
 
 def _reached(start: str, keys: tuple[str, ...], following: dict[Node, list[str]]) -> Iterator[str]:
-    """Every node that can be reached, once; the start only by a cycle."""
+    """Return every reachable node once; the start itself only by a cycle."""
     seen: set[str] = set()
     pending = [start]
     while pending:

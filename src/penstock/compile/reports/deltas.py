@@ -1,8 +1,15 @@
-"""What becomes true and what ceases to be, from the rows that come and go in a span alone.
+"""Deltas: ISTREAM and DSTREAM from the rows that start or end in a span, without operator state.
 
-A solution that an answer has once more than before has become true once more. Where each of its rows holds during an
-interval, that is how many of them begin at an instant, less those that end there: nothing has to be carried from one
-evaluation to the next, and no row that only goes on is looked at.
+    instants        10        20        30        40
+    row of :a       [-------------------)                 +1 at 10, -1 at 30
+    row of :a                 [-------------------)       +1 at 20, -1 at 40
+    row of :b                 [---------)                 +1 at 20, -1 at 30
+    ISTREAM         :a        :a :b
+    DSTREAM                             :a :b     :a
+
+A solution is inserted at an instant as often as more of its rows start there than end; it is deleted as often as more
+end than start. Where every row has a validity interval, this needs no state from the evaluation before, and no row that
+neither starts nor ends in the span is read.
 """
 
 from __future__ import annotations
@@ -31,10 +38,11 @@ _ROW_BY_ROW = (
 
 
 def applies(query: ops.Query, emit: str) -> bool:
-    """Whether every solution has a row of a window in it, which says from when until when it holds.
+    """Whether the report can be computed from deltas: every solution contains a row of a window, and so has an
+    interval.
 
-    Windows of one kind, that is: those that move by themselves have instants wherever something comes or leaves, the
-    others at their steps.
+    All windows must be of one kind: sliding windows have an instant wherever an element enters or leaves, time windows
+    at their steps.
     """
     if emit not in _EMITTED or not isinstance(query.form, ops.Select) or not query.streams:
         return False
@@ -42,19 +50,21 @@ def applies(query: ops.Query, emit: str) -> bool:
 
 
 def _is_row_by_row(op: Op) -> bool:
-    """Whether each of its solutions stands for itself, and time is only when it holds."""
+    """Whether each solution is independent of all others, and of time but for its validity interval."""
     own = isinstance(op, _ROW_BY_ROW) and not any(asks_now(e) or exists_in(e) for e in expressions_of(op))
     return own and all(map(_is_row_by_row, op.children))
 
 
 def _has_window(op: Op) -> bool:
+    """Whether every solution contains a row of a window."""
     if isinstance(op, ops.InWindow):
         return True
-    found = map(_has_window, op.children)
-    return all(found) and bool(op.children) if isinstance(op, ops.Union) else any(found)
+    operands = map(_has_window, op.children)
+    return all(operands) and bool(op.children) if isinstance(op, ops.Union) else any(operands)
 
 
 def _of_one_kind(query: ops.Query) -> bool:
+    """Whether all windows have the same instants of change."""
     windows = [stream.window for stream in query.streams]
     stepping = [window for window in windows if isinstance(window, TimeWindow)]
     if not stepping:
@@ -65,14 +75,17 @@ def _of_one_kind(query: ops.Query) -> bool:
 
 
 def of_one_element(query: ops.Query) -> bool:
-    """Whether each solution has one element of a stream in it, so that only those count that come or go themselves."""
+    """Whether each solution contains exactly one stream element, so that only elements that enter or leave matter."""
     inside = [op.pattern for op in nodes(query.pattern) if isinstance(op, ops.InWindow)]
     single = len(inside) == 1 and isinstance(inside[0], ops.Bgp) and len(inside[0].patterns) == 1
     return single and all(stream.name is not None and not stream.merge for stream in query.streams)
 
 
 def delta_times(window: Window, span: Span) -> tuple[Span, ...] | None:
-    """When elements come, and when those do that go, if that is so in the span; a little more does no harm."""
+    """Return the timestamps of the elements that enter, and of those that leave, in the span; None if any may.
+
+    The ranges are one step larger on each side, which does no harm.
+    """
     if isinstance(window, CountWindow) or window.range is None:
         return None
     delay, step = (window.delay, window.step) if isinstance(window, TimeWindow) else (0, window.slide)
@@ -81,9 +94,9 @@ def delta_times(window: Window, span: Span) -> tuple[Span, ...] | None:
 
 
 def deltas(emit: str, relation: Relation, columns: Sequence[str], lattice: PeriodicInstants) -> Query:
-    """The solutions that become true, or cease to be, with the instants at which they do, in the column `time`."""
+    """Return the inserted or deleted solutions with the instant of the change, in the column `time`."""
     names = [sql.name(column) for column in columns]
-    if not relation.timed:  # no window has anything
+    if not relation.timed:  # no window holds an element
         return Select([sql.alias(sql.long(0), "time"), *(sql.alias(nothing(c), c) for c in columns)], None, sql.FALSE)
     begins, ends = (lattice.rounded(sql.name(bound)) for bound in (FROM, TO))
     held = Select([*names, sql.alias(begins, ".b"), sql.alias(ends, ".e")], relation.sql)

@@ -1,8 +1,14 @@
-"""Output other than the whole answer at each instant: what becomes true, what ceases to be, and for how long it was.
+"""Validity intervals of solutions, from which ISTREAM, DSTREAM and interval output are reported with operator state.
 
-All three are read from *spells*: a solution, when it became true and when it ceased to be. A solution that an answer
-has n times is n spells side by side. Spells go on from one evaluation to the next, so those that are open at the end of
-one are handed to the following.
+    rows of a solution   [------)
+                              [---------)     [---- …
+    copy 1               [--------------)     [---- …    [since, until); until is NULL while it is open
+    copy 2                    [-)
+    ISTREAM              ^    ^               ^
+    DSTREAM                     ^       ^
+
+A solution that an answer has n times has n copies, with one interval each. Intervals continue from one evaluation to
+the next, so those that are open at the end of a span are the state that the next evaluation reads.
 """
 
 from __future__ import annotations
@@ -16,48 +22,48 @@ from penstock.compile.sql import Derived, Expr, Join, Over, Query, Scalar, Selec
 from penstock.compile.windows.evaluation_instants import EvaluationInstants, PeriodicInstants, within
 from penstock.model.span import Span
 
-SINCE, UNTIL = ".since", ".until"  # columns of spells, before those of the solution
-AT, TOLD = ".at", ".told"  # of those that an evaluation gives: its instant, and whether it is to be reported
+SINCE, UNTIL = ".since", ".until"  # columns of an interval, before those of the solution
+AT, REPORTED = ".at", ".reported"  # the instant of a row, and whether it is reported
 _HASH = ".hash"
 
 
-def emitted(emit: str, spells: Query, columns: Sequence[str], span: Span, final: bool) -> Query:
-    """The spells that a span tells of, and those that are open at its end, each with its instant: where it
-    begins, or ends, which for one without an end is `ALWAYS`.
+def reported_intervals(emit: str, intervals: Query, columns: Sequence[str], span: Span, final: bool) -> Query:
+    """Return the intervals that a span reports, and those that are open at its end, each with its instant.
 
-    `final`: time ends with the span, so intervals that are still open are told too.
+    The instant is the start for ISTREAM, else the end, which of an open interval is `ALWAYS`. `final`: time ends with
+    the span, so open intervals are reported too.
     """
     since, until = sql.name(SINCE), sql.name(UNTIL)
     at = since if emit == "istream" else sql.coalesce(until, sql.long(ALWAYS))
-    told = within(at, span)
+    reported = within(at, span)
     if emit == "intervals" and final:
-        told = told | until.is_null()
-    items = [sql.alias(at, AT), *map(sql.name, columns), since, until, sql.alias(told, TOLD)]
-    return Select(items, spells, told | until.is_null())
+        reported = reported | until.is_null()
+    items = [sql.alias(at, AT), *map(sql.name, columns), since, until, sql.alias(reported, REPORTED)]
+    return Select(items, intervals, reported | until.is_null())
 
 
-def spells_of(
+def validity_intervals(
     relation: Relation, columns: Sequence[str], before: str | None, once: bool, alike: bool, context: Context
 ) -> Query:
-    """The spells of a relation in the span, from those that were open before (a view) and its own rows.
+    """Return the validity intervals of a relation in the span, continuing those of the view `before`.
 
-    One that is open at the end has no end yet (NULL). `once`: of a solution's copies only the first counts. `alike`:
-    there may well be many copies, which are counted before they are sorted.
+    An interval that is open at the end has no `until` (NULL). With `once`, copies of a solution count as one. With
+    `alike`, many copies are expected, and they are counted before they are sorted.
     """
     streaming = context.plan.streaming
     assert streaming is not None
     timeline, names = streaming.timeline, [sql.name(c) for c in columns]
-    held = [_held(relation, names, timeline, context)]
+    rows = [_with_bounds(relation, names, timeline, context)]
     if before is not None:
         bounds = [sql.alias(sql.name(SINCE), FROM), sql.alias(_first(timeline), TO)]
-        held.append(Select([*names, *bounds], Table(before)))
-    counted = _counted(names, sql.union_all(held), timeline.span.through, once, alike)
-    levels = _levels(names, _changes(names, _lone(names, counted)))
+        rows.append(Select([*names, *bounds], Table(before)))
+    counted = _counted(names, sql.union_all(rows), timeline.span.through, once, alike)
+    levels = _levels(names, _changes(names, _mark_lone(names, counted)))
     return _paired(names, Select([sql.STAR], levels, sql.name(".level").eq(1)) if once else levels)
 
 
 def _first(timeline: EvaluationInstants) -> Expr:
-    """The first instant of the span: until then everything is as it was at the end of the span before."""
+    """Return the first instant of the span: an interval that was open before lasts at least until then."""
     if isinstance(timeline, PeriodicInstants):
         return sql.long(timeline.first)
     t = sql.name("t")
@@ -67,26 +73,28 @@ def _first(timeline: EvaluationInstants) -> Expr:
 Names = Sequence[Expr]
 
 
-def _held(relation: Relation, names: Names, timeline: EvaluationInstants, context: Context) -> Query:
-    """When each solution holds, in bounds that are instants."""
+def _with_bounds(relation: Relation, names: Names, timeline: EvaluationInstants, context: Context) -> Query:
+    """Return the rows of each solution with an interval whose bounds are instants."""
     if not relation.timed or relation.sql.holds_always:
-        found = context.expand(relation, frozenset((INSTANT,))).sql
-        return _until_next(names, occupied(found, context) if found.holds_always else found, timeline)
+        rows = context.expand(relation, frozenset((INSTANT,))).sql
+        return _until_next(names, at_non_empty_instants(rows, context) if rows.holds_always else rows, timeline)
     start, end = (timeline.rounded(bound) for bound in (_FROM, _TO))
     bounds = [sql.alias(sql.call("greatest", start, _first(timeline)), FROM), sql.alias(end, TO)]
     return Select([sql.STAR], Select([*names, *bounds], relation.sql), _FROM < _TO)
 
 
-def occupied(rows: Query, context: Context) -> Query:
-    """The rows at instants at which some window holds something. Rows that hold always, from the background alone, were
-    copied to all instants; only those have answers."""
+def at_non_empty_instants(rows: Query, context: Context) -> Query:
+    """Return the rows at the instants at which some window holds an element.
+
+    Rows of the background alone hold at all instants; only those with a non-empty window have answers.
+    """
     same = sql.column("l", INSTANT).eq(sql.column("r", INSTANT))
     joined = Join(Derived(rows, "l"), Derived(context.universes[0].sql, "r"), same, "LEFT SEMI JOIN")
     return Select([sql.Star("l")], joined)
 
 
 def _until_next(names: Names, rows: Query, timeline: EvaluationInstants) -> Query:
-    """What holds at an instant holds until the next."""
+    """Return the rows with the interval from their instant to the next."""
     instant = sql.name(INSTANT)
     if isinstance(timeline, PeriodicInstants):
         bounds = [sql.alias(instant, FROM), sql.alias(timeline.rounded(instant + 1), TO)]
@@ -94,15 +102,15 @@ def _until_next(names: Names, rows: Query, timeline: EvaluationInstants) -> Quer
     t = sql.name("t")
     following = Select([t, sql.alias(Over(sql.call("lead", t), (), [t]), ".n")], Table(timeline.view))
     at = sql.column("l", INSTANT)
-    found = Join(Derived(rows, "l"), Derived(following, "i"), at.eq(sql.column("i", "t")))
+    joined = Join(Derived(rows, "l"), Derived(following, "i"), at.eq(sql.column("i", "t")))
     own = [sql.column("l", name.data[0]) for name in names]
-    return Select([*own, sql.alias(at, FROM), sql.alias(sql.column("i", ".n"), TO)], found)
+    return Select([*own, sql.alias(at, FROM), sql.alias(sql.column("i", ".n"), TO)], joined)
 
 
 def _counted(names: Names, held: Query, through: int, once: bool, alike: bool) -> Query:
-    """Intervals, and of how many copies. What does not end within the span ends at `ALWAYS`.
+    """Return the intervals with their number of copies; an end beyond the span is `ALWAYS`.
 
-    A hash of the solution leads wherever rows are sorted: terms have long beginnings in common.
+    A hash of the solution is the first sort key: terms have long common prefixes.
     """
     key = sql.call("xxhash64", *names) if names else sql.long(0)
     end = sql.case((sql.long(through) < _TO, sql.long(ALWAYS)), otherwise=_TO)
@@ -114,8 +122,8 @@ def _counted(names: Names, held: Query, through: int, once: bool, alike: bool) -
     return Select([*by, sql.alias(sql.long(1) if once else sql.call("count", 1), ".c")], rows, group=by)
 
 
-def _lone(names: Names, counted: Query) -> Query:
-    """Whether an interval neither overlaps nor touches another of its solution, so that it is a spell already."""
+def _mark_lone(names: Names, counted: Query) -> Query:
+    """Add whether an interval neither overlaps nor touches another of its solution: then it is final already."""
     reach = Over(sql.call("max", _TO), _by(names), [_FROM], sql.BEFORE)
     following = Over(sql.call("lead", _FROM), _by(names), [_FROM])
     lone = sql.coalesce(reach < _FROM, sql.TRUE) & sql.coalesce(following > _TO, sql.TRUE)
@@ -127,19 +135,19 @@ def _change(at: Expr, by: Expr, until: Expr) -> Expr:
 
 
 def _changes(names: Names, counted: Query) -> Query:
-    """By how much a solution's number grows or shrinks, where it does; a lone interval is one change with its end."""
+    """Return the changes in the number of copies of each solution; a lone interval is one change with its end."""
     copies, none = sql.name(".c"), sql.null("BIGINT")
     alone = sql.array(_change(_FROM, copies, _TO))
     both = sql.array(_change(_FROM, copies, none), _change(_TO, -copies, none))
     events = sql.call("inline", sql.case((sql.name(".lone"), alone), otherwise=both))
     by = [sql.name(_HASH), *names, sql.name(".t")]
-    found = Select([sql.name(_HASH), *names, events], counted)
+    changes = Select([sql.name(_HASH), *names, events], counted)
     sums = sql.call("sum", _D), sql.call("max", _U)
-    return Select([*by, sql.alias(sums[0], ".d"), sql.alias(sums[1], ".u")], found, group=by, having=sums[0].ne(0))
+    return Select([*by, sql.alias(sums[0], ".d"), sql.alias(sums[1], ".u")], changes, group=by, having=sums[0].ne(0))
 
 
 def _levels(names: Names, changes: Query) -> Query:
-    """Each change, once for every copy of the solution that comes or goes with it; `.level` is the copy's number."""
+    """Return each change once for every copy that it inserts or deletes; `.level` is the number of the copy."""
     total = Over(sql.call("sum", sql.case((_U.is_null(), _D), otherwise=sql.long(0))), _by(names), [_T])
     own = [sql.name(_HASH), *names, _T, _D, _U]
     number = total + sql.case((_U.is_null(), sql.long(0)), otherwise=_D)
@@ -150,7 +158,7 @@ def _levels(names: Names, changes: Query) -> Query:
 
 
 def _paired(names: Names, levels: Query) -> Query:
-    """A copy comes, and the next thing that happens to it is that it goes."""
+    """Return the intervals: the insertion of a copy is paired with the next deletion of the same copy."""
     until = sql.coalesce(_U, Over(sql.call("lead", _T), [*_by(names), sql.name(".level")], [_T]))
     bounds = [sql.alias(_T, SINCE), sql.alias(sql.call("nullif", until, sql.long(ALWAYS)), UNTIL)]
     paired = Select([*bounds, *names, _D], levels)

@@ -133,7 +133,7 @@ def double(value: str) -> Literal:
 
 
 def name(identifier: str) -> Column:
-    """A column of whatever FROM has."""
+    """Return a column of any item of FROM."""
     return Column(identifier)
 
 
@@ -146,7 +146,7 @@ def call(function: str, *arguments: Operand) -> Expr:
 
 
 def arrow_call(function: str, *arguments: Expr) -> Expr:
-    """A call of a function that runs in Python, on batches of rows."""
+    """Return a call of a function that runs in Python, on batches of rows."""
     return Call(function, arguments, arrow=True)
 
 
@@ -163,12 +163,12 @@ def alias(expression: Operand, identifier: str) -> Expr:
 
 
 def all_of(conditions: Iterable[Expr]) -> Expr:
-    """Conjunction; of nothing it is true."""
+    """Return the conjunction; of nothing it is true."""
     return _joined("AND", conditions, TRUE)
 
 
 def any_of(conditions: Iterable[Expr]) -> Expr:
-    """Disjunction; of nothing it is false."""
+    """Return the disjunction; of nothing it is false."""
     return _joined("OR", conditions, FALSE)
 
 
@@ -180,7 +180,7 @@ def _joined(symbol: str, conditions: Iterable[Expr], neutral: Expr) -> Expr:
 
 
 def case(*branches: tuple[Expr, Operand], otherwise: Operand | None = None) -> Expr:
-    """CASE WHEN … THEN …; without `otherwise` what matches no branch is NULL."""
+    """Return CASE WHEN … THEN …; without `otherwise`, no match is NULL."""
     args = [lifted(part) for branch in branches for part in branch]
     return Case(tuple(args if otherwise is None else [*args, lifted(otherwise)]))
 
@@ -190,16 +190,16 @@ def coalesce(*values: Operand) -> Expr:
 
 
 def when(condition: Expr, value: Operand) -> Expr:
-    """The value where the condition is true, else NULL (which is SPARQL's error)."""
+    """Return the value where the condition is true, else NULL (which is SPARQL's error)."""
     return case((condition, value))
 
 
 def view(name: str) -> Select:
-    """All rows of a view."""
+    """Return all rows of a view."""
     return Select([STAR], Table(name))
 
 
 def union_all(parts: Iterable[Query]) -> Query:
-    """All rows of all parts."""
+    """Return all rows of all parts."""
     found = list(parts)
     return found[0] if len(found) == 1 else Union(found)

@@ -1,8 +1,8 @@
 """Common sub-expressions as columns, so that an expression that is used twice is written and computed once.
 
-`let(expr)` says that an expression may be shared. Where expressions are put into a SELECT, `lower` turns those that are
-used several times into columns of the SELECT's source, layer upon layer. Without this, `?a * ?b + ?c` would copy the
-reading of `?a` dozens of times, and Spark's planning time with it.
+`let(expr)` marks an expression as shareable. Where expressions are put into a SELECT, `lower` turns those that are used
+several times into columns of the SELECT's source, layer upon layer. Without this, `?a * ?b + ?c` would copy the
+expression of `?a` dozens of times, and multiply Spark's planning time.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from penstock.compile.sql.tree import NAMED, Alias, Column, Expr, Let, Star, rew
 
 __all__ = ["lets_in", "lower"]
 
-_SHORT = 50  # characters that are written where they are used rather than as a column
+_SHORT = 50  # characters of an expression that is written in place rather than as a column
 
 
 def lower(source: From | Query, expressions: Sequence[Expr]) -> tuple[From | Query, Sequence[Expr]]:
-    """The source with a column for each sub-expression that the expressions share, and the expressions reading those.
+    """Return the source with a column for each shared sub-expression, and the expressions that read these columns.
 
-    One that is used once, or is short, is written where it stands: every layer costs Spark's analysis a pass.
+    An expression that is used once, or is short, is written in place: every layer costs Spark's analysis a pass.
     """
     if not any(e.facts & NAMED for e in expressions):
         return source, expressions
@@ -35,7 +35,7 @@ def lower(source: From | Query, expressions: Sequence[Expr]) -> tuple[From | Que
 
 
 def _with_columns(source: From | Query, own: list[Expr]) -> Query:
-    """The source with further columns; where it only names columns, that is no layer of its own."""
+    """Return the source with further columns; a source that only names columns gets no new layer."""
     if isinstance(source, Query) and source.columns is not None:
         whole = Select([*map(Column, source.columns), *own], source)
         if (one := merged(whole)) is not whole:
@@ -45,13 +45,13 @@ def _with_columns(source: From | Query, own: list[Expr]) -> Query:
 
 @dataclass(slots=True)
 class _Columns:
-    """Shared expressions: a column for a longer one that is used twice, else the expression itself."""
+    """The columns of shared expressions; short ones and those that are used once have none."""
 
     uses: dict[Let, int]
     found: dict[Let, Expr] = field(default_factory=dict)
-    levels: dict[Let, int] = field(default_factory=dict)  # of those that are columns
+    levels: dict[Let, int] = field(default_factory=dict)  # layer of each column
     names: dict[Let, str] = field(default_factory=dict)
-    inside: dict[Let, int] = field(default_factory=dict)  # the highest level that an expression reads, -1 for none
+    inside: dict[Let, int] = field(default_factory=dict)  # the highest layer that an expression reads, -1 for none
 
     def lowered(self, expr: Expr) -> Expr:
         return rewritten(expr, self._lowered)
@@ -75,7 +75,7 @@ class _Columns:
 
 
 def _uses(expressions: Iterable[Expr]) -> dict[Let, int]:
-    """How often each shared expression is used, by the expressions or by other shared ones."""
+    """Return how often each shared expression is used, by the expressions or by other shared ones."""
     uses: dict[Let, int] = {}
     pending = [let for e in expressions for let in lets_in(e)]
     while pending:
@@ -87,7 +87,7 @@ def _uses(expressions: Iterable[Expr]) -> dict[Let, int]:
 
 
 def lets_in(expr: Expr) -> Iterator[Let]:
-    """The shared expressions that an expression uses directly, as often as it does."""
+    """Return the shared expressions that an expression uses directly, with repetitions."""
     if isinstance(expr, Let):
         yield expr
     elif expr.facts & NAMED:

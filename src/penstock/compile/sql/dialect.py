@@ -12,12 +12,12 @@ __all__ = ["SPARK", "Dialect"]
 
 @dataclass(frozen=True)
 class Dialect:
-    """How SQL is written for one engine.
+    """The writing rules of SQL for one engine.
 
     In `functions` and `operators` an entry is another name, or a template in which {0}, {1} … are the operands (an
-    operator is then as good as a call). `literals` has a template for each type of constant. A kind of hint that is not
-    in `hints` is left out, and so is `spread` where it is empty. `struct` is what comes before, for each field (its
-    {name} as text, as {column}, and its {value}) and after.
+    operator then binds like a call). `literals` has a template for each type of constant. A kind of hint that is not in
+    `hints` is left out, and so is `spread` if it is empty. `struct` has the text before, for each field (its {name} as
+    text, as {column}, and its {value}) and after.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Dialect:
 
     @cached_property
     def translation(self) -> dict[int, str]:
-        """The escapes in the form that `str.translate` takes."""
+        """Return the escapes in the form that `str.translate` takes."""
         return str.maketrans(dict(self.escapes))
 
     def type(self, name: str) -> str:

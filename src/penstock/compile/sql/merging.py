@@ -1,4 +1,5 @@
-"""A SELECT of a SELECT that only names columns anew, as one: every layer costs Spark's analysis a pass."""
+"""Merging of nested SELECTs: an inner SELECT that only renames columns is no layer, since each costs Spark's
+analysis a pass."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ __all__ = ["merged"]
 
 
 def merged(outer: Select) -> Select:
-    """The SELECT without the layer below it, where that has nothing but columns, a condition and hints."""
+    """Return the SELECT without the layer below it, if that has nothing but columns, a condition and hints."""
     inner = outer.source.query if isinstance(outer.source, Derived) else None
     if not isinstance(inner, Select) or not (_only_names(inner) and _reads_names(outer)):
         return outer
@@ -41,12 +42,12 @@ def _is_name(item: Expr) -> bool:
 
 
 def _reads_names(outer: Select) -> bool:
-    """Whether it has names for all that it reads, and no order or limit, which may be of names that it makes."""
+    """Whether the items are written out, and the rows are neither sorted, limited nor distributed."""
     return not outer.is_cut and not any(isinstance(item, Star) for item in outer.items)
 
 
 def _named(before: Expr, item: Expr) -> Expr:
-    """A column keeps its name, whatever it is called below."""
+    """Return the item under its own name, whatever the inner column is called."""
     if not isinstance(before, Column) or (isinstance(item, Column) and item.name == before.name):
         return item
     return Alias(item, before.name)

@@ -6,18 +6,18 @@ from collections.abc import Iterable, Sequence
 
 from penstock.compile.sql.tree import ALWAYS, VOLATILE, Alias, Column, Expr, Literal, Operand
 
-_FACTS = VOLATILE | ALWAYS  # those that reach beyond a SELECT: names of tables and columns end there
+_FACTS = VOLATILE | ALWAYS  # facts that an outer SELECT inherits; the sides of a join are not among them
 
 
 class From:
-    """An item of FROM. It has an alias where columns are read by it."""
+    """An item of FROM. It has an alias if columns are read by it."""
 
     __slots__ = ("facts",)
 
     facts: int
 
     def called(self, alias: str) -> From:
-        """The same under another alias."""
+        """Return the item under another alias."""
         raise NotImplementedError
 
 
@@ -46,7 +46,7 @@ class Derived(From):
 
 
 class Values(From):
-    """Rows that are written out."""
+    """Rows of constants."""
 
     __slots__ = ("alias", "columns", "rows")
 
@@ -58,7 +58,7 @@ class Values(From):
 
 
 class Numbers(From):
-    """So many rows, and what is in them does not matter."""
+    """A given number of rows without meaningful columns."""
 
     __slots__ = ("count",)
 
@@ -77,7 +77,7 @@ class Join(From):
 
 
 class Query:
-    """Rows: a SELECT or a union of them."""
+    """A query: a SELECT or a union of them."""
 
     __slots__ = ("facts",)
 
@@ -85,17 +85,17 @@ class Query:
 
     @property
     def volatile(self) -> bool:
-        """Whether it may have other rows each time that it is read, by UUID() or by LIMIT."""
+        """Whether each read may give other rows, because of UUID() or LIMIT."""
         return bool(self.facts & VOLATILE)
 
     @property
     def holds_always(self) -> bool:
-        """Whether some of its rows have the bounds of what holds always."""
+        """Whether some of its rows have an unbounded validity interval."""
         return bool(self.facts & ALWAYS)
 
     @property
     def columns(self) -> tuple[str, ...] | None:
-        """The names of its columns, None where they are not written out."""
+        """The names of its columns; None if it selects a star."""
         raise NotImplementedError
 
 
@@ -103,8 +103,11 @@ UNIT = Alias(Literal(1, "INT"), ".unit")  # a relation of no columns still has r
 
 
 class Select(Query):
-    """SELECT items FROM source, and what else it may have. `hints` are for the one who plans it: a name and its
-    arguments. `spread`: expressions by which rows are distributed to tasks."""
+    """SELECT items FROM source, with its further clauses.
+
+    `hints` are names with arguments for Spark's planner. `spread` has the expressions by which rows are distributed to
+    tasks.
+    """
 
     __slots__ = (
         "distinct", "group", "having", "hints", "items", "limit", "offset", "order", "source", "spread", "where",
@@ -136,7 +139,7 @@ class Select(Query):
         self.facts = (facts & _FACTS) | (0 if self.source is None else self.source.facts)
 
     def spread_by(self, keys: Sequence[Expr]) -> Select:
-        """The same rows, those with equal keys in one task."""
+        """Return the same rows, those with equal keys in one task."""
         return Select(
             self.items, self.source, self.where, group=self.group, having=self.having, order=self.order,
             limit=self.limit, offset=self.offset, distinct=self.distinct, hints=self.hints, spread=keys,
@@ -160,7 +163,7 @@ class Select(Query):
 
 
 class Union(Query):
-    """The rows of several queries; `all` with duplicates."""
+    """The rows of several queries; `all` keeps duplicates."""
 
     __slots__ = ("all", "parts")
 

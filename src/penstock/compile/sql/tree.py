@@ -1,7 +1,7 @@
-"""SQL as a tree: expressions. (Queries are in `queries`.) Nothing here knows how a dialect writes them.
+"""SQL as a tree: expressions. (Queries are in `queries`.) No module but `writer` knows the text of a dialect.
 
-Nodes are immutable and shared freely. The facts that the compiler asks for are computed when a node is made: whether it
-is volatile, calls an Arrow function, reads the left or the right side of a join, or holds always.
+Nodes are immutable and shared freely. The facts that the compiler reads are computed when a node is made: whether it is
+volatile, calls an Arrow function, reads the left or the right side of a join, or has an unbounded validity.
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ _INT, _BIGINT = 2**31, 2**63
 
 
 class Expr:
-    """An expression: its own `data`, its operands `args`, and the facts of both. Equal expressions are equal in all
-    parts. `size` is about how many characters it takes to write."""
+    """An expression: its own `data`, its operands `args`, and the facts of both.
+
+    Expressions are equal if all parts are. `size` is the estimated number of characters of its text.
+    """
 
     __slots__ = ("__weakref__", "_hash", "args", "data", "facts", "own", "size")
 
@@ -41,7 +43,7 @@ class Expr:
         self._hash: int | None = None
 
     def with_args(self, args: tuple[Expr, ...]) -> Expr:
-        """The same node on other operands."""
+        """Return the same node on other operands."""
         length = self.size - sum(arg.size + 2 for arg in self.args)
         new: Expr = object.__new__(type(self))
         Expr.__init__(new, self.data, args, self.own, length)
@@ -64,12 +66,12 @@ class Expr:
 
     @property
     def volatile(self) -> bool:
-        """Whether it may have another value each time that it is computed."""
+        """Whether each computation may give another value."""
         return bool(self.facts & VOLATILE)
 
     @property
     def calls_arrow(self) -> bool:
-        """Whether an Arrow function is called, which Spark does not run in the condition of a join."""
+        """Whether it calls an Arrow function, which Spark does not run in a join condition."""
         return bool(self.facts & ARROW)
 
     @property
@@ -86,7 +88,7 @@ class Expr:
         return Operator("<>", (self, lifted(other)))
 
     def same(self, other: Operand) -> Expr:
-        """Equal, or both NULL."""
+        """Return the equality in which NULL equals NULL."""
         return Operator("<=>", (self, lifted(other)))
 
     def compared(self, symbol: str, other: Operand) -> Expr:
@@ -120,11 +122,11 @@ class Expr:
         return Operator("%", (self, lifted(other)))
 
     def div(self, other: Operand) -> Expr:
-        """The whole part of the quotient."""
+        """Return the whole part of the quotient."""
         return Operator("div", (self, lifted(other)))
 
     def rlike(self, pattern: Expr) -> Expr:
-        """Whether the regular expression is found."""
+        """Return whether the regular expression is found."""
         return Operator("RLIKE", (self, pattern))
 
     def __neg__(self) -> Expr:
@@ -190,7 +192,7 @@ class Literal(Expr):
 
 
 class Call(Expr):
-    """A function of its arguments; an aggregate may be of distinct ones. `arrow`: it runs in Python, on the workers."""
+    """A function call; an aggregate may be DISTINCT. `arrow`: it runs in Python, on the workers."""
 
     __slots__ = ()
 
@@ -265,7 +267,7 @@ class Cast(Expr):
 
 
 class Case(Expr):
-    """`args` are conditions and values by turns, and last the value where no condition is true, if there is one."""
+    """CASE: `args` are conditions and values alternately, and last the value of ELSE, if there is one."""
 
     __slots__ = ()
 
@@ -274,7 +276,7 @@ class Case(Expr):
 
 
 class Struct(Expr):
-    """A row as a value, with these names for its fields."""
+    """A struct with the given field names."""
 
     __slots__ = ()
 
@@ -308,7 +310,7 @@ class Lambda(Expr):
 
 
 class Over(Expr):
-    """A window function: of the call, in partitions and in an order; `frame` says which rows count."""
+    """A window function: the call, its partitions, its order and its frame."""
 
     __slots__ = ()
 
@@ -339,7 +341,7 @@ class Alias(Expr):
 
 
 class Star(Expr):
-    """All columns, of one table if that is given, without some."""
+    """All columns, of one table if it is given, without some."""
 
     __slots__ = ()
 
@@ -375,7 +377,7 @@ _lets: WeakValueDictionary[Expr, Let] = WeakValueDictionary()
 
 
 def let(expr: Expr) -> Expr:
-    """The expression, to be shared where it is used twice; columns and constants stand for themselves."""
+    """Return the expression as shareable; columns and constants stand for themselves."""
     inner = expr.args[0] if isinstance(expr, Cast) else expr
     if isinstance(inner, Column | Literal | Let) and (inner is expr or not isinstance(inner, Let)):
         return expr
@@ -384,7 +386,7 @@ def let(expr: Expr) -> Expr:
 
 
 def lifted(value: Operand) -> Expr:
-    """A node; of an integer its constant in the smallest type that holds it."""
+    """Return a node; of an integer its constant in the smallest type that holds it."""
     if isinstance(value, Expr):
         return value
     type = "INT" if -_INT <= value < _INT else "BIGINT" if -_BIGINT <= value < _BIGINT else "DECIMAL"
@@ -392,7 +394,7 @@ def lifted(value: Operand) -> Expr:
 
 
 def rewritten(expr: Expr, change: Callable[[Expr], Expr | None], known: dict[Let, Expr] | None = None) -> Expr:
-    """The expression with every part for which `change` gives another one replaced by that."""
+    """Return the expression with every part replaced for which `change` returns another one."""
     known = {} if known is None else known
     if isinstance(expr, Let) and expr in known:
         return known[expr]

@@ -1,4 +1,4 @@
-"""The one place where SQL becomes text: a tree printed in a dialect."""
+"""The writer of SQL: a tree printed in a dialect. No other module makes text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from penstock.compile.sql.tree import Expr
 
 __all__ = ["write", "write_expression"]
 
-# How tightly operators bind. What binds less tightly than its place asks for is put in parentheses.
+# Precedence of operators. An operand of lower precedence than its place is put in parentheses.
 _ANY, _OR, _AND, _NOT, _TEST, _SUM, _PRODUCT, _SIGN, _ATOM = range(9)
 _RANKS = {
     "OR": _OR, "AND": _AND, "NOT": _NOT, "=": _TEST, "<>": _TEST, "<=>": _TEST, "<": _TEST, "<=": _TEST, ">": _TEST,
@@ -21,21 +21,21 @@ _RANKS = {
 
 
 def write(query: Query, dialect: Dialect = SPARK) -> str:
-    """The text of a query."""
+    """Return the text of a query."""
     writer = _Writer(dialect)
     writer.query(query)
     return "".join(writer.parts)
 
 
 def write_expression(expr: Expr, dialect: Dialect = SPARK) -> str:
-    """The text of an expression, or of an item of SELECT."""
+    """Return the text of an expression, or of an item of SELECT."""
     writer = _Writer(dialect)
     writer.expr(expr)
     return "".join(writer.parts)
 
 
 class _Writer:
-    """Collects the parts of a text."""
+    """A writer that collects the parts of a text."""
 
     def __init__(self, dialect: Dialect) -> None:
         self.dialect = dialect
@@ -57,7 +57,7 @@ class _Writer:
             raise AssertionError(f"no query: {query!r}")
 
     def _part(self, query: Query) -> None:
-        """A part of a union: another union, or a SELECT that is sorted or cut, is in parentheses."""
+        """Write a part of a union: another union, or a SELECT that is sorted or cut, is in parentheses."""
         if isinstance(query, queries.Select) and not query.is_cut:
             self.select(query)
         else:

@@ -1,4 +1,4 @@
-"""Rows of a part that was answered before, packed so that those with some terms are found without a job."""
+"""Dictionary-encoded rows of a static view in the driver, from which rows are looked up by term without a Spark job."""
 
 from __future__ import annotations
 
@@ -23,14 +23,16 @@ __all__ = ["DictionaryEncodedRows", "collect_packed", "dictionary_encoded", "dis
 
 @dataclass(frozen=True, slots=True)
 class DictionaryEncodedRows:
-    """Rows that have numbers in place of terms, and each column's terms once. `hashed` has their hashes in ascending
-    order, and whose these are, for the columns that were asked for."""
+    """Rows with numbers in place of terms, and a dictionary of terms for each column.
+
+    `hashed` is an index by column: the hashes of the terms in ascending order, and the number of each.
+    """
 
     table: pa.Table
     hashed: dict[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
 
     def with_terms(self, wanted: Mapping[str, Terms]) -> pa.Table:
-        """The rows that have one of these terms in each of these columns, unpacked."""
+        """Return the rows that have one of the given terms in each of the given columns, decoded."""
         found = None
         for column, terms in sorted(wanted.items(), key=lambda item: len(item[1])):
             coded = self._coded(column)
@@ -42,7 +44,7 @@ class DictionaryEncodedRows:
         return pa.table([part.cast(pa.string()) for part in rows.columns], names=rows.column_names)
 
     def _numbers(self, column: str, terms: Terms) -> np.ndarray:
-        """Those of the terms that occur."""
+        """Return the numbers of those terms that occur in the column."""
         if column not in self.hashed:
             hashes = _hashes(self._coded(column).dictionary)
             order = np.argsort(hashes)
@@ -53,7 +55,7 @@ class DictionaryEncodedRows:
         alike = [order[first[first + i < beyond] + i] for i in range(max(beyond - first, default=0))]
         numbers = np.unique(np.concatenate([*alike, np.zeros(0, np.int32)]))
         found = self._coded(column).dictionary.take(pa.array(numbers))
-        same: np.ndarray = np.asarray(pc.is_in(found, value_set=asked), bool)  # and have not just the same hash
+        same: np.ndarray = np.asarray(pc.is_in(found, value_set=asked), bool)  # terms with an equal hash may differ
         return np.asarray(numbers[same])
 
     def _coded(self, column: str) -> pa.DictionaryArray[Any, Any]:
@@ -68,7 +70,8 @@ def _hashes(terms: pa.Array[Any]) -> np.ndarray:
 
 
 def collect_packed(frame: DataFrame, rows: int) -> DictionaryEncodedRows | None:
-    """The so many rows of a frame, packed on their way through a file; None where that is not one that both can see."""
+    """Collect the rows of a frame through a Parquet file, dictionary-encoded; None if the driver cannot read the
+    file."""
     names = frame.columns
     with TemporaryDirectory(prefix="penstock-") as folder:
         frame.toDF(*map(str, range(len(names)))).write.mode("overwrite").parquet(folder)
@@ -81,10 +84,11 @@ def collect_packed(frame: DataFrame, rows: int) -> DictionaryEncodedRows | None:
 
 
 def dictionary_encoded(table: pa.Table) -> DictionaryEncodedRows:
+    """Return the table with each column dictionary-encoded."""
     columns = [column.combine_chunks().dictionary_encode() for column in table.columns]
     return DictionaryEncodedRows(pa.table(columns, names=table.column_names))
 
 
 def distinct_terms(table: pa.Table, columns: Iterable[str]) -> dict[str, Terms]:
-    """The terms that stand in these columns."""
+    """Return the distinct terms of each of the columns."""
     return {column: frozenset(map(str, pc.unique(table.column(column)).to_pylist())) for column in columns}

@@ -1,4 +1,4 @@
-"""What of a plan is answered once, and what is kept of it: see `settled.py`."""
+"""Requests for materialised views of the background, and the views; `static_views.py` computes and caches them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,13 @@ __all__ = ["MaterialisedView", "ViewRequest"]
 
 @dataclass(frozen=True, slots=True)
 class ViewRequest:
-    """What is to be kept. Equal `asked` has equal rows; `reads` are the IRIs of its predicates, None if it may read
-    any. `sparql` asks for the same variables, where a store can be asked; `rows` is about how many there will be."""
+    """A pattern to materialise. Requests with equal `identity` have equal rows.
 
-    asked: Hashable
+    `reads` has the IRIs of its predicates, None if it may read any. `keys` are the variables of the join above. `rows`
+    is the estimated cardinality. `sparql` is the same pattern as a query, where a store can evaluate it.
+    """
+
+    identity: Hashable
     reads: frozenset[str] | None
     keys: tuple[str, ...]
     rows: float
@@ -26,11 +29,13 @@ class ViewRequest:
 
 @dataclass(frozen=True, slots=True)
 class MaterialisedView:
-    """What is kept: the relation reads its view. `packed` are the same rows here, made when somebody first asks; None:
-    they would be too many."""
+    """A materialised pattern: `relation` reads the Spark view `name`.
+
+    `packed` returns the same rows in the driver, collected at the first call; None if they are too many.
+    """
 
     relation: Relation
-    view: str
+    name: str
     rows: int
     reads: frozenset[str] | None
     packed: Callable[[], DictionaryEncodedRows | None]

@@ -1,4 +1,4 @@
-"""The order of arrival among a stream's files: the number of each, whatever its name."""
+"""The arrival order of a stream's files, as an SQL expression."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ _WITHOUT_SCHEME = sql.call("ltrim", _AFTER_SCHEME, sql.text("/"))  # Spark has f
 
 
 def place(files: Iterable[str], paths: Sequence[str]) -> sql.Expr:
-    """An expression that puts rows of these files, as Spark names them, into the order of the paths they lie under.
+    """Return an expression that orders rows of these files, as Spark names them, by the position of their path.
 
-    `spool-10` came after `spool-9`, though not by name. Where names say the same, they are the cheapest place.
+    `spool-10` came after `spool-9`, though not by name. Where the names sort in arrival order, the name is used: it is
+    the cheapest expression.
     """
     numbers = {path.rpartition("://")[2].strip("/"): number for number, path in enumerate(paths)}
     names = [file.partition(":")[2].lstrip("/") for file in files]
@@ -28,7 +29,7 @@ def place(files: Iterable[str], paths: Sequence[str]) -> sql.Expr:
 
 
 def _number(file: str, numbers: dict[str, int]) -> int:
-    """That of the file itself, or of the folder that it lies in."""
+    """Return the position of the file, or of the folder that it lies in."""
     while file and file not in numbers:
         file = file.rpartition("/")[0]
     return numbers.get(file, len(numbers))

@@ -1,8 +1,13 @@
-"""Evaluation instants: which there are, and a copy of every row for each one at which it holds.
+"""Evaluation instants of a span, and the rows of a relation at each instant of their validity interval.
 
-Mostly the instants are a lattice, the multiples of some steps, and arithmetic finds those in a row's interval. Other
-windows change whenever elements come or leave: then the instants are numbered in a view, and a row's bounds, which are
-instants themselves, are looked up there.
+    steps 10:   0         10        20        30        instants are multiples of the steps
+                |---------|---------|---------|
+    row             [from---------------to)             rows with an interval
+                          *         *                   at_instants: one row per instant in it
+
+Mostly the instants are periodic, and arithmetic finds those in a row's interval. Other windows change whenever an
+element enters or leaves: then the instants are numbered in a view, and a row's bounds, which are instants themselves,
+are looked up there.
 """
 
 from __future__ import annotations
@@ -22,19 +27,20 @@ from penstock.model.span import Span
 
 
 def within(time: Expr, span: Span) -> Expr:
-    """Whether a time lies in the span, as SQL."""
+    """Return the condition that a time lies in the span."""
     return (time > sql.long(span.after)) & (time <= sql.long(span.through))
 
 
 @dataclass(frozen=True, slots=True)
 class PeriodicInstants:
-    """The multiples of any of the steps, within a span."""
+    """The instants of a span that are multiples of one of the steps."""
 
     steps: tuple[int, ...]
     span: Span
 
     @property
     def step(self) -> int:
+        """The greatest common divisor of the steps."""
         return gcd(*self.steps)
 
     @property
@@ -51,17 +57,18 @@ class PeriodicInstants:
         return (t for t in lattice if any(t % step == 0 for step in self.steps))
 
     def at_instants(self, relation: Relation) -> Relation:
-        kept = [v for v in relation.vars if v not in (FROM, TO)]
-        items = [*map(sql.name, [*kept, *relation.hidden]), sql.alias(self._exploded(), INSTANT)]
+        """Return a copy of each row for every instant of its validity interval."""
+        others = [v for v in relation.vars if v not in (FROM, TO)]
+        items = [*map(sql.name, [*others, *relation.hidden]), sql.alias(self._exploded(), INSTANT)]
         certain = relation.certain - {FROM, TO} | {INSTANT}
         text = Select(items, relation.sql)
-        return replace(relation, sql=text, vars=(*kept, INSTANT), certain=certain, most=None)
+        return replace(relation, sql=text, vars=(*others, INSTANT), certain=certain, upper_bound=None)
 
     def _exploded(self) -> Expr:
         return sql.call("explode", self.instants(FROM, TO))
 
     def instants(self, start: str, stop: str) -> Expr:
-        """An array of the instants from one column's value up to, but not including, another's; NULL for none."""
+        """Return the array of instants in [start, stop), which are names of columns; NULL if there are none."""
         step = self.step
         low = sql.call("greatest", up(sql.name(start), step), sql.long(self.first))
         high = sql.call("least", down(sql.name(stop) - 1, step), sql.long(self.last))
@@ -73,12 +80,15 @@ class PeriodicInstants:
         return sql.when(low <= high, array)
 
     def rounded(self, time: Expr) -> Expr:
-        """The first instant that is not before a time."""
+        """Return the first instant that is not before a time."""
         found = [up(time, step) for step in self.steps]
         return found[0] if len(found) == 1 else sql.call("least", *found)
 
     def non_empty(self, contents: Iterable[Query], since: Iterable[Query]) -> Query:
-        """The instants at which there is something: SELECTs of (from, to), and of the start of what never ends."""
+        """Return the instants at which some window holds an element.
+
+        `contents` select (from, to); of windows that elements never leave, `since`, only the first element matters.
+        """
         parts: list[Query] = [Select([_FROM, _TO], content, distinct=True) for content in contents]
         begins = [sql.alias(sql.call("min", _FROM), FROM), sql.alias(sql.long(self.span.through + 1), TO)]
         some = sql.call("count", 1) > 0
@@ -101,14 +111,15 @@ def down(value: Expr, step: int) -> Expr:
 
 @dataclass(frozen=True, slots=True)
 class ChangeInstants:
-    """Numbered instants: a view of (k, t, due, held), where rows' bounds are looked up once they are in the span."""
+    """Instants at which a window changes: a view of (k, t, due, held), in which the bounds of rows are looked up."""
 
     view: str
     span: Span
 
     def at_instants(self, relation: Relation) -> Relation:
-        kept = [v for v in relation.vars if v not in (FROM, TO)]
-        columns, column = [*kept, *relation.hidden], sql.column
+        """Return a copy of each row for every instant of its validity interval."""
+        others = [v for v in relation.vars if v not in (FROM, TO)]
+        columns, column = [*others, *relation.hidden], sql.column
         bounds = [sql.alias(self._clamped(FROM), ".f"), sql.alias(self._clamped(TO), ".t")]
         found: sql.From = Derived(Select([sql.STAR, *bounds], relation.sql), "r")
         for bound, at in ((".f", "a"), (".t", "b")):
@@ -120,10 +131,10 @@ class ChangeInstants:
         due = column("n", ".n").eq(column("i", "k")) & column("i", "due")
         text = Select(items, Join(Derived(numbered, "n"), Table(self.view, "i"), due))
         certain = relation.certain - {FROM, TO} | {INSTANT}
-        return replace(relation, sql=text, vars=(*kept, INSTANT), certain=certain, most=None)
+        return replace(relation, sql=text, vars=(*others, INSTANT), certain=certain, upper_bound=None)
 
     def rounded(self, time: Expr) -> Expr:
-        """The first instant that is not before a time: here a row's bounds are instants themselves."""
+        """Return the time itself: with these windows the bounds of rows are instants."""
         return time
 
     def _clamped(self, bound: str) -> Expr:
@@ -131,15 +142,17 @@ class ChangeInstants:
         return sql.call("least", after, sql.long(self.span.through + 1))
 
     def non_empty(self, contents: Iterable[Query], since: Iterable[Query]) -> Query:
+        """Return the instants at which some window holds an element."""
         some = sql.name("due") & (sql.name("held") > 0)
         return Select([sql.alias(sql.name("t"), INSTANT)], Table(self.view), some)
 
     @staticmethod
     def numbered(moving: Iterable[Query], still: Iterable[Query], instants: Iterable[Query], span: Span) -> Query:
-        """The view, from SELECTs of (from, to). Where something of `moving` comes or leaves is an instant, as are those
-        that `instants` select; rows of `still` only begin and cease to hold there. `held` says how much is visible.
+        """Return the rows of the view, from SELECTs of (from, to).
 
-        With the ends of the span every bound that is clamped to it can be found.
+        Every entry or exit of an element in `moving` is an instant, and so are the times that `instants` select; rows
+        of `still` only begin and end to hold there. `held` is the number of visible elements. The bounds of the span
+        are rows too, so that every bound that is clamped to the span is found.
         """
         low, high = sql.long(span.after), sql.long(span.through + 1)
         t, due, held = sql.name("t"), sql.name("due"), sql.name("held")
@@ -163,7 +176,7 @@ class ChangeInstants:
 
     @staticmethod
     def counted(bounds: Sequence[tuple[np.ndarray, np.ndarray]], span: Span) -> pa.Table:
-        """The same rows, of what comes and leaves at these times, and is moving."""
+        """Return the same rows as a table, from entry and exit times that are known in the driver."""
         low, high = span.after, span.through + 1
         near = [(start[kept], end[kept]) for start, end in bounds for kept in [(end >= low) & (start <= high)]]
         ends = [np.array([low, high]), *(np.maximum(start, low) for start, _ in near)]

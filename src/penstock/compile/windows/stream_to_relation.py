@@ -1,4 +1,13 @@
-"""What is in a window, and when: the elements of a stream with the time during which a query can see them."""
+"""Stream-to-relation: the elements of a window with the interval of instants at which a query sees them.
+
+    window RANGE 20 STEP 10       0         10        20        30        40
+    element at ts=3               ---x------|---------|---------|---------|
+    its visibility [from, to)               [from-------------to)
+    instants that see it                    *         *
+
+`from` is the first instant at or after the timestamp, `to` the first instant at or after timestamp + RANGE. One row
+with an interval stands for all instants in it, however often windows overlap.
+"""
 
 from __future__ import annotations
 
@@ -24,14 +33,15 @@ ELEMENT = (
     "g",
     "ts",
     "start",
-)  # the columns of an element; g is the graph that it came in, start when it began
+)  # the columns of an element; g is its graph, start its start time
 
 
 @dataclass(frozen=True, slots=True)
 class WindowRelation:
-    """`sql` selects elements and when they are visible: from and to, or the one instant at which they are.
+    """The content of a window as SQL: its elements with their visibility interval, or with the one instant that sees
+    them.
 
-    `graph`, `named`, `name` and `tag` say which patterns read it: see `ops.StreamWindow`.
+    `graph`, `named`, `name` and `tag` decide which patterns read it: see `ops.StreamWindow`.
     """
 
     graph: str
@@ -39,23 +49,25 @@ class WindowRelation:
     sql: Query
     predicates: frozenset[str] | None
     when: tuple[str, ...] = (FROM, TO)
-    ends: bool = True  # whether elements leave by themselves as time goes on
-    rows: int = 0  # about how many
-    paths: tuple[str, ...] = ()  # the files of its stream, if elements count as they lie there
+    ends: bool = True  # whether elements leave as time passes
+    rows: int = 0  # estimated number of elements
+    paths: tuple[str, ...] = ()  # the files of its stream, if its elements are those of the files
     name: str | None = None
     tag: int = 0
-    moves: bool = False  # whether whatever comes or leaves is an instant
-    stored: frozenset[str] | None = None  # the predicates of the elements themselves, where others follow from them
-    closed: bool = False  # whether what follows from the elements is among them already
-    lasts: int | None = None  # how long an element is visible, where that can be said beforehand
-    counts: Callable[[], Statistics] = Uniform  # of its elements
-    most: Callable[[str], int | None] = lambda predicate: None  # of its elements have this one, encoded
-    elements: Callable[[], pa.Table | None] = lambda: None  # all of its stream that may be in it, if they are few
-    each: Query | None = None  # where equal triples are one: the same with equal triples of different graphs apart
+    moves: bool = False  # whether each entry and exit is an evaluation instant
+    stored: frozenset[str] | None = None  # predicates of the elements, without entailed triples
+    closed: bool = False  # whether entailed triples are among the elements
+    lasts: int | None = None  # how long an element is visible, if that is fixed
+    counts: Callable[[], Statistics] = Uniform  # statistics of its elements
+    upper_bound: Callable[[str], int | None] = lambda predicate: (
+        None
+    )  # number of elements with an encoded predicate; None: unknown
+    elements: Callable[[], pa.Table | None] = lambda: None  # the elements themselves in the driver, if they are few
+    each: Query | None = None  # the content without duplicates within each graph
 
 
 def visible(view: str, window: Window, span: Span, dropped: int, tuning: Tuning = DEFAULT) -> Query:
-    """The elements of a window that matter in a span, and when they are visible."""
+    """Return the elements of a window that some instant of the span sees, with their visibility interval."""
     match window:
         case TimeWindow():
             return in_time(view, window, span)
@@ -66,7 +78,7 @@ def visible(view: str, window: Window, span: Span, dropped: int, tuning: Tuning 
 
 
 def reach(window: Window, span: Span) -> Span | None:
-    """The times of the elements of a window that matter in a span; None: any may."""
+    """Return the range of timestamps that instants of the span can see; None if any timestamp can be seen."""
     match window:
         case TimeWindow(range=range, step=step, delay=delay):
             return Span(floor(span.after + 1, step) - delay - range, floor(span.through, step) - delay)
@@ -76,7 +88,7 @@ def reach(window: Window, span: Span) -> Span | None:
 
 
 def in_time(view: str, window: TimeWindow, span: Span) -> Query:
-    """Elements that are visible at some instant of the span; the bounds on ts are for Parquet's own statistics."""
+    """Return the elements of a time window; the condition on ts lets Spark skip files by Parquet's statistics."""
     near = reach(window, span)
     assert near is not None
     enters = up(_TS + sql.long(window.delay) if window.delay else _TS, window.step)
@@ -85,12 +97,12 @@ def in_time(view: str, window: TimeWindow, span: Span) -> Query:
 
 
 def _seen(enters: Expr, leaves: Expr, source: From, where: Expr) -> Query:
-    """Elements, and from when until when they are visible."""
+    """Return elements with the bounds of their visibility interval."""
     return Select([*_ELEMENT, sql.alias(enters, FROM), sql.alias(leaves, TO)], source, where)
 
 
 def in_slides(view: str, window: SlideWindow, span: Span) -> Query:
-    """Elements that are visible in the span, or leave at one of its instants."""
+    """Return the elements of a sliding window that are visible in the span, or leave at one of its instants."""
     near = reach(window, span)
     if near is None or window.range is None:
         return _seen(_TS, sql.long(ALWAYS), Table(view), sql.long(span.through) >= _TS)
@@ -99,18 +111,18 @@ def in_slides(view: str, window: SlideWindow, span: Span) -> Query:
 
 
 def bounds(window: SlideWindow, stamps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """When elements with these timestamps become visible, and when they cease to be."""
+    """Return the entry and exit times of elements with these timestamps."""
     starts, ends = window.visible(stamps)  # type: ignore[arg-type]  # the arithmetic of one is that of all
     return np.asarray(starts), np.full(len(stamps), ALWAYS) if ends is None else np.asarray(ends)
 
 
 def is_seen_once(window: Window, lattice: PeriodicInstants) -> bool:
-    """Whether no element is visible at two instants, so that the instant can be an ordinary join key."""
+    """Whether at most one instant sees each element, so that the instant can be an ordinary join key."""
     return isinstance(window, TimeWindow) and ceiling(window.range, window.step) <= lattice.step
 
 
 def at_its_instant(content: Query, lattice: PeriodicInstants) -> Query:
-    """The content of a window in which no element is seen twice, with the instant at which it is."""
+    """Return the content with the instant that sees each element, in place of the interval."""
     instant = sql.name(INSTANT)
     at = Select([sql.STAR, sql.alias(up(_FROM, lattice.step), INSTANT)], content)
     due = [instant < _TO, instant >= sql.long(lattice.first), instant <= sql.long(lattice.last)]
@@ -120,8 +132,11 @@ def at_its_instant(content: Query, lattice: PeriodicInstants) -> Query:
 def in_number(
     view: str, window: CountWindow, span: Span, dropped: int, slice_us: int = DEFAULT.numbering_slice_us
 ) -> Query:
-    """The number of an element is its place by time, then by arrival. It enters with the element that fills a step, and
-    leaves with the one that fills the step `size` elements later; elements of the same time come at once."""
+    """Return the elements of a counting window.
+
+    The number of an element is its position by time, then by arrival. It enters with the element that fills a step, and
+    leaves with the one that fills the step `size` elements later; elements of the same time enter together.
+    """
     numbered = _numbered(Select([sql.STAR], Table(view), sql.long(span.through) >= _TS), dropped, slice_us)
     number, column = sql.name(".n"), sql.column
     times = Select([number, sql.alias(_TS, "t")], numbered)
@@ -137,7 +152,7 @@ def in_number(
 
 
 def _numbered(elements: Query, dropped: int, slice_us: int) -> Query:
-    """Numbers from 1, in slices of time side by side: those before a slice are counted first."""
+    """Return the elements numbered from 1. Slices of time are numbered in parallel, after a count per slice."""
     slice, count, column = sql.name(".slice"), sql.name(".count"), sql.column
     sliced = Select([sql.STAR, sql.alias(down(_TS, slice_us), ".slice")], elements)
     counted = Select([slice, sql.alias(sql.call("count", 1), ".count")], sliced, group=[slice])
@@ -150,10 +165,10 @@ def _numbered(elements: Query, dropped: int, slice_us: int) -> Query:
 
 
 def merged(content: Query, columns: Sequence[str] = ("s", "p", "o")) -> Query:
-    """Equal triples as one: each is visible until the next equal one comes, which then stands for both.
+    """Return the content without duplicate triples: each is visible until an equal one enters.
 
-    Within one window what comes later leaves later, so nothing ends too early; of those that come at once, the one
-    stands for all that leaves last.
+    A later element of one window leaves later, so no interval ends too early. Of equal elements that enter together,
+    the one that leaves last remains.
     """
     following = Over(sql.call("lead", _FROM), [sql.name(c) for c in columns], [_FROM, _TS, _TO])
     ends = sql.call("least", _TO, sql.coalesce(following, _TO))
@@ -161,7 +176,10 @@ def merged(content: Query, columns: Sequence[str] = ("s", "p", "o")) -> Query:
 
 
 def as_one(found: Sequence[WindowRelation], timeline: EvaluationInstants) -> WindowRelation:
-    """Several windows as one graph, instant by instant, since what one drops another may still hold."""
+    """Return several windows as one graph without duplicates.
+
+    This is done instant by instant, since a triple that leaves one window may still be visible in another.
+    """
     vars = (*ELEMENT, FROM, TO)
     seen = (timeline.at_instants(Relation(c.sql, vars, frozenset(vars))) for c in found)
     union = sql.union_all(Select([*_ELEMENT, sql.name(INSTANT)], r.sql) for r in seen)
@@ -176,7 +194,7 @@ def as_one(found: Sequence[WindowRelation], timeline: EvaluationInstants) -> Win
 
 
 def absent_from(content: Query, graph: From) -> Query:
-    """What a graph does not have already."""
+    """Return the elements of the content that the graph does not contain."""
     same = sql.all_of(sql.column("e", c).eq(sql.column("g", c)) for c in "spo")
     return Select([sql.Star("e")], Join(Derived(content, "e"), graph.called("g"), same, "LEFT ANTI JOIN"))
 

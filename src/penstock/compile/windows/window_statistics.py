@@ -1,7 +1,7 @@
-"""What the optimiser knows of a continuous query's data just now: the background, and what its windows hold.
+"""Cardinality estimates of the data that a continuous query reads now: the background and the content of its windows.
 
-The numbers of a window are those at an instant in the middle of what is to be answered. Of each segment of its stream
-they take the share that lies in the window, and different terms from the segments' sketches.
+The estimates of a window are those at an instant in the middle of the span. Of each segment of its stream they take the
+share that lies in the window, and the number of distinct terms from the segment's sketches.
 """
 
 from __future__ import annotations
@@ -26,8 +26,7 @@ __all__ = ["LiveStatistics", "WindowStatistics", "content_statistics", "turnover
 
 @dataclass(frozen=True, slots=True)
 class WindowStatistics:
-    """A window: the encoded predicates that may be in it (None: any), the numbers of what it holds, and how many times
-    over that is other elements by the end of the span."""
+    """A window: the encoded predicates that may be in it (None: any), the estimates, and its turnover in the span."""
 
     window: StreamWindow
     predicates: frozenset[str] | None
@@ -41,7 +40,7 @@ class WindowStatistics:
 
 @dataclass(frozen=True, slots=True)
 class LiveStatistics:
-    """Of what triple patterns at a place read."""
+    """Estimates for the triple patterns at one place of a query."""
 
     background: Statistics
     windows: tuple[WindowStatistics, ...]
@@ -65,7 +64,10 @@ class LiveStatistics:
         return sum(known.count(pattern) for known in self._sources(pattern.predicate))
 
     def distinct(self, predicate: PatternTerm, position: Position) -> float:
-        """Mostly one source alone has the predicate; of several the terms may well be the same."""
+        """Return the distinct terms: the largest number of any source.
+
+        Mostly one source alone has the predicate; several sources may well have the same terms.
+        """
         return max((known.distinct(predicate, position) for known in self._sources(predicate)), default=1.0)
 
     def changes(self, predicate: PatternTerm) -> float:
@@ -83,7 +85,8 @@ class LiveStatistics:
 def content_statistics(
     window: Window, segments: Sequence[SegmentStatistics], span: Span, sampled: Callable[[], Statistics]
 ) -> Statistics:
-    """What the window holds at an instant of the span; `sampled` tells about the whole stream where no sketch does."""
+    """Estimate the content of a window at an instant of the span; from the sample of the stream if a segment has no
+    sketch."""
     shares = list(zip(segments, _shares(window, segments, span), strict=True))
     visible = [(segment, share) for segment, share in shares if share]
     if segments and all(segment.sketches for segment in segments):
@@ -93,12 +96,12 @@ def content_statistics(
 
 
 def upper_bound(segments: Sequence[SegmentStatistics], predicate: str) -> int | None:
-    """How many elements have the predicate, by exact numbers; None: nobody has counted."""
+    """Return how many elements have the predicate, by exact counts; None without statistics of segments."""
     return sum(segment.predicates.get(predicate, 0) for segment in segments) if segments else None
 
 
 def turnover(window: Window, segments: Sequence[SegmentStatistics], span: Span) -> float:
-    """How many times over the window holds other elements at the end of the span."""
+    """Return how many times the content of the window is replaced within the span."""
     if isinstance(window, CountWindow):
         return sum(segment.rows for segment in segments) / window.size
     if window.range is None:
@@ -117,7 +120,7 @@ def _counted(visible: Sequence[tuple[SegmentStatistics, float]]) -> PredicateCou
 
 
 def _terms(rows: float, known: hyperloglog.Counted | None) -> tuple[float, float]:
-    """How many different subjects and objects so many rows have."""
+    """Estimate the distinct subjects and objects among so many rows."""
     if known is None:
         return rows, rows
     looked_at, subjects, objects = known
@@ -125,26 +128,26 @@ def _terms(rows: float, known: hyperloglog.Counted | None) -> tuple[float, float
 
 
 def _shares(window: Window, segments: Sequence[SegmentStatistics], span: Span) -> list[float]:
-    """Of each segment, as if its elements came evenly."""
+    """Return the share of each segment that lies in the window, as if its elements were evenly distributed."""
     if isinstance(window, CountWindow):
         return [min(1.0, window.size / max(1, sum(segment.rows for segment in segments)))] * len(segments)
     if window.range is None:
         return [1.0] * len(segments)
     delay = window.delay if isinstance(window, TimeWindow) else 0
     after, through = span.after - delay - window.range, span.through - delay
-    at_once = window.range / (through - after)
-    return [at_once * _overlap(segment, after, through) for segment in segments]
+    visible_share = window.range / (through - after)
+    return [visible_share * _overlap(segment, after, through) for segment in segments]
 
 
 def _overlap(segment: SegmentStatistics, after: int, through: int) -> float:
-    """The part of its time that lies in the span."""
+    """Return the share of the segment's time that lies in the span."""
     common = min(segment.last, through) - max(segment.first - 1, after)
     return max(0, common) / (segment.last - segment.first + 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Share(Still):
-    """Some of the rows that others are the numbers of; terms are taken to come again and again."""
+    """Estimates for a share of the rows; the number of distinct terms stays, since terms are taken to recur."""
 
     whole: Statistics
     share: float

@@ -1,4 +1,4 @@
-"""What an evaluation gives that tells of spells: those to report, and those that are open when the span ends."""
+"""The result of ISTREAM, DSTREAM or interval output: the rows to report, and the intervals that stay open."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pyarrow import parquet
 from pyspark.sql import DataFrame
 
 from penstock.compile import sql
-from penstock.compile.reports.validity import AT, SINCE, TOLD, UNTIL
+from penstock.compile.reports.validity import AT, REPORTED, SINCE, UNTIL
 from penstock.spark.query.snapshot_result import marked
 from penstock.tuning import DEFAULT
 
@@ -19,38 +19,41 @@ __all__ = ["ChangeResult"]
 
 
 class ChangeResult:
-    """`spells` has the columns of the query (of a family's first of all `.km`), and those of `spells.emitted`.
+    """The validity intervals of a span: the columns of the query (of a family first `.km`) and of `reported_intervals`.
 
-    Mostly all rows come into this process, in one job, and the open ones are found here. Who asks for these first wants
-    the others to stay with Spark.
+    Mostly one job collects all rows into the driver, which then filters the open ones. A caller that asks for the open
+    ones first leaves the others in Spark.
     """
 
     def __init__(
-        self, spells: DataFrame, columns: Sequence[str], intervals: bool, few: int = DEFAULT.open_intervals_here
+        self, intervals: DataFrame, columns: Sequence[str], with_start: bool, few: int = DEFAULT.open_intervals_here
     ) -> None:
-        self._spells, self._few = spells, few
-        self._told = [AT, *columns, *([SINCE] if intervals else [])]
+        self._intervals, self._few = intervals, few
+        self._reported = [AT, *columns, *([SINCE] if with_start else [])]
         self._open = [SINCE, UNTIL, *columns]
 
     @property
     def frame(self) -> DataFrame:
-        """The rows to report, each with its instant in the first column; intervals also with their beginning."""
-        told = self._spells.where(_column(TOLD)).select(*map(_column, self._told))
-        return told.toDF("time", *self._told[1:])
+        """The rows to report, each with its instant in the first column; intervals also with their start."""
+        reported = self._intervals.where(_column(REPORTED)).select(*map(_column, self._reported))
+        return reported.toDF("time", *self._reported[1:])
 
     def collect(self) -> pa.Table:
-        """Run the Spark job: the same, with a further column `.row` that is true. An instant at which nothing is told
-        has no answer."""
-        told = self._fetched.filter(self._fetched.column(TOLD)).select(self._told)
-        return marked(told.rename_columns(["time", *self._told[1:]]))
+        """Run the Spark job: the rows to report, with a further column `.row` that is true.
+
+        An instant without a change has no answer.
+        """
+        reported = self._fetched.filter(self._fetched.column(REPORTED)).select(self._reported)
+        return marked(reported.rename_columns(["time", *self._reported[1:]]))
 
     def write_open(self, path: str) -> int:
-        """Keep the open spells: as one file where they are here or few, else by Spark, in parallel."""
+        """Store the open intervals and return their number: one file if they are collected or few, else many in
+        parallel."""
         if "_fetched" in vars(self):
             return _written(self._fetched.filter(pc.is_null(self._fetched.column(UNTIL))).select(self._open), path)
-        self._spells = self._spells.localCheckpoint()
+        self._intervals = self._intervals.localCheckpoint()
         without_end = sql.write_expression(sql.name(UNTIL).is_null())
-        frame = self._spells.where(without_end).select(*map(_column, self._open))
+        frame = self._intervals.where(without_end).select(*map(_column, self._open))
         few = frame.limit(self._few + 1).toArrow()
         if few.num_rows <= self._few:
             return _written(few, path)
@@ -59,7 +62,7 @@ class ChangeResult:
 
     @cached_property
     def _fetched(self) -> pa.Table:
-        return self._spells.toArrow()
+        return self._intervals.toArrow()
 
 
 def _column(name: str) -> str:

@@ -18,10 +18,10 @@ __all__ = ["Evaluation"]
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """The streams that a plan names, by IRI, and the span of instants to answer.
+    """The streams that a plan reads, by IRI, and the span of instants to evaluate.
 
-    A plan that keeps operator state continues from the files `before`, which its last evaluation has written. `final`
-    says that time ends with the span. With `members` it is the plan of a family of queries, and answers for each.
+    A plan with operator state continues from the files `before`, which its last evaluation has written. `final` says
+    that time ends with the span. With `members` the plan is that of a query family, and answers for each member.
     """
 
     streams: Mapping[str, StreamFiles]

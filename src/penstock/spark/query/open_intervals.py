@@ -1,4 +1,4 @@
-"""What earlier evaluations left open: the spells that `Emitted.write_open` has kept, of a query or of a family."""
+"""Operator state between evaluations: the open intervals that `ChangeResult.write_open` stored."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from penstock.compile.relation import MEMBER
 __all__ = ["OpenIntervalFiles", "read_open_intervals"]
 
 OpenIntervalFiles: TypeAlias = str | Sequence[tuple[str, int | None]] | None
-"""A path, or several, each with the number of the member whose rows are wanted of it; None: those of all members. The
-file of a single query does not say whose it is, and counts for that member."""
+"""A path, or several, each with the number of the member whose rows are read; None: those of all members.
+
+The file of a single query has no member column; its rows are those of the given member."""
 
 _MEMBER = sql.write_expression(sql.name(MEMBER))
 
@@ -24,7 +25,7 @@ _MEMBER = sql.write_expression(sql.name(MEMBER))
 def read_open_intervals(
     session: SparkSession, before: OpenIntervalFiles, members: ParameterTable | None
 ) -> DataFrame | None:
-    """The spells to go on with; of a family those of its members alone, with the column `.km`."""
+    """Return the intervals to continue; of a family those of its members alone, with the column `.km`."""
     files = [(before, None)] if isinstance(before, str) else before or ()
     found = [_read(session, path, number, members is not None) for path, number in files]
     if not found:
@@ -44,5 +45,5 @@ def _read(session: SparkSession, path: str, number: int | None, family: bool) ->
         return frame if family else frame.drop(_MEMBER)
     if not family:
         return frame
-    whose = sql.null("BIGINT") if number is None else sql.long(number)
-    return frame.selectExpr("*", sql.write_expression(sql.alias(whose, MEMBER)))
+    member = sql.null("BIGINT") if number is None else sql.long(number)
+    return frame.selectExpr("*", sql.write_expression(sql.alias(member, MEMBER)))

@@ -1,7 +1,7 @@
-"""An evaluation looked at from inside: how it was planned, what is expected of each part, and what it really gives.
+"""Profiles of an evaluation: the plan, the estimated cardinality of each operator, and with a run the actual one.
 
-Every operator of the plan is compiled by itself on the way, so its rows can be counted: one Spark job an operator,
-whose time is that of the operator with all below it.
+Every operator of the plan is compiled by itself as well, so its rows can be counted: one Spark job per operator, whose
+time includes all operators below it.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
     from penstock.spark.query.continuous_query import ContinuousQuery
     from penstock.spark.views.background_tables import BackgroundTables
 
-__all__ = ["Counted", "Examined", "Held", "examined", "examined_once"]
+__all__ = ["Profile", "RowCount", "StoredStream", "profile_continuous", "profile_once"]
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
-    """Rows of the whole span; how many of them hold at an instant, on average; and the seconds it took to count."""
+class RowCount:
+    """The rows of the whole span, the average number that hold at an instant, and the seconds of the count."""
 
     rows: int
     at_once: float
@@ -48,8 +48,8 @@ class Counted:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """What the log holds of a stream: elements, and the bytes of their files."""
+class StoredStream:
+    """The stored part of a stream: elements, and the bytes of their files."""
 
     elements: int
     bytes: int
@@ -57,27 +57,28 @@ class Held:
 
 
 @dataclass(slots=True)
-class Examined:
-    """Operators are told apart by identity: the same pattern may stand at several places."""
+class Profile:
+    """The profile of one evaluation. Operators are told apart by identity: equal patterns may stand at several
+    places."""
 
     optimised: Optimised
     physical: str
-    streams: Mapping[str, Held] = field(default_factory=dict)
+    streams: Mapping[str, StoredStream] = field(default_factory=dict)
     background: frozenset[str] | None = None
     estimated: dict[int, float] = field(default_factory=dict)
-    counted: dict[int, Counted] = field(default_factory=dict)
+    counted: dict[int, RowCount] = field(default_factory=dict)
     notes: dict[int, tuple[str, ...]] = field(default_factory=dict)
-    held: dict[StreamWindow, float] = field(default_factory=dict)  # elements that windows are expected to hold
-    windows: dict[StreamWindow, Counted] = field(default_factory=dict)  # and those that they do
-    orders: list[str] = field(default_factory=list)  # how joins were ordered anew, and why
-    open: int = 0  # solutions that go on after the last evaluation
-    together: int = 1  # how many queries are answered together with it, and by one plan
+    held: dict[StreamWindow, float] = field(default_factory=dict)  # estimated elements of each window
+    windows: dict[StreamWindow, RowCount] = field(default_factory=dict)  # and the actual ones
+    orders: list[str] = field(default_factory=list)  # changes of the join order, and their reasons
+    open: int = 0  # open intervals after the last evaluation
+    together: int = 1  # queries that share its plan
 
 
-def examined(
+def profile_continuous(
     query: ContinuousQuery, background: BackgroundTables, streams: Mapping[str, StreamFiles], span: Span, *, run: bool
-) -> Examined:
-    """Of a continuous query at the instants of a span; with `run` rows are counted, without nothing is computed."""
+) -> Profile:
+    """Return the profile of a continuous query in a span; without `run` no row is counted and nothing is computed."""
     probe = _Probe(background.session, span)
     with recording(Recorder(probe)) as recorder:
         frame = query.evaluate(Evaluation(streams, span, final=True)).frame
@@ -85,8 +86,8 @@ def examined(
     return probe.result(recorder, frame, _iris(background.predicates()), held, run)
 
 
-def examined_once(query: Query, background: BackgroundTables, rules: Collection[str] | None, *, run: bool) -> Examined:
-    """Of a query that reads no stream; its solutions are what is looked at, whatever is made of them."""
+def profile_once(query: Query, background: BackgroundTables, rules: Collection[str] | None, *, run: bool) -> Profile:
+    """Return the profile of a query that reads no stream, up to its solutions."""
     probe = _Probe(background.session, Span(0, 1))
     with recording(Recorder(probe)) as recorder:
         frame = OneShotQuery(background.session, background.triples, rules, background.tuning).frame(
@@ -99,7 +100,7 @@ _ROWS = sql.call("count", 1)
 
 
 class _Probe:
-    """Makes a query that counts for every relation, while what the relation reads is there."""
+    """Builds a counting query for every relation, while the views that the relation reads exist."""
 
     def __init__(self, session: SparkSession, span: Span) -> None:
         self._session, self._span = session, span
@@ -120,7 +121,7 @@ class _Probe:
         return self._session.sql(sql.write(sql.Select(counts, rows)))
 
     def _at_once(self, vars: tuple[str, ...]) -> sql.Expr:
-        """Rows at an instant: of those that a lattice has, else at any moment."""
+        """Return the expression for the average rows at an instant, or at any moment if instants are not periodic."""
         after, through, step = self._span.after, self._span.through, self._step or 1
         first = sql.call("greatest", sql.name(FROM), sql.long(after + 1))
         last = sql.call("least", sql.name(TO) - sql.long(1), sql.long(through))
@@ -139,12 +140,12 @@ class _Probe:
         recorder: Recorder,
         frame: DataFrame,
         known: frozenset[str] | None,
-        streams: Mapping[str, Held],
+        streams: Mapping[str, StoredStream],
         run: bool,
-    ) -> Examined:
+    ) -> Profile:
         assert recorder.optimised is not None
         assert recorder.statistics is not None
-        found = Examined(recorder.optimised, _physical(frame), streams, known)
+        found = Profile(recorder.optimised, _physical(frame), streams, known)
         _estimate(recorder.optimised.query.pattern, recorder.statistics, found.estimated)
         for op, text in recorder.notes:
             found.notes[id(op)] = (*found.notes.get(id(op), ()), text)
@@ -153,29 +154,29 @@ class _Probe:
         if run:
             found.windows = dict(zip(found.held, map(_measured, self._windows), strict=True))
             for op, counting in self._counts:
-                found.counted[id(op)] = _together(found.counted.get(id(op)), _measured(counting))
+                found.counted[id(op)] = _summed(found.counted.get(id(op)), _measured(counting))
         return found
 
 
 def _step(query: Query) -> int | None:
-    """The time between two instants; None where something that comes or leaves makes one."""
+    """Return the time between two instants; None if elements make the instants."""
     if query.registration is not None and query.registration.every is not None:
         return query.registration.every
     steps = [stream.window.step for stream in query.streams if isinstance(stream.window, TimeWindow)]
     return gcd(*steps) if steps and len(steps) == len(query.streams) else None
 
 
-def _measured(counting: DataFrame) -> Counted:
+def _measured(counting: DataFrame) -> RowCount:
     start = perf_counter()
     row = counting.collect()[0]
-    return Counted(row.n, float(row.at_once), perf_counter() - start)
+    return RowCount(row.n, float(row.at_once), perf_counter() - start)
 
 
-def _together(one: Counted | None, other: Counted) -> Counted:
-    """An operator that was compiled for several windows or graphs in turn."""
+def _summed(one: RowCount | None, other: RowCount) -> RowCount:
+    """Return the sum of two counts of an operator that was compiled for several windows or graphs."""
     if one is None:
         return other
-    return Counted(one.rows + other.rows, one.at_once + other.at_once, one.seconds + other.seconds)
+    return RowCount(one.rows + other.rows, one.at_once + other.at_once, one.seconds + other.seconds)
 
 
 def _estimate(op: Op, statistics: Statistics, into: dict[int, float]) -> None:
@@ -185,11 +186,11 @@ def _estimate(op: Op, statistics: Statistics, into: dict[int, float]) -> None:
         _estimate(inner, inside, into)
 
 
-def _held(stream: StreamFiles, background: BackgroundTables) -> Held:
+def _held(stream: StreamFiles, background: BackgroundTables) -> StoredStream:
     files = (file for path in stream.paths for file in _files(Path(path)))
-    stored, entailed = background.surveyed(stream), background.entailed
+    stored, entailed = background.stream_predicates(stream), background.entailed
     known = stored if entailed is None else entailed.predicates(stored)
-    return Held(stream.rows, sum(file.stat().st_size for file in files), _iris(known))
+    return StoredStream(stream.rows, sum(file.stat().st_size for file in files), _iris(known))
 
 
 def _iris(encoded: frozenset[str] | None) -> frozenset[str] | None:
@@ -201,6 +202,6 @@ def _files(path: Path) -> list[Path]:
 
 
 def _physical(frame: DataFrame) -> str:
-    """What Spark's own explain prints."""
+    """Return the output of Spark's own explain."""
     execution = frame._jdf.queryExecution()
     return str(frame.sparkSession._jvm.PythonSQLUtils.explainString(execution, "formatted")).strip()  # type: ignore[union-attr]

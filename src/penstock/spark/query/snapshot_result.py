@@ -1,4 +1,4 @@
-"""What an evaluation gives: rows at instants, and the instants that have an answer without any row."""
+"""The result of RSTREAM: rows at instants, and the instants whose answer is empty."""
 
 from __future__ import annotations
 
@@ -20,12 +20,11 @@ ROW = ".row"
 
 @dataclass(frozen=True, slots=True)
 class SnapshotResult:
-    """`frame` has the rows of the answers, each with its instant in the first column. Of a family of queries, the
-    second is `.km`: the number of the one whose answer it is.
+    """The rows of the answers, each with its instant in the first column, of a family with `.km` in the second.
 
-    `possible` are all instants there could be, None if only Spark knows; `occupied` gives, for a span, those at which
-    some window holds something. It is asked only where an instant has no row, which for most queries is seldom.
-    `members` are the numbers of a family's queries: at such an instant each has an answer.
+    `possible` has all instants of the span, None if only Spark knows them; `non_empty` returns, for a span, the
+    instants at which some window holds an element. It is called only if an instant has no row, which is rare. `members`
+    has the numbers of a family's queries: at such an instant each has an answer.
     """
 
     frame: DataFrame
@@ -34,14 +33,16 @@ class SnapshotResult:
     members: Sequence[int] | None = None
 
     def collect(self) -> pa.Table:
-        """Run the Spark job: the rows, with a further column `.row` that is true; and for every instant whose answer is
-        empty one more, in which it is false."""
+        """Run the Spark job: the rows, with a further column `.row` that is true.
+
+        An empty answer is one more row, in which it is false.
+        """
         rows = self.frame.toArrow()
         present = _integers(pc.unique(rows.column(0)))
         empty = self._empty(present)
         if self.members is None:
             return marked(rows, {rows.column_names[0]: empty})
-        return marked(rows, _silent(rows, sorted({*present, *empty}), self.members))
+        return marked(rows, _empty_answers(rows, sorted({*present, *empty}), self.members))
 
     def _empty(self, present: set[int]) -> list[int]:
         if self.possible is None:
@@ -53,7 +54,7 @@ class SnapshotResult:
         return sorted(found & set(missing))
 
     def write_open(self, path: str) -> int:
-        """Whole answers leave nothing open."""
+        """Fail: RSTREAM has no operator state."""
         raise NotImplementedError
 
 
@@ -61,17 +62,17 @@ def _integers(column: Any) -> set[int]:
     return set(column.to_pylist())
 
 
-def _silent(rows: pa.Table, instants: Sequence[int], members: Sequence[int]) -> dict[str, list[int]]:
-    """The instants and members without a row."""
+def _empty_answers(rows: pa.Table, instants: Sequence[int], members: Sequence[int]) -> dict[str, list[int]]:
+    """Return the instants and members without a row."""
     time = rows.column_names[0]
     some = rows.select([time, MEMBER]).rename_columns(["t", "m"]).group_by(["t", "m"]).aggregate([])
     present = set(zip(some.column("t").to_pylist(), some.column("m").to_pylist(), strict=True))
-    silent = [pair for pair in product(instants, members) if pair not in present]
-    return {time: [instant for instant, _ in silent], MEMBER: [member for _, member in silent]}
+    empty = [pair for pair in product(instants, members) if pair not in present]
+    return {time: [instant for instant, _ in empty], MEMBER: [member for _, member in empty]}
 
 
 def marked(rows: pa.Table, empty: Mapping[str, list[int]] = MappingProxyType({})) -> pa.Table:
-    """The rows, and the answers that have none, which are in these columns, as one table."""
+    """Return the rows and the empty answers as one table, told apart by the column `.row`."""
     schema = rows.schema.append(pa.field(ROW, pa.bool_()))
     count = max(map(len, empty.values()), default=0)
     cells = [pa.array(empty[f.name], f.type) if f.name in empty else pa.nulls(count, f.type) for f in rows.schema]

@@ -1,4 +1,4 @@
-"""Arrow functions that compiled queries call: what Spark's SQL cannot do, in Python on whole columns."""
+"""Arrow functions that compiled queries call: functions that Spark's SQL lacks, in Python on whole columns."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ __all__ = ["register"]
 
 
 def register(session: SparkSession) -> None:
-    """Register all of them with a session. They are sent by value: a worker need not have Penstock installed."""
+    """Register all Arrow functions with a session. They are sent by value: a worker need not have Penstock
+    installed."""
     by_value(sys.modules[__name__], iri, regex)
     session.udf.register(RESOLVE, arrow_udf(_resolve, "string"))
     session.udf.register(regex.PATTERN, arrow_udf(_patterns, "string"))
@@ -40,6 +41,6 @@ def _replacements(replacements: pa.Array, patterns: pa.Array, flags: pa.Array) -
 
 
 def _mapped(function: Callable[..., str | None], *columns: pa.Array) -> pa.Array:  # type: ignore[type-arg]
-    """The function of every row; null where an argument is."""
+    """Return the function of every row; null where an argument is null."""
     rows = zip(*(column.to_pylist() for column in columns), strict=True)
     return pa.array([None if None in row else function(*row) for row in rows], pa.string())

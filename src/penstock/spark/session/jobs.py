@@ -1,4 +1,4 @@
-"""The jobs that planning a query runs: rows that stay with Spark, rows that come here, rows that go there."""
+"""Spark jobs of a plan: materialised rows, collected rows, published tables, and the settings for their number."""
 
 from __future__ import annotations
 
@@ -21,25 +21,30 @@ _SIZES = (
     "spark.sql.adaptive.enabled",
     "spark.sql.shuffle.partitions",
     "spark.sql.codegen.aggregate.fastHashMap.capacityBit",  # groups beyond 2^n take a slower way
-    "spark.sql.leafNodeDefaultParallelism",  # parts of a table that is sent along
+    "spark.sql.leafNodeDefaultParallelism",  # partitions of a table that is sent along
 )
-_COMPILED = {  # Java for a plan takes longer to compile than a few rows take without
+_COMPILED = {  # compiling generated code takes longer than a few rows take without it
     "spark.sql.codegen.wholeStage": ("false", "true"),
     "spark.sql.codegen.factoryMode": ("NO_CODEGEN", "FALLBACK"),
 }
-_SET: WeakKeyDictionary[SparkSession, dict[str, str]] = WeakKeyDictionary()  # by us, and nobody else sets these
+_SET: WeakKeyDictionary[SparkSession, dict[str, str]] = (
+    WeakKeyDictionary()
+)  # the settings of each session, which only this module changes
 _CONSTRAINTS = "spark.sql.constraintPropagation.enabled"
 
 
 def frame(session: SparkSession, table: pa.Table, plan_rows: int = DEFAULT.plan_rows) -> DataFrame:
-    """The rows of a table. A few are part of the plan; more would be hashed again and again while it is made, so it has
-    only their size."""
+    """Return the rows of a table as a DataFrame.
+
+    A few rows are part of the plan; more would be hashed again and again while it is optimised, so the plan has only
+    their size.
+    """
     found = session.createDataFrame(table)
     return found if table.num_rows < plan_rows else found.localCheckpoint(eager=False)
 
 
 class Jobs:
-    """What a `Plan` needs of a session."""
+    """The jobs that a `Plan` runs in a session."""
 
     def __init__(self, session: SparkSession, tuning: Tuning = DEFAULT) -> None:
         self.session, self._tuning = session, tuning
@@ -48,51 +53,55 @@ class Jobs:
     def cores(self) -> int:
         return self.session.sparkContext.defaultParallelism
 
-    def partition(self, rows: int | None, joins: bool = True, made: float = 0.0) -> None:
-        """Cut what is shuffled so that a task's part of so many rows fits into memory, at least one part a core.
+    def tune_for(self, rows: int | None, joins: bool = True, made: float = 0.0) -> None:
+        """Set the number of shuffle partitions so that a task's share of the rows fits into memory, at least one a
+        core.
 
-        A few rows are one part, and looking at them between the stages of a job would take longer than the stages, as
-        would compiling these; but a few may make many when they are joined.
-        Groups and sorted rows may be of any size, so without joins there is nothing to look at either. Nobody knows
-        how many rows there are (None): a part a core.
+        A few rows are one partition, without adaptive execution and code generation, which would take longer than the
+        stages themselves; but a few rows may become many in a join. Groups and sorted rows may be of any size, so
+        without joins adaptive execution has nothing to adapt. With an unknown number of rows (None) there is one
+        partition a core.
         """
         tuning = self._tuning
         few = rows is not None and rows + made / tuning.made_rows_per_read < tuning.small_job_rows
-        parts = 1 if few else self.parts((rows or 0) if joins else 0)
+        parts = 1 if few else self.partitions((rows or 0) if joins else 0)
         sizes = (str(joins and not few).lower(), str(parts), "16" if few else "18", "1" if few else str(self.cores))
         compiled = {name: of_few if few else of_many for name, (of_few, of_many) in _COMPILED.items()}
         self._set({**dict(zip(_SIZES, sizes, strict=True)), **compiled})
 
     def _set(self, settings: Mapping[str, str]) -> None:
-        """Those that are not so already: each is a call to Java."""
+        """Change the settings that differ: each change is a call to Java."""
         known = _SET.setdefault(self.session, {})
         for name, value in settings.items():
             if known.get(name) != value:
                 self.session.conf.set(name, value)
                 known[name] = value
 
-    def parts(self, rows: int) -> int:
-        """Into how many so many rows are cut, at least one a core."""
+    def partitions(self, rows: int) -> int:
+        """Return the number of partitions for that many rows, at least one a core."""
         return max(self.cores, -(-rows // self._tuning.task_rows))
 
     @contextmanager
-    def apart(self, rows: int) -> Iterator[None]:
-        """Jobs on so many rows in the midst of planning others, for which everything is as it was afterwards."""
+    def isolated(self, rows: int) -> Iterator[None]:
+        """Run jobs on that many rows while another plan is compiled, and restore its settings afterwards."""
         found = {name: self.session.conf.get(name, None) for name in (*_SIZES, *_COMPILED)}
         before = {name: value for name, value in found.items() if value is not None}
-        self.partition(rows)
+        self.tune_for(rows)
         try:
             yield
         finally:
             self._set(before)
 
     def rows(self, query: Query) -> DataFrame:
-        """The rows of a query, which here becomes text."""
+        """Return the rows of a query: here the tree is written as text."""
         return self.session.sql(sql.write(query))
 
-    def compute(self, query: Query, name: str) -> int:
-        """Checkpointed rows remember constraints of the plan they came from, on columns that a later UNION of them does
-        not find (Spark 4.3); so no constraints."""
+    def materialise(self, query: Query, name: str) -> int:
+        """Compute the rows of a query, make a view of them and return their number.
+
+        Checkpointed rows remember constraints of the plan they came from, on columns that a later UNION of them does
+        not find (Spark 4.3); so there are no constraints.
+        """
         self.session.conf.set(_CONSTRAINTS, "false")
         try:
             frame = self.rows(query).localCheckpoint(eager=False)
@@ -102,12 +111,14 @@ class Jobs:
             self.session.conf.set(_CONSTRAINTS, "true")
 
     def fetch(self, query: Query, most: int) -> Rows | None:
+        """Return the rows of a query; None if they are more than `most`."""
         table = self.rows(Select([sql.STAR], query, limit=most + 1)).toArrow()
         if table.num_rows > most:
             return None
         return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
-    def send(self, name: str, table: pa.Table) -> None:
+    def publish(self, name: str, table: pa.Table) -> None:
+        """Make a view of a table."""
         frame(self.session, table, self._tuning.plan_rows).createOrReplaceTempView(name)
 
     def run_tasks(
@@ -117,5 +128,6 @@ class Jobs:
         tasks.run(self.session, pieces, work, columns, modules).createOrReplaceTempView(name)
 
     def drop(self, views: Iterable[str]) -> None:
+        """Drop views."""
         for view in views:
             self.session.catalog.dropTempView(view)

@@ -13,14 +13,16 @@ _CONTAINER_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/mem
 
 
 def memory(container_limits: Sequence[Path] = _CONTAINER_LIMITS) -> int | None:
-    """Bytes of memory that this process may use: the machine's, or the container's where that is less."""
+    """Return the bytes of memory that this process may use: the machine's, or the container's if that is less."""
     known = [size for size in (_physical(), *map(_limit, container_limits)) if size is not None]
     return min(known, default=None)
 
 
 def heap_gib(size: int | None = None) -> int:
-    """Half of the memory (that of this process unless given) for the JVM's heap, the rest for Python and Arrow; never
-    more than small jobs can use."""
+    """Return the GiB of the JVM's heap: half of the memory, at most as much as small jobs can use.
+
+    The rest is for Python and Arrow. The memory is that of this process unless it is given.
+    """
     size = size or memory()
     return 1 if size is None else max(1, min(8, size // (2 * GIB)))
 

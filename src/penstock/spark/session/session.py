@@ -1,7 +1,8 @@
-"""Spark's settings, all of them, and the start and end of the embedded session.
+"""Spark's settings, and the start and end of the embedded session. (`jobs.py` sets those that depend on the rows.)
 
-There are two kinds. `_EMBEDDED` configures a Spark that Penstock starts itself. `_PRIVATE` is what compiled queries
-rely on; it lives in a session of our own (`private`), so that somebody else's session keeps the settings it had.
+There are two kinds. `_EMBEDDED` configures a Spark that Penstock starts itself. `_PRIVATE` has the settings that
+compiled queries rely on; they are set in a session of Penstock's own (`private`), so that a user's session keeps its
+settings.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _EMBEDDED: dict[str, str] = {
     "spark.app.name": "penstock",
     "spark.ui.enabled": "false",  # a second of start-up and a port
     "spark.ui.showConsoleProgress": "false",
-    # What Spark remembers of past jobs, for a page that nobody looks at: with large plans a gigabyte and more.
+    # Spark's memory of past jobs, for a page that nobody looks at: with large plans a gigabyte and more.
     "spark.sql.ui.retainedExecutions": "10",
     "spark.ui.retainedJobs": "100",
     "spark.ui.retainedStages": "100",
@@ -66,8 +67,8 @@ _PRIVATE: dict[str, str] = {
     "spark.sql.execution.arrow.pyspark.fallback.enabled": "false",
 }
 
-# What has to be known when the JVM starts. Everything else goes to the context alone, since what the JVM was started
-# with stays for each later context in it.
+# Settings for the start of the JVM. All others go to the context alone, since settings of the JVM stay for each later
+# context in it.
 _AT_LAUNCH = (
     "spark.archives",
     "spark.buffer.pageSize",
@@ -82,24 +83,24 @@ _AT_LAUNCH = (
     "spark.yarn",
 )
 
-_holders: list[SparkSession] = []  # what `start` handed out of the embedded session and has not got back
+_holders: list[SparkSession] = []  # handles of the embedded session that `start` returned and `stop` has not released
 
 
 def start(master: str | None = None, **settings: str) -> SparkSession:
-    """The embedded session, started unless this process has a session already, which is then shared.
+    """Return the embedded session, started unless this process has a session already, which is then shared.
 
     Settings are Spark's own (`**{"spark.driver.memory": "4g"}`). Each `start` is paired with a `stop`.
     """
     session = _running()
     if session is not None and not _holders:
-        return session  # somebody else's: shared, and never stopped by us
+        return session  # the user's session: shared, and never stopped by Penstock
     session = session or beside(lambda: _launch(_configuration(master or "local[*]", settings)), _unwanted)
     _holders.append(session)
     return session
 
 
 def stop(session: SparkSession) -> None:
-    """Give the session of `start` back; the last one to do so ends it. Once is enough, and twice is harmless."""
+    """Release the session of `start`; the last release ends it. A second call has no effect."""
     held = [holder for holder in _holders if holder is session]
     if not held:
         return
@@ -109,12 +110,12 @@ def stop(session: SparkSession) -> None:
 
 
 def is_running(session: SparkSession) -> bool:
-    """Whether nobody has stopped the Spark below the session."""
+    """Whether the Spark context of the session has not been stopped."""
     return session.sparkContext._jsc is not None
 
 
 def private(session: SparkSession) -> SparkSession:
-    """A session beside the given one, on the same Spark, with the settings that compiled queries rely on."""
+    """Return a session beside the given one, on the same Spark, with the settings that compiled queries rely on."""
     ours = session.newSession()
     partitions = {"spark.sql.shuffle.partitions": str(session.sparkContext.defaultParallelism)}
     for name, value in (_PRIVATE | partitions).items():
@@ -123,7 +124,7 @@ def private(session: SparkSession) -> SparkSession:
 
 
 def _running() -> SparkSession | None:
-    """A new handle on the session that this process has, so that each holder can be told from the others."""
+    """Return a new handle on the session of this process, so that each holder can be told from the others."""
     context = SparkContext._active_spark_context
     return None if context is None else SparkSession(context)
 
@@ -137,7 +138,7 @@ def _configuration(master: str, settings: Mapping[str, str]) -> dict[str, str]:
 
 
 def _unwanted(session: Future[SparkSession]) -> None:
-    """Ctrl-C while Spark starts: nobody waits for it, and when it is up it ends."""
+    """End a Spark whose start was interrupted by Ctrl-C, as soon as it is up."""
 
     def end(started: Future[SparkSession]) -> None:
         if started.exception() is None:
@@ -156,9 +157,10 @@ def _launch(configuration: Mapping[str, str]) -> SparkSession:
 
 
 def _variables(master: str) -> dict[str, str]:
-    """What Spark reads from the environment: the Python of its workers, and an address that needs no name service.
+    """Return the environment variables that Spark reads: the workers' Python, and an address that needs no name
+    service.
 
-    Workers on other machines may have another Python, so what somebody said about them stands.
+    Workers on other machines may have another Python, so a value that the user has set stays.
     """
     if master.startswith("local"):
         return {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": _LOCAL["spark.driver.host"]}
@@ -166,7 +168,7 @@ def _variables(master: str) -> dict[str, str]:
 
 
 def _start_jvm(configuration: Mapping[str, str]) -> Any:
-    """A JVM whose console is a file, since what it prints (warnings of Java itself, mostly) is no answer to anybody."""
+    """Start a JVM whose console is a file, since its output (mostly warnings of Java itself) is no answer."""
     at_launch = {name: value for name, value in configuration.items() if name.startswith(_AT_LAUNCH)}
     with java.java_home(java.require()) as home, tempfile.TemporaryFile() as console:
         try:
@@ -182,7 +184,7 @@ def _conf(settings: Mapping[str, str]) -> SparkConf:
 
 @contextmanager
 def _environment(**variables: str) -> Iterator[None]:
-    """Environment variables for as long as a JVM and its context start; both remember what they read."""
+    """Set environment variables while a JVM and its context start; both remember the values that they read."""
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     try:

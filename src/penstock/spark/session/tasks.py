@@ -1,4 +1,4 @@
-"""Python tasks on Spark's workers: one task for every piece of work, which answers with Arrow batches."""
+"""Python tasks on Spark's workers: one task for every piece of work, which returns Arrow batches."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Work: TypeAlias = Callable[[int, P], Iterator[pa.RecordBatch]]
 def run(
     session: SparkSession, pieces: Sequence[P], work: Work[P], columns: str, modules: Iterable[ModuleType]
 ) -> DataFrame:
-    """The rows of all tasks. Code of `modules` is sent by value: a worker need not have Penstock installed."""
+    """Return the rows of all tasks. Code of `modules` is sent by value: a worker need not have Penstock installed."""
     given = list(pieces)
 
     def task(batches: Batches) -> Iterator[pa.RecordBatch]:
@@ -35,6 +35,6 @@ def run(
 
 
 def by_value(*modules: ModuleType) -> None:
-    """Have cloudpickle send the code of these modules along with functions that use it."""
+    """Make cloudpickle send the code of these modules along with functions that use it."""
     for module in modules:
         cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]

@@ -1,4 +1,4 @@
-"""Which predicates a stream has, where no manifest says so: Parquet that was not written by the log."""
+"""A scan for the predicates of a stream without a manifest: Parquet files that the log did not write."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from penstock.tuning import DEFAULT, Tuning
 
 
 def predicates(session: SparkSession, paths: tuple[str, ...], tuning: Tuning = DEFAULT) -> frozenset[str] | None:
-    """The encoded predicates, from the files' statistics or by a job; None if there are too many to be of use."""
+    """Return the encoded predicates, from the files' statistics or by a job; None if they are too many to be of use."""
     most = tuning.known_predicates
     found = _from_files(paths, tuning.footer_rows) if len(paths) <= tuning.footer_files else None
     if found is None:
@@ -24,7 +24,8 @@ def predicates(session: SparkSession, paths: tuple[str, ...], tuning: Tuning = D
 
 
 def _from_files(paths: Iterable[str], most: int) -> frozenset[str] | None:
-    """From the statistics of row groups that have just one, else by looking at all rows, unless they are many."""
+    """Return the predicates from row groups whose statistics show just one, else from all rows, unless they are
+    many."""
     found: set[str] = set()
     rows = 0
     try:

@@ -1,8 +1,9 @@
-"""How often the terms of a stream occur, from a few runs of rows that lie far apart in its Parquet files.
+"""A sample of a stream: estimates of term frequencies from a few runs of rows that lie far apart in its Parquet files.
 
-What is asked of it is about joins, so different terms are counted by how often two rows agree: there are as many as
-would, equally frequent, agree as often. Only rows of different runs are compared: what comes back after a moment and
-then never again, like the parts of one observation, joins with few rows however long the stream is.
+The estimates are for joins, so the number of distinct terms comes from the frequency with which two rows agree: it is
+the number of equally frequent terms that would agree as often. Only rows of different runs are compared: terms that
+recur after a moment and then never again, like the parts of one observation, join with few rows however long the stream
+is.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ Item = TypeVar("Item")
 
 
 def counts(paths: Sequence[str], rows: int, tuning: Tuning = DEFAULT) -> PredicateCounts:
-    """Of the so many rows of these files; nothing is known of files that cannot be read now."""
+    """Estimate the statistics of these files; a file that cannot be read now has none."""
     try:
         return estimated(list(_runs(paths, tuning)), rows)
     except (OSError, pa.ArrowException):
@@ -35,7 +36,7 @@ def counts(paths: Sequence[str], rows: int, tuning: Tuning = DEFAULT) -> Predica
 
 
 def estimated(runs: Sequence[Run], rows: int) -> PredicateCounts:
-    """Of so many rows, from runs of them."""
+    """Estimate the statistics of that many rows, from runs of them."""
     seen = sum(map(len, runs))
     found: dict[str, tuple[float, float, float]] = {}
     for predicate in {p for run in runs for _, p, _ in run}:
@@ -47,7 +48,7 @@ def estimated(runs: Sequence[Run], rows: int) -> PredicateCounts:
 
 
 def _distinct(runs: Sequence[Counter[str]], most: float) -> float:
-    """How many different terms there are, by how often rows of different runs agree."""
+    """Estimate the number of distinct terms from the frequency with which rows of different runs agree."""
     together = sum(runs, Counter())
     pairs = together.total() ** 2 - sum(run.total() ** 2 for run in runs)
     agreeing = _squares(together) - sum(map(_squares, runs))
@@ -59,7 +60,7 @@ def _squares(terms: Counter[str]) -> int:
 
 
 def _runs(paths: Sequence[str], tuning: Tuning) -> Iterator[Run]:
-    """The beginnings of some row groups; where there are few, also some of what follows there."""
+    """Return the beginnings of some row groups; where these are few, also some later rows."""
     runs, size = tuning.sample_runs, tuning.sample_run_rows
     files = [parquet_file(path, buffer_size=tuning.sample_buffer_bytes) for path in _spread(paths, runs)]
     groups = _spread([(file, group) for file in files for group in range(file.num_row_groups)], runs)
@@ -75,5 +76,5 @@ def _rows(some: pa.RecordBatch) -> Run:
 
 
 def _spread(items: Sequence[Item], most: int) -> Sequence[Item]:
-    """At most so many, evenly from all."""
+    """Return at most so many items, evenly spaced."""
     return [items[len(items) * i // most] for i in range(most)] if len(items) > most else items

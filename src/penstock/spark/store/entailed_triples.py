@@ -1,4 +1,4 @@
-"""The tables of the Spark store with what follows from them, as SELECTs on those that are there."""
+"""The tables of the Spark store with entailed triples, as SELECTs on the stored tables."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _G, *_SPO = _GSPO = [sql.name(c) for c in "gspo"]
 
 
 class EntailedTriples:
-    """What queries ask of `Triples`, for the entailed graphs: each triple is in a graph once."""
+    """The interface of `Triples` for the entailed graphs: each triple is in a graph once."""
 
     def __init__(self, own: Triples, session: SparkSession) -> None:
         self._own, self._session = own, session
@@ -31,7 +31,7 @@ class EntailedTriples:
 
     @property
     def statistics(self) -> PredicateCounts:
-        """Those of the triples that were loaded: good enough for an estimate."""
+        """The statistics of the loaded triples, without entailed ones: good enough for an estimate."""
         return self._own.statistics
 
     @property
@@ -40,11 +40,11 @@ class EntailedTriples:
 
     @property
     def ontology(self) -> Ontology:
-        """That of the default graph as it is now."""
+        """The ontology of the default graph as it is now."""
         return self._current().ontology
 
     def tables(self, dataset: Dataset | None) -> Tables:
-        """See `Triples.tables`. Axioms that follow from others are in the default graph."""
+        """Return the tables of a query: see `Triples.tables`. Entailed axioms are in the default graph."""
         own, entailed = self._own.tables(dataset), self._current()
         if not entailed.ontology.active:
             return own

@@ -1,4 +1,4 @@
-"""One query on tables of triples: optimised, compiled to one SELECT, and run."""
+"""One-shot queries on tables of triples: optimised, compiled to one SELECT, and run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from penstock.tuning import DEFAULT, Tuning
 
 
 class OneShotQuery:
-    """Answers queries that read no stream."""
+    """The evaluation of queries that read no stream."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class OneShotQuery:
                     return self._graph(query_forms.description(form, planned, context))
 
     def frame(self, query: ops.Query) -> DataFrame:
-        """The DataFrame of a SELECT, one column of encoded terms per variable."""
+        """Return the DataFrame of a SELECT, one column of encoded terms per variable."""
         with self._running(query) as (planned, context):
             return self._jobs.rows(query_forms.select_rows(planned, context))
 
@@ -61,13 +61,13 @@ class OneShotQuery:
     def _running(self, query: ops.Query) -> Iterator[tuple[ops.Query, Context]]:
         if query.dataset is not None:
             check_dataset(query.dataset, self._triples.graph_names)
-        self._jobs.partition(None)
+        self._jobs.tune_for(None)
         statistics = self._triples.statistics
         optimised = optimise(query, statistics, self._rules, self._tuning)
         notes.planned(optimised, statistics)
         planned = optimised.query
         tables, now = self._triples.tables(query.dataset), now_term(datetime.now(UTC))
-        plan = Plan(tables, self._jobs.compute, query.base, now, self._jobs.fetch, self._jobs.send)
+        plan = Plan(tables, self._jobs.materialise, query.base, now, self._jobs.fetch, self._jobs.publish)
         plan.tuning = self._tuning
         try:
             yield planned, Context(plan)

@@ -24,7 +24,7 @@ from penstock.tuning import DEFAULT, Tuning
 
 
 class SparkStore:
-    """Triples as DataFrames. Given a session it shares that; without one it starts Spark when first needed."""
+    """Triples as DataFrames. It shares the given session; without one it starts Spark when first needed."""
 
     def __init__(
         self,
@@ -53,14 +53,14 @@ class SparkStore:
         return self._triples.version
 
     def entail(self, regime: str) -> None:
-        """From now on, queries see what follows from the triples as well."""
+        """Make later queries see entailed triples as well."""
         if regime != "rdfs":
             raise SetupError(f'entailment="{regime}" needs the background in memory: the Spark store has "rdfs" alone.')
         self._entailed = EntailedTriples(self._triples, self.private_session)
 
     @property
     def ontology(self) -> Ontology | None:
-        """That of the default graph as it is now; None: nothing is inferred."""
+        """The ontology of the default graph as it is now; None without entailment."""
         return None if self._entailed is None else self._entailed.ontology
 
     def load(self, source: Source, graph: Target = None, base: str | None = None, format: str | None = None) -> int:

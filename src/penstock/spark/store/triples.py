@@ -1,4 +1,4 @@
-"""The triples of the Spark store: what was loaded, as tables that SQL can read, with statistics for the optimiser."""
+"""The triples of the Spark store: loaded data as tables that SQL reads, with statistics for the optimiser."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _numbers = count()
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Some of the data: its triples in the default graph (s, p, o) and its quads in named ones (g, s, p, o)."""
+    """A part of the data: its triples in the default graph (s, p, o) and its quads in named graphs (g, s, p, o)."""
 
     default: DataFrame | None
     named: DataFrame | None
 
 
 class Triples:
-    """Quads that were parsed here, kept as one Arrow table without duplicates; Parquet files, read where they lie."""
+    """Quads that the driver parsed, as one Arrow table without duplicates; and Parquet files, read where they lie."""
 
     def __init__(self, session: SparkSession, tuning: Tuning) -> None:
         self._session, self.tuning = session, tuning
@@ -54,15 +54,15 @@ class Triples:
 
     @property
     def version(self) -> int:
-        """How often something was added."""
+        """The number of additions so far."""
         return len(self._touched)
 
     def touched(self, since: int) -> frozenset[str] | None:
-        """The IRIs of the predicates that came with what was added since that version; None: any may have."""
+        """Return the IRIs of the predicates that were added since that version; None if any may have been."""
         return union(self._touched[since:])
 
     def differing(self, other: Triples) -> frozenset[str]:
-        """The IRIs of the predicates of triples that only one of the two has. Both were parsed here."""
+        """Return the IRIs of the predicates of triples that only one of the two has. Both were parsed by the driver."""
         sides = ((self._parsed, other._parsed), (other._parsed, self._parsed))
         return _predicates(pa.concat_tables([one.join(two, [*COLUMNS], join_type="left anti") for one, two in sides]))
 
@@ -79,14 +79,14 @@ class Triples:
         return int(added.num_rows)
 
     def add_graphs(self, graphs: Iterable[NamedNode]) -> None:
-        """Let these graphs exist, if only empty."""
+        """Make these graphs exist, even if they are empty."""
         self._graphs |= set(map(encode, graphs))
 
     def add_parquet(self, path: Path, graph: str | NamedNode | None) -> int:
         frame = self._session.read.parquet(str(path))
         if missing := [c for c in ("s", "p", "o") if c not in frame.columns]:
             raise LoadError(f"{path}: a Parquet file of triples has columns s, p, o; {', '.join(missing)} missing")
-        rows = frame.count()  # before anything changes, since a damaged file fails here
+        rows = frame.count()  # before any change, since a damaged file fails at this line
         most = self.tuning.known_predicates
         some = frame.select("p").distinct().limit(most + 1).toArrow()
         self._add_file(frame, DEFAULT if graph is None else encode(graph_name(graph)))
@@ -94,7 +94,7 @@ class Triples:
         return rows
 
     def _add_file(self, frame: DataFrame, target: str) -> None:
-        """Without a column g the file is one graph, and nothing is asked of its rows."""
+        """Add a Parquet file. Without a column g the file is one graph, and its rows are not read."""
         triples = ("s", "p", "o")
         if "g" in frame.columns:
             quads = frame.selectExpr(_as_graph(sql.coalesce(_G, sql.text(target))), *triples)
@@ -111,7 +111,7 @@ class Triples:
         return frozenset(decode(g) for g in self._graphs)  # type: ignore[misc]
 
     def tables(self, dataset: Dataset | None) -> Tables:
-        """What a query reads: the store's own graphs, or those that FROM and FROM NAMED choose."""
+        """Return the tables of a query: the store's own graphs, or those that FROM and FROM NAMED choose."""
         self._publish()
         if dataset is None:
             return Tables(Table(self._default), Table(self._named), frozenset(self._graphs))
@@ -124,7 +124,7 @@ class Triples:
 
     @cached_property
     def statistics(self) -> PredicateCounts:
-        """Per predicate: triples, distinct subjects, distinct objects. Counted when first asked for."""
+        """Per predicate: triples, distinct subjects, distinct objects. Counted when first read."""
         rows = _count_here(self._parsed) if not self._files else self._count_by_spark()
         counts = {p[1:-1]: (float(n), float(s), float(o)) for p, n, s, o in rows}
         return PredicateCounts(sum(n for n, _, _ in counts.values()), counts)
@@ -136,7 +136,7 @@ class Triples:
         self._forget()
 
     def all_quads(self) -> Query:
-        """The SELECT of everything; g is empty in the default graph."""
+        """Return the SELECT of all quads; g is empty in the default graph."""
         self._publish()
         default = Select([sql.alias(sql.text(DEFAULT), "g"), *_SPO], Table(self._default))
         return sql.union_all([default, Select([_G, *_SPO], Table(self._named))])
@@ -150,7 +150,7 @@ class Triples:
         return [(row.p, row.n, row.s, row.o) for row in self._session.sql(sql.write(query)).collect()]
 
     def _publish(self) -> None:
-        """The views, made anew after each change."""
+        """Make the views, again after each change."""
         if self._published:
             return
         here = [self._frame()] if self._parsed.num_rows or not self._files else []
@@ -191,7 +191,7 @@ def _parted(quads: DataFrame) -> _Part:
 
 
 def _union(frames: list[DataFrame | None], empty: DataFrame) -> DataFrame:
-    """All of them as one set. A single part is one already; only several may overlap."""
+    """Return the union of the frames as a set. A single frame is one already; only several may overlap."""
     given = [f for f in frames if f is not None]
     if len(given) < 2:
         return given[0] if given else empty
@@ -217,7 +217,7 @@ def _predicates(table: pa.Table) -> frozenset[str]:
 
 
 def union(sets: Iterable[frozenset[str] | None]) -> frozenset[str] | None:
-    """All of them; None stands for everything."""
+    """Return the union of sets of predicates; None stands for all predicates."""
     known = list(sets)
     return None if None in known else frozenset[str]().union(*(each for each in known if each is not None))
 

@@ -1,4 +1,4 @@
-"""Background knowledge as tables that Spark can read, whatever store it is in."""
+"""Background tables: the triples of any store as tables that Spark reads."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ from penstock.tuning import DEFAULT, Tuning
 
 
 class BackgroundTables:
-    """The store's triples in Spark: its own where it is one, else a copy, made anew when the store has changed."""
+    """The store's triples in Spark: the tables of a Spark store, else a copy, which is renewed when the store
+    changes."""
 
     def __init__(self, session: SparkSession, store: Store, tuning: Tuning = DEFAULT) -> None:
         self.session, self.tuning = session, tuning
@@ -34,30 +35,31 @@ class BackgroundTables:
         self._copied: int | None = None
         self._changes: dict[int, frozenset[str] | None] = {}
         self._entailed: EntailmentRewriter | None = None
-        self._surveyed: dict[tuple[str, ...], frozenset[str] | None] = {}
+        self._stream_predicates: dict[tuple[str, ...], frozenset[str] | None] = {}
         self._counted: dict[tuple[str, ...], PredicateCounts] = {}
 
     @property
     def version(self) -> int:
+        """The version of the store, which each change increments."""
         return self._store.version
 
     @cached_property
-    def settled(self) -> StaticViewCache:
-        """What is answered once for all queries."""
+    def static_views(self) -> StaticViewCache:
+        """The cache of static views, shared by all queries."""
         return StaticViewCache(self)
 
     @cached_property
     def scans(self) -> StreamScans:
-        """The streams, as all queries read them."""
+        """The streams as views, shared by all queries."""
         return StreamScans(self.session, self.tuning)
 
     @cached_property
-    def sharing(self) -> SubplanCache:
-        """What queries have in common."""
+    def subplans(self) -> SubplanCache:
+        """The cache of sub-plans that several queries have."""
         return SubplanCache(Jobs(self.session, self.tuning), self.tuning)
 
     def touched(self, since: int) -> frozenset[str] | None:
-        """The IRIs of predicates whose triples are others than at that version; None: any may be."""
+        """Return the IRIs of the predicates that have changed since that version; None if any may have."""
         triples = self.triples
         if isinstance(triples, EntailedTriples) or getattr(self._store, "ontology", None) is not None:
             return None
@@ -76,7 +78,7 @@ class BackgroundTables:
         return isinstance(self._store, SparkStore)
 
     def answer(self, query: Query, text: str) -> Answer:
-        """The store's own answer."""
+        """Return the store's own answer to a query."""
         return self._store.answer(query, text)
 
     @property
@@ -84,14 +86,14 @@ class BackgroundTables:
         return self.triples.statistics
 
     def predicates(self) -> frozenset[str] | None:
-        """The encoded predicates that occur in any graph; None if there are too many to know."""
+        """Return the encoded predicates that occur in any graph; None if they are too many to list."""
         counts = self.statistics.predicates
         known = None if len(counts) >= self.tuning.known_predicates else frozenset(f"<{p}>" for p in counts)
         return known if self.entailed is None else self.entailed.predicates(known)
 
     @property
     def entailed(self) -> EntailmentRewriter | None:
-        """What follows from triples by the ontology as it is now; None: nothing."""
+        """The entailment by the current ontology; None without one."""
         ontology = getattr(self._store, "ontology", None)
         if ontology is None:
             return None
@@ -101,16 +103,16 @@ class BackgroundTables:
             self._entailed = EntailmentRewriter(ontology, self.session, self.tuning)
         return self._entailed if ontology.active else None
 
-    def surveyed(self, stream: StreamFiles) -> frozenset[str] | None:
-        """The predicates of a stream, looked for once where they are not known."""
+    def stream_predicates(self, stream: StreamFiles) -> frozenset[str] | None:
+        """Return the predicates of a stream; a scan finds them once if they are not known."""
         if stream.predicates is not None:
             return stream.predicates
-        if stream.paths not in self._surveyed:
-            self._surveyed = {stream.paths: predicate_scan.predicates(self.session, stream.paths, self.tuning)}
-        return self._surveyed[stream.paths]
+        if stream.paths not in self._stream_predicates:
+            self._stream_predicates = {stream.paths: predicate_scan.predicates(self.session, stream.paths, self.tuning)}
+        return self._stream_predicates[stream.paths]
 
     def counts(self, stream: StreamFiles) -> PredicateCounts:
-        """About how often its predicates and terms occur, looked for once."""
+        """Estimate the frequency of a stream's predicates and terms, from a sample that is read once."""
         if stream.paths not in self._counted:
             if len(self._counted) >= self.tuning.counted_streams:
                 self._counted.clear()
@@ -119,7 +121,7 @@ class BackgroundTables:
 
     @property
     def triples(self) -> Triples | EntailedTriples:
-        """The tables themselves."""
+        """The tables that queries read, copied from the store if it has changed."""
         if isinstance(self._store, SparkStore):
             return self._store.triples
         if self._copy is None or self._copied != self._store.version:

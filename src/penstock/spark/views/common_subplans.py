@@ -1,7 +1,7 @@
-"""What several queries of a round have in common: computed for the first of them, read by the others.
+"""Common sub-plans of the queries of a round: computed for the first query, read by the others.
 
-Sub-plans are the same where they are equal, read the same windows of the same elements, and are asked for the same
-instants. What is computed stays until it is asked for at other instants, or by nobody.
+Two sub-plans are the same if they are equal, read the same windows of the same elements, and have the same instants.
+The rows stay until another evaluation needs the sub-plan, or no query has it.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ Place: TypeAlias = tuple[Graph, str | None, int]  # graph, window and tag, as in
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
-    """Rows in a view, and for which evaluation."""
+class _MaterialisedSubplan:
+    """The materialised rows of a sub-plan, and the evaluation that they belong to."""
 
     now: Hashable
     relation: Relation
@@ -50,16 +50,16 @@ class _Made:
 
 
 class SubplanCache:
-    """What the queries of an engine share."""
+    """The sub-plans that the queries of an engine share."""
 
     def __init__(self, jobs: Jobs, tuning: Tuning = DEFAULT) -> None:
         self._jobs, self._tuning = jobs, tuning
         self._users: dict[Hashable, set[object]] = {}
         self._plans: dict[object, frozenset[Hashable]] = {}
-        self._made: dict[Hashable, _Made] = {}
+        self._made: dict[Hashable, _MaterialisedSubplan] = {}
 
     def plan(self, user: object, parts: frozenset[Hashable]) -> None:
-        """A query has these sub-plans now."""
+        """Register the current sub-plans of a query."""
         before = self._plans.get(user, frozenset())
         if parts == before:
             return
@@ -70,7 +70,7 @@ class SubplanCache:
             self._users.setdefault(part, set()).add(user)
 
     def release(self, user: object) -> None:
-        """The query is gone."""
+        """Forget a query."""
         for part in self._plans.pop(user, ()):
             self._leave(user, part)
 
@@ -82,38 +82,38 @@ class SubplanCache:
                 self._jobs.drop([self._made.pop(part).view])
 
     def relation(self, part: Hashable, now: Hashable, rows: int, compile: Callable[[], Relation]) -> Relation | None:
-        """The rows of a sub-plan, if enough queries have it."""
+        """Return the rows of a sub-plan, if enough queries have it."""
         tuning = self._tuning
         enough = tuning.shared_by_many if rows >= tuning.hinted_elements else tuning.shared_by
         if len(self._users.get(part, ())) < enough:
             return None
         made = self._made.get(part)
         if made is None or made.now != now:
-            made = self._anew(part, now, compile().plain())
+            made = self._materialise(part, now, compile().plain())
         return made.relation
 
     def view(self, part: Hashable, now: Hashable, query: Query) -> str:
-        """A view of the rows of a SELECT that has to be computed anyhow."""
+        """Return a view of the rows of a query that has to be computed in any case."""
         made = self._made.get(part)
         if made is None or made.now != now:
-            made = self._anew(part, now, Relation(query, (), frozenset()))
+            made = self._materialise(part, now, Relation(query, (), frozenset()))
         return made.view
 
-    def _anew(self, part: Hashable, now: Hashable, relation: Relation) -> _Made:
+    def _materialise(self, part: Hashable, now: Hashable, relation: Relation) -> _MaterialisedSubplan:
         if part in self._made:
             self._jobs.drop([self._made.pop(part).view])
         view = f"penstock_shared_{next(_numbers)}"
-        self._jobs.compute(relation.sql, view)
+        self._jobs.materialise(relation.sql, view)
         rows = Select(map(sql.name, relation.vars), Table(view))
-        self._made[part] = _Made(now, replace(relation, sql=rows), view)
+        self._made[part] = _MaterialisedSubplan(now, replace(relation, sql=rows), view)
         return self._made[part]
 
 
 @dataclass(slots=True)
 class CommonSubplans:
-    """What a query takes part in, in one evaluation: see `Plan.shared`. What is shared has no shared parts."""
+    """The shared sub-plans of one query in one evaluation: see `Plan.shared`. A shared sub-plan has no shared parts."""
 
-    sharing: SubplanCache
+    subplans: SubplanCache
     alike: Hashable
     now: Hashable
     rows: int
@@ -122,16 +122,16 @@ class CommonSubplans:
 
     def __call__(self, op: Op, context: Context) -> Relation | None:
         keys = {key for universe in context.universes for key in universe.keys}
-        if self.inside or context.steady or keys - {INSTANT}:
+        if self.inside or context.static or keys - {INSTANT}:
             return None
         if not _is_work(op):
             return None
         whole = unprojected(op)
         part = whole, (context.graph, context.window, context.tag), self.alike
-        found = self.sharing.relation(part, self.now, self.rows, lambda: self._alone(whole, context))
+        found = self.subplans.relation(part, self.now, self.rows, lambda: self._compile_unshared(whole, context))
         return None if found is None else _only(found, op)
 
-    def _alone(self, op: Op, context: Context) -> Relation:
+    def _compile_unshared(self, op: Op, context: Context) -> Relation:
         self.inside = True
         try:
             return self.compile(op, context)
@@ -140,7 +140,7 @@ class CommonSubplans:
 
 
 def _only(relation: Relation, op: Op) -> Relation:
-    """Without the variables that this query does not ask for."""
+    """Return the relation without variables that this query does not read."""
     own = {var.name for var in visible(op)}
     vars = tuple(v for v in relation.vars if v in own or v not in relation.solution)
     rows = Select(map(sql.name, vars), relation.sql)
@@ -149,9 +149,9 @@ def _only(relation: Relation, op: Op) -> Relation:
 
 @lru_cache(maxsize=1024)
 def unprojected(op: Op) -> Op:
-    """With all variables: queries that read other ones of the same solutions have this in common.
+    """Return the operator with all variables, so that queries with different projections share it.
 
-    A projection that hides a variable of which there is another one elsewhere has to stay.
+    A projection that hides a variable whose name occurs elsewhere has to stay.
     """
     return _unprojected(op, frozenset())
 
@@ -162,13 +162,17 @@ def _unprojected(op: Op, around: frozenset[Var]) -> Op:
     own = around | frozenset(v for e in expressions_of(op) for v in references(e))
     children = op.children
     others = [own.union(*(mentioned(other) for other in children if other is not child)) for child in children]
-    if not children or isinstance(op, ops.Group | ops.Distinct | ops.Annotate | ops.Minus):  # which look at whole rows
+    depends_on_all_variables = isinstance(op, ops.Group | ops.Distinct | ops.Annotate | ops.Minus)
+    if not children or depends_on_all_variables:
         return op
     return op.with_children(tuple(_unprojected(c, rest) for c, rest in zip(children, others, strict=True)))
 
 
 def shareable(pattern: Op, place: Place = (None, None, 0)) -> Iterator[tuple[Op, Place]]:
-    """The sub-plans that are worth it, each with where it stands. What a variable says where to read depends on it."""
+    """Return the sub-plans that are worth sharing, each with its place.
+
+    A GRAPH or window with a variable is not entered: its place depends on that variable.
+    """
     if isinstance(pattern, ops.StaticView) or isinstance(getattr(pattern, "name", None), Var):
         return
     if _is_work(pattern):
@@ -178,7 +182,7 @@ def shareable(pattern: Op, place: Place = (None, None, 0)) -> Iterator[tuple[Op,
 
 
 def _inside(op: Op, place: Place) -> Place:
-    """The counterpart of `Context.in_graph` and so on."""
+    """Return the place of an operator's pattern, as `Context.in_graph` and the like do."""
     graph, window, tag = place
     match op:
         case ops.Graph(NamedNode() as name, _):
@@ -191,6 +195,6 @@ def _inside(op: Op, place: Place) -> Place:
 
 
 def _is_work(op: Op) -> bool:
-    """Whether it joins, groups or compares rows, and has the same ones however often it is asked."""
+    """Whether the operator joins, groups or compares rows, and has the same rows each time."""
     own = isinstance(op, _WORK) or (isinstance(op, Bgp) and len(op.patterns) > 1)
     return own and not any(calls(e) & VOLATILE for node in everywhere(op) for e in expressions_of(node))

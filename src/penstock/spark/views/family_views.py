@@ -1,7 +1,7 @@
-"""What families of queries read of the background alone: for each member the rows that have its constants.
+"""Static views of query families: for each member the rows of the background that have its constants.
 
-The rows of a member are asked for once, when it is first seen, together with those of all others that came with it; so
-one more among thousands costs no more than itself. Rows of members that are gone stay until they are the most.
+The rows of a member are computed once, when it is first seen, together with those of all other new members; so one more
+among thousands costs no more than itself. Rows of former members stay until they are the majority.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ Compile = Callable[["Universe"], Relation]
 
 
 @dataclass
-class _Part:
-    """The rows of some members."""
+class _FamilyView:
+    """The materialised rows of some members."""
 
     reads: frozenset[str] | None
     vars: tuple[str, ...] = ()
     certain: frozenset[str] = frozenset()
-    view: str = ""
+    name: str = ""
     rows: list[pa.Table] = field(default_factory=list)
     covered: dict[int, Constants] = field(default_factory=dict)
     users: set[object] = field(default_factory=set)
@@ -49,61 +49,61 @@ class _Part:
 
 
 class FamilyViewCache:
-    """Parts by what they ask, but for the constants."""
+    """The views of families, by their pattern without constants."""
 
     def __init__(self, background: BackgroundTables) -> None:
         self._background = background
         self._jobs = Jobs(background.session, background.tuning)
         self._most = background.tuning.family_view_rows
-        self._parts: dict[Hashable, _Part] = {}
+        self._views: dict[Hashable, _FamilyView] = {}
 
     def relation(
-        self, user: object, asked: Hashable, reads: frozenset[str] | None, members: ParameterTable, compile: Compile
+        self, user: object, identity: Hashable, reads: frozenset[str] | None, members: ParameterTable, compile: Compile
     ) -> tuple[Relation, int] | None:
-        """The rows of these members, and how many are kept; None: too many to be."""
-        part = self._parts.setdefault(asked, _Part(reads))
-        part.users.add(user)
+        """Return the rows of these members, and how many are stored; None if they are too many."""
+        view = self._views.setdefault(identity, _FamilyView(reads))
+        view.users.add(user)
         present = dict(zip(members.numbers, members.rows, strict=True))
-        gone = part.covered.keys() - present.keys()
-        if len(gone) > len(present) or any(present.get(n, row) != row for n, row in part.covered.items()):
-            part.rows, part.covered, gone = [], {}, set()
-        if missing := present.keys() - part.covered.keys():
-            self._add(part, members.only(missing), compile)
-        if part.size > self._most:
-            part.rows, part.covered = [], {}
+        former = view.covered.keys() - present.keys()
+        if len(former) > len(present) or any(present.get(n, row) != row for n, row in view.covered.items()):
+            view.rows, view.covered, former = [], {}, set()
+        if missing := present.keys() - view.covered.keys():
+            self._add(view, members.only(missing), compile)
+        if view.size > self._most:
+            view.rows, view.covered = [], {}
             return None
-        return _read(part, gone), part.size
+        return _read(view, former), view.size
 
     def release(self, user: object) -> None:
-        """The family is gone."""
-        for part in self._parts.values():
-            part.users.discard(user)
-        self._forget(lambda part: not part.users)
+        """Forget a family."""
+        for view in self._views.values():
+            view.users.discard(user)
+        self._drop(lambda view: not view.users)
 
     def touched(self, predicates: frozenset[str] | None) -> None:
-        """The background has changed there; None: anywhere."""
-        self._forget(lambda part: predicates is None or part.reads is None or bool(part.reads & predicates))
+        """Drop the views that read one of the changed predicates; None: all views."""
+        self._drop(lambda view: predicates is None or view.reads is None or bool(view.reads & predicates))
 
-    def _forget(self, which: Callable[[_Part], bool]) -> None:
-        gone = {asked: part for asked, part in self._parts.items() if which(part)}
-        self._jobs.drop([part.view for part in gone.values() if part.view])
-        self._parts = {asked: part for asked, part in self._parts.items() if asked not in gone}
+    def _drop(self, condition: Callable[[_FamilyView], bool]) -> None:
+        dropped = {identity: view for identity, view in self._views.items() if condition(view)}
+        self._jobs.drop([view.name for view in dropped.values() if view.name])
+        self._views = {identity: view for identity, view in self._views.items() if identity not in dropped}
 
-    def _add(self, part: _Part, missing: ParameterTable, compile: Compile) -> None:
+    def _add(self, view: _FamilyView, missing: ParameterTable, compile: Compile) -> None:
         session = self._jobs.session
         relation = compile(missing.universe(session))
-        with self._jobs.apart(int(self._background.statistics.triples())):
-            found = self._jobs.rows(Select([sql.STAR], relation.sql, limit=self._most + 1)).toArrow()
+        with self._jobs.isolated(int(self._background.statistics.triples())):
+            rows = self._jobs.rows(Select([sql.STAR], relation.sql, limit=self._most + 1)).toArrow()
         missing.drop(session)
-        part.vars, part.certain = relation.vars, relation.certain
-        part.rows = [pa.concat_tables([*part.rows, found])]
-        part.covered |= dict(zip(missing.numbers, missing.rows, strict=True))
-        self._jobs.drop([part.view] if part.view else [])
-        part.view = f"penstock_family_part_{next(_numbers)}"
-        session.createDataFrame(part.rows[0]).createOrReplaceTempView(part.view)
+        view.vars, view.certain = relation.vars, relation.certain
+        view.rows = [pa.concat_tables([*view.rows, rows])]
+        view.covered |= dict(zip(missing.numbers, missing.rows, strict=True))
+        self._jobs.drop([view.name] if view.name else [])
+        view.name = f"penstock_family_view_{next(_numbers)}"
+        session.createDataFrame(view.rows[0]).createOrReplaceTempView(view.name)
 
 
-def _read(part: _Part, gone: Iterable[int]) -> Relation:
-    others = [sql.long(number) for number in sorted(gone)]
-    present = sql.name(MEMBER).not_among(others) if others else None
-    return Relation(Select(map(sql.name, part.vars), Table(part.view), present), part.vars, part.certain)
+def _read(view: _FamilyView, former: Iterable[int]) -> Relation:
+    excluded = [sql.long(number) for number in sorted(former)]
+    present = sql.name(MEMBER).not_among(excluded) if excluded else None
+    return Relation(Select(map(sql.name, view.vars), Table(view.name), present), view.vars, view.certain)

@@ -1,8 +1,8 @@
-"""Parts of plans that read the background alone: answered once, for all evaluations of all queries that have them.
+"""Cache of static views: patterns that read the background alone, materialised once for all queries and evaluations.
 
-A part of few rows is a table that is sent along with each plan, so that Spark knows its size and broadcasts it. One of
-many stays with Spark, in partitions by the variables that the rest is joined by; unless they are too many they are here
-too, packed, so that those which a few elements ask for are looked up.
+A view of few rows is a table that is sent along with each plan, so that Spark knows its size and broadcasts it. A large
+one stays in Spark, partitioned by a variable of the join above. Unless it is too large the driver has its rows too,
+dictionary-encoded, so that the rows for a few elements are looked up.
 """
 
 from __future__ import annotations
@@ -33,115 +33,127 @@ _numbers = count()
 
 
 class StaticViewCache:
-    """All parts of an engine. A part goes with the last query that uses it, or when what it reads has changed."""
+    """All static views of an engine. A view is dropped with its last query, or when a predicate that it reads
+    changes."""
 
     def __init__(self, background: BackgroundTables) -> None:
         self._background, self._tuning = background, background.tuning
         self._jobs = Jobs(background.session, background.tuning)
         self._version = background.version
-        self._parts: dict[Hashable, MaterialisedView] = {}
-        self._once: dict[Hashable, object] = {}  # what was asked for, and who did first
-        self._bytes: dict[str, int] = {}  # of those that are here, by their views
+        self._views: dict[Hashable, MaterialisedView] = {}
+        self._requested: dict[Hashable, object] = {}  # requests so far, with the first query of each
+        self._bytes: dict[str, int] = {}  # of the collected views
         self.families = FamilyViewCache(background)
 
-    def part(self, user: object, wanted: ViewRequest) -> MaterialisedView | None:
-        """The part, made now if there is none yet; None: it is not worth it, since so far nobody has asked before."""
-        if wanted.asked not in self._parts:
-            if not self._has_asked(user, wanted):
+    def view(self, user: object, request: ViewRequest) -> MaterialisedView | None:
+        """Return the view, computed now if it is new; None if that does not pay at the first request."""
+        if request.identity not in self._views:
+            if not self._pays(user, request):
                 return None
-            self._parts[wanted.asked] = self._made(wanted)
-        part = self._parts[wanted.asked]
-        part.users.add(user)
-        return part
+            self._views[request.identity] = self._made(request)
+        view = self._views[request.identity]
+        view.users.add(user)
+        return view
 
-    def _has_asked(self, user: object, wanted: ViewRequest) -> bool:
-        """Whether it pays: what a store answers at once does. On a few triples a job of its own does from the second
-        time on, since many a query is evaluated once; on many always."""
-        if wanted.sparql is not None and not self._background.is_spark:
+    def _pays(self, user: object, request: ViewRequest) -> bool:
+        """Whether materialising pays: always if a store evaluates the pattern, or the background is large.
+
+        On few triples a Spark job pays from the second request on, since many queries are evaluated once.
+        """
+        if request.sparql is not None and not self._background.is_spark:
             return True
-        if wanted.asked in self._once or self._background.statistics.triples() > self._tuning.sent_view_rows:
+        if request.identity in self._requested or self._background.statistics.triples() > self._tuning.sent_view_rows:
             return True
-        self._once[wanted.asked] = user
+        self._requested[request.identity] = user
         return False
 
     def release(self, user: object) -> None:
-        """The query is gone."""
-        for asked, part in list(self._parts.items()):
-            part.users.discard(user)
-            if not part.users:
-                self._drop(asked)
-        self._once = {asked: who for asked, who in self._once.items() if who is not user}
+        """Forget a query, and drop the views that only it used."""
+        for identity, view in list(self._views.items()):
+            view.users.discard(user)
+            if not view.users:
+                self._drop(identity)
+        self._requested = {identity: first for identity, first in self._requested.items() if first is not user}
         self.families.release(user)
 
     def __len__(self) -> int:
-        return len(self._parts)
+        return len(self._views)
 
     def refresh(self) -> None:
-        """Let go of what the background has changed in."""
+        """Drop the views that read a predicate which has changed in the background."""
         if self._version == self._background.version:
             return
         touched = self._background.touched(self._version)
         self._version = self._background.version
         self.families.touched(touched)
-        for asked, part in list(self._parts.items()):
-            if touched is None or part.reads is None or touched & part.reads:
-                self._drop(asked)
+        for identity, view in list(self._views.items()):
+            if touched is None or view.reads is None or touched & view.reads:
+                self._drop(identity)
 
-    def _drop(self, asked: Hashable) -> None:
-        part = self._parts.pop(asked)
-        self._bytes.pop(part.view, None)
-        self._jobs.drop([part.view])
+    def _drop(self, identity: Hashable) -> None:
+        view = self._views.pop(identity)
+        self._bytes.pop(view.name, None)
+        self._jobs.drop([view.name])
 
-    def _made(self, wanted: ViewRequest) -> MaterialisedView:
-        name, relation = f"penstock_settled_{next(_numbers)}", wanted.compile()
-        with self._jobs.apart(int(self._background.statistics.triples())):
-            rows, few = self._computed(name, wanted, relation)
+    def _made(self, request: ViewRequest) -> MaterialisedView:
+        """Compute the view of a request."""
+        name, relation = f"penstock_static_view_{next(_numbers)}", request.compile()
+        with self._jobs.isolated(int(self._background.statistics.triples())):
+            rows, few = self._materialise(name, request, relation)
         query = Select(map(sql.name, relation.vars), Table(name))
-        packed = partial(self._brought, name, rows) if few is None else partial(packed_view.dictionary_encoded, few)
+        packed = partial(self._collected, name, rows) if few is None else partial(packed_view.dictionary_encoded, few)
         return MaterialisedView(
-            Relation(query, relation.vars, relation.certain), name, rows, wanted.reads, cache(packed)
+            Relation(query, relation.vars, relation.certain), name, rows, request.reads, cache(packed)
         )
 
-    def _computed(self, name: str, wanted: ViewRequest, relation: Relation) -> tuple[int, pa.Table | None]:
-        """A view of the rows, how many there are, and the rows themselves if they are few."""
-        few, table, made = self._tuning.sent_view_rows, self._fetched(wanted, relation), f"{name}_made"
-        rows = self._jobs.compute(relation.sql, made) if table is None or table.num_rows > few else table.num_rows
+    def _materialise(self, name: str, request: ViewRequest, relation: Relation) -> tuple[int, pa.Table | None]:
+        """Make the Spark view; return the number of rows, and the rows themselves if they are few."""
+        few, table, unpartitioned = self._tuning.sent_view_rows, self._few_rows(request, relation), f"{name}_made"
+        rows = (
+            self._jobs.materialise(relation.sql, unpartitioned)
+            if table is None or table.num_rows > few
+            else table.num_rows
+        )
         if rows > few:
-            self._jobs.compute(self._partitioned(made, rows, relation, wanted.keys), name)
+            self._jobs.materialise(self._partitioned(unpartitioned, rows, relation, request.keys), name)
             table = None
         else:
-            table = self._jobs.session.table(made).toArrow() if table is None else table
-            self._jobs.send(name, table)
-        self._jobs.drop([made])
+            table = self._jobs.session.table(unpartitioned).toArrow() if table is None else table
+            self._jobs.publish(name, table)
+        self._jobs.drop([unpartitioned])
         return rows, table
 
-    def _brought(self, name: str, rows: int) -> packed_view.DictionaryEncodedRows | None:
-        """The rows of a view, to be here as well; None: they would be too many."""
+    def _collected(self, name: str, rows: int) -> packed_view.DictionaryEncodedRows | None:
+        """Collect the rows of a view into the driver, dictionary-encoded; None if they are too many."""
         if rows > self._tuning.packed_view_rows:
             return None
-        with self._jobs.apart(rows):
+        with self._jobs.isolated(rows):
             packed = packed_view.collect_packed(self._jobs.session.table(name), rows)
         if packed is None or sum(self._bytes.values()) + packed.table.nbytes > self._tuning.packed_views_bytes:
             return None
         self._bytes[name] = packed.table.nbytes
         return packed
 
-    def _partitioned(self, made: str, rows: int, relation: Relation, keys: tuple[str, ...]) -> Query:
-        """By the first key that all rows have: one is enough, also where others are joined by more. Into how many parts
-        is known only now: what the rows were made of may have been far more, or less."""
-        by = [sql.name(key) for key in keys if key in relation.certain][:1]
-        return Select([sql.STAR], Table(made), hints=[("REPARTITION", (self._jobs.parts(rows), *by))])
+    def _partitioned(self, unpartitioned: str, rows: int, relation: Relation, keys: tuple[str, ...]) -> Query:
+        """Return the rows partitioned by the first key that all rows bind.
 
-    def _fetched(self, wanted: ViewRequest, relation: Relation) -> pa.Table | None:
-        """The rows, if it is likely that they are few; then a store answers at once what would take Spark a job."""
-        if wanted.sparql is not None and not self._background.is_spark:
-            return self._by_store(relation.vars, wanted.sparql)
+        One key is enough, also for joins by more. The number of partitions is known only now: the rows that the view
+        was computed from may have been far more, or fewer.
+        """
+        by = [sql.name(key) for key in keys if key in relation.certain][:1]
+        return Select([sql.STAR], Table(unpartitioned), hints=[("REPARTITION", (self._jobs.partitions(rows), *by))])
+
+    def _few_rows(self, request: ViewRequest, relation: Relation) -> pa.Table | None:
+        """Return the rows if they are probably few; a store answers at once where Spark needs a job."""
+        if request.sparql is not None and not self._background.is_spark:
+            return self._by_store(relation.vars, request.sparql)
         few = self._tuning.sent_view_rows
-        if wanted.rows > few:
+        if request.rows > few:
             return None
         return self._jobs.rows(Select([sql.STAR], relation.sql, limit=few + 1)).toArrow()
 
     def _by_store(self, names: tuple[str, ...], sparql: str) -> pa.Table:
+        """Return the rows by a query to the store."""
         answer = self._background.answer(translate(sparql), sparql)
         cells = [[encode(row[v]) for row in answer.rows] for v in answer.variables]
         if not cells:

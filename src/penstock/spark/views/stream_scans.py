@@ -1,7 +1,7 @@
-"""The elements of streams as views, which all queries of a round share.
+"""Scans of streams: the elements as views that all queries of a round share.
 
-A few elements are read here and sent along with each plan: Spark then knows how many there are, and opens no file. It
-reads many by itself, where they lie.
+A few elements are read by the driver and sent along with each plan: Spark then knows their number, and opens no file.
+Many elements are read by Spark from their files.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Times = tuple[Span, ...] | None
 
 
 class StreamScans:
-    """Views by what they are of."""
+    """A cache of views of streams, by files, order and times."""
 
     def __init__(self, session: SparkSession, tuning: Tuning = DEFAULT) -> None:
         self._session, self._tuning = session, tuning
@@ -40,8 +40,11 @@ class StreamScans:
         self._files: OrderedDict[str, pa.Table] = OrderedDict()
 
     def view(self, stream: StreamFiles, ordered: bool, times: Times = None) -> str:
-        """The stream's elements; `ordered` with the place where they lie, for the order of those of the same time. Only
-        those of some `times` are needed, if there are any."""
+        """Return a view of the stream's elements.
+
+        `ordered` adds the position of an element in the files, for the order of elements of the same time. With
+        `times`, only elements with timestamps in one of these spans are needed.
+        """
         wanted = stream.paths, stream.rows, ordered, times
         if wanted not in self._views:
             self._views[wanted] = f"penstock_scan_{next(_numbers)}"
@@ -52,7 +55,7 @@ class StreamScans:
         return self._views[wanted]
 
     def table(self, stream: StreamFiles, times: Times = None) -> pa.Table | None:
-        """The same elements here, if they are few; None where they are many, or lie where they cannot be read here."""
+        """Return the same elements in the driver; None if they are many, or the driver cannot read the files."""
         tuning = self._tuning
         if stream.rows > tuning.sent_elements or len(stream.paths) > tuning.sent_files:
             return None
@@ -78,14 +81,14 @@ class StreamScans:
         return stored.selectExpr("*", sql.write_expression(place), sql.write_expression(row))
 
     def _placed(self, table: pa.Table, paths: tuple[str, ...]) -> pa.Table:
-        """With the number of each element's file, and its place there."""
+        """Return the table with the number of each element's file, and its position there."""
         sizes = [self._elements(path).num_rows for path in paths]
         files = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
         rows = np.arange(len(files)) - np.repeat(np.cumsum([0, *sizes[:-1]]), sizes)
         return table.append_column("file", pa.array(files)).append_column("row", pa.array(rows, pa.int64()))
 
     def _elements(self, path: str) -> pa.Table:
-        """Files of a log are written once."""
+        """Return the elements of a file, cached: files of a log are written once."""
         if path not in self._files:
             with parquet_file(path) as file:
                 found = file.read([name for name in file.schema_arrow.names if name in LOGGED.names])

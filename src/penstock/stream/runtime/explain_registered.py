@@ -10,7 +10,7 @@ from penstock.stream.registry import due_instants
 
 if TYPE_CHECKING:
     from penstock.spark.query.continuous_query import ContinuousQuery
-    from penstock.spark.query.profile import Examined
+    from penstock.spark.query.profile import Profile
     from penstock.stream.evaluation.plan_cache import PlanCache
     from penstock.stream.ingest.stream_view import StreamView
     from penstock.stream.registry.due_instants import CompiledQuery
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 __all__ = ["explain_registered"]
 
 
-def explain_registered(task: RegisteredQuery, plans: PlanCache, inputs: StreamView, *, run: bool) -> Examined | None:
+def explain_registered(task: RegisteredQuery, plans: PlanCache, inputs: StreamView, *, run: bool) -> Profile | None:
     """None where there is nothing to look at: no element yet, or rules that feed themselves, which have no plan."""
-    from penstock.spark.query.profile import examined_once
+    from penstock.spark.query.profile import profile_once
 
     if not task.inputs:
-        return examined_once(task.query, plans.background, plans.rules, run=run) if run else None
+        return profile_once(task.query, plans.background, plans.rules, run=run) if run else None
     segments = {name: inputs.segments(name) for name in task.inputs}
     lasts = [part.last for parts in segments.values() for part in parts]
     if task.group or not lasts:
@@ -43,11 +43,11 @@ def explain_registered(task: RegisteredQuery, plans: PlanCache, inputs: StreamVi
 
 def _examined(
     plan: CompiledQuery, plans: PlanCache, inputs: StreamView, segments: due_instants.Segments, span: Span, run: bool
-) -> Examined:
-    from penstock.spark.query.profile import examined
+) -> Profile:
+    from penstock.spark.query.profile import profile_continuous
 
     streams = due_instants.visible_segments(plan, span, segments, inputs.dropped)
-    return examined(cast("ContinuousQuery", plan), plans.background, streams, span, run=run)
+    return profile_continuous(cast("ContinuousQuery", plan), plans.background, streams, span, run=run)
 
 
 def _orders(plan: CompiledQuery | None) -> list[str]:

@@ -47,7 +47,7 @@ from penstock.tuning import DEFAULT, Tuning
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from penstock.spark.query.profile import Examined
+    from penstock.spark.query.profile import Profile
 
 __all__ = ["Runtime"]
 
@@ -301,7 +301,7 @@ class Runtime:
 
     # Looking
 
-    def examine(self, task: RegisteredQuery, *, run: bool) -> Examined | None:
+    def examine(self, task: RegisteredQuery, *, run: bool) -> Profile | None:
         """How a query is planned for what the log holds now; between rounds, which use the same tables."""
         from penstock.stream.runtime.explain_registered import explain_registered
 

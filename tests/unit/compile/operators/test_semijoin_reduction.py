@@ -40,7 +40,9 @@ def test_below_a_projection_a_name_may_be_another_variable() -> None:
 
 
 def test_the_fewest_terms_count() -> None:
-    relation = Relation(sql.Select(()), ("x", "y"), frozenset(("x", "y")), found={"x": some("x", 2), "y": some("y", 3)})
+    relation = Relation(
+        sql.Select(()), ("x", "y"), frozenset(("x", "y")), looked_up_terms={"x": some("x", 2), "y": some("y", 3)}
+    )
     found = semijoin_reduction.narrowed_by(relation, {X: some("x", 5), Y: some("y", 1)}.get)
     assert (found(X), found(Y), found(Var("z"))) == (some("x", 2), some("y", 1), None)
 

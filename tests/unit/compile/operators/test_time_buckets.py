@@ -12,7 +12,7 @@ from penstock.compile import sql
 from penstock.compile.context import Context, Plan, Streaming, Tables
 from penstock.compile.operators.operators import compile_op
 from penstock.compile.operators.physical import time_buckets
-from penstock.compile.operators.physical.time_buckets import Size, best_width
+from penstock.compile.operators.physical.time_buckets import Cardinality, best_width
 from penstock.compile.relation import FROM, TO, Relation
 from penstock.compile.windows.evaluation_instants import PeriodicInstants
 from penstock.compile.windows.stream_to_relation import WindowRelation
@@ -24,8 +24,8 @@ from penstock.tuning import DEFAULT
 GATE = Var("gate")
 
 
-def size(rows: float, gates: float, lasts: int | None) -> Size:
-    return Size(lambda: Estimate(rows, {GATE: gates}), lasts)
+def size(rows: float, gates: float, lasts: int | None) -> Cardinality:
+    return Cardinality(lambda: Estimate(rows, {GATE: gates}), lasts)
 
 
 def test_many_rows_a_key_and_short_windows() -> None:
@@ -46,7 +46,7 @@ def test_many_rows_a_key_and_short_windows() -> None:
         (size(10, 1, 10), size(1e6, 1, 10), 2_000),  # few rows on one side
     ],
 )
-def test_where_they_do_not_pay(left: Size, right: Size, time: int) -> None:
+def test_where_they_do_not_pay(left: Cardinality, right: Cardinality, time: int) -> None:
     assert best_width(left, right, time) is None
     assert best_width(right, left, time) is None
 
@@ -64,8 +64,8 @@ def test_the_width_is_the_cheapest() -> None:
     assert cost(width) < min(cost(width / 2), cost(width * 2))
 
 
-def timed(size: Size | None) -> Relation:
-    return Relation(sql.Select(()), ("gate", FROM, TO), frozenset(("gate", FROM, TO)), size=size)
+def timed(size: Cardinality | None) -> Relation:
+    return Relation(sql.Select(()), ("gate", FROM, TO), frozenset(("gate", FROM, TO)), cardinality=size)
 
 
 def test_what_is_not_known_is_not_cut() -> None:
@@ -75,30 +75,30 @@ def test_what_is_not_known_is_not_cut() -> None:
     assert chosen.span == span
     assert time_buckets.choose(many, timed(None), span) is None
     assert time_buckets.choose(many, many, None) is None
-    always = Relation(sql.Select(()), ("gate",), frozenset(("gate",)), size=size(1e6, 1e3, None))
+    always = Relation(sql.Select(()), ("gate",), frozenset(("gate",)), cardinality=size(1e6, 1e3, None))
     assert time_buckets.choose(many, always, span) is None
 
 
 def test_the_size_of_a_join() -> None:
     """Of a billion pairs the hundredth that holds at a time; with what holds always, all of them."""
     many, span = size(1e6, 1e3, 10), Span(0, 1_990)
-    found = time_buckets.both(many, many, span)
+    found = time_buckets.join_cardinality(many, many, span)
     assert found is not None
     assert found.lasts == 10
     assert found.estimate().rows == pytest.approx(1e7)
-    placed = time_buckets.both(many, size(100, 100, None), span)
+    placed = time_buckets.join_cardinality(many, size(100, 100, None), span)
     assert placed is not None
     assert placed.lasts == 10
     assert placed.estimate().rows == pytest.approx(1e5)
-    assert time_buckets.both(many, None, span) is None
+    assert time_buckets.join_cardinality(many, None, span) is None
 
 
 def test_the_size_of_a_union() -> None:
-    found = time_buckets.either(size(1e6, 1e3, 10), size(1e5, 1e4, 30))
+    found = time_buckets.union_cardinality(size(1e6, 1e3, 10), size(1e5, 1e4, 30))
     assert found is not None
     assert found.lasts == 30
     assert found.estimate() == Estimate(1.1e6, {GATE: 1e4})
-    endless = time_buckets.either(size(1e6, 1e3, 10), size(1e5, 1e4, None))
+    endless = time_buckets.union_cardinality(size(1e6, 1e3, 10), size(1e5, 1e4, None))
     assert endless is not None
     assert endless.lasts is None
 

@@ -1,4 +1,4 @@
-"""Rows of a part that was answered before, looked up by the terms that somebody asks for."""
+"""Rows of a static view, dictionary-encoded in the driver and looked up by term."""
 
 from __future__ import annotations
 

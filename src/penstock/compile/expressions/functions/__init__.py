@@ -1,4 +1,5 @@
-"""What Penstock can compute, as tables: SPARQL name → the value it compiles to. The rest is in `expressions.py`."""
+"""The functions of SPARQL as tables: name → the value that a call compiles to. Special forms are in
+`expressions.py`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Numbers: operators with promotion (integer → decimal → float → double) and the numeric functions.
+"""Arithmetic: operators with promotion (integer → decimal → float → double) and the numeric functions.
 
-Integers and decimals are DECIMAL(38,18), which holds every 64-bit integer and 18 digits after the point; what exceeds
-that is an error. https://www.w3.org/TR/sparql11-query/#func-numerics
+Integers and decimals are DECIMAL(38,18), which holds every 64-bit integer and 18 digits after the point; a larger
+result is an error. https://www.w3.org/TR/sparql11-query/#func-numerics
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ Unary = Callable[[Expr], Expr]
 
 
 def integer(expression: Expr) -> Number:
-    """An xsd:integer from a SQL integer."""
+    """Return an xsd:integer of a SQL integer."""
     written = term_columns.typed(expression.cast("STRING"), "integer")
     return Number(INTEGER, expression.cast(EXACT), None, written)
 
 
 def promoted(*numbers: Number) -> int | Expr:
-    """The kind that all the numbers are promoted to."""
+    """Return the type that all the numbers are promoted to."""
     kinds = [n.kind for n in numbers]
     if all(isinstance(k, int) for k in kinds):
         return max(k for k in kinds if isinstance(k, int))
@@ -52,7 +52,8 @@ def _real_result(a: Number, b: Number, real: Binary) -> Expr | None:
 
 
 def _rounded(real: Expr, kind: int | Expr) -> Expr:
-    """A double, cut to what a float holds if it is known to be one; others are cut where they are written."""
+    """Return a double, rounded to a float if the type is known to be float; otherwise that happens where it is
+    written."""
     return single(real) if kind == FLOAT else real
 
 
@@ -61,7 +62,7 @@ def _infix(symbol: str) -> Binary:
 
 
 def _exact_product(a: Expr, b: Expr) -> Expr:
-    """a·b without the digits that Spark's own product of two DECIMAL(38,18) drops: whole and fraction apart."""
+    """Return a·b without the loss of digits in Spark's product of two DECIMAL(38,18): whole and fraction separately."""
     whole, rest = _whole, _fraction
     parts = (whole(a) * whole(b), whole(a) * rest(b), rest(a) * whole(b), rest(a) * rest(b))
     return reduce(add, (part.cast(EXACT) for part in parts))
@@ -72,7 +73,7 @@ def _whole(a: Expr) -> Expr:
 
 
 def truncated(exact: Expr, type: str = EXACT) -> Expr:
-    """Without what stands after the point."""
+    """Return the number without its fraction."""
     return let(sql.case((exact < 0, sql.call("ceil", exact)), otherwise=sql.call("floor", exact)).cast(type))
 
 
@@ -81,7 +82,7 @@ def _fraction(a: Expr) -> Expr:
 
 
 def _real_quotient(a: Expr, b: Expr) -> Expr:
-    """IEEE division: SQL's has NULL where a double has infinity or NaN."""
+    """Return the IEEE quotient: SQL's is NULL where a double is infinity or NaN."""
     negative = b.cast("STRING").eq(sql.text("-0.0"))
     infinity = sql.case((negative, sql.text("-Infinity")), otherwise=sql.text("Infinity"))
     return sql.case((b.eq(0), a * infinity.cast("DOUBLE")), otherwise=a / b)
@@ -91,7 +92,7 @@ _divide = _operator(_infix("/"), _real_quotient)
 
 
 def divide(left: Value, right: Value) -> Number:
-    """Of integers, a decimal; by zero an error (or infinity for floats and doubles)."""
+    """Return the quotient: of integers a decimal; division by zero is an error (or infinity for floats and doubles)."""
     quotient = _divide(left, right)
     kind = quotient.kind
     kind = max(kind, DECIMAL) if isinstance(kind, int) else let(sql.call("greatest", kind, DECIMAL))
@@ -99,7 +100,7 @@ def divide(left: Value, right: Value) -> Number:
 
 
 def _each(exact: Unary, real: Unary) -> Callable[[Value], Number]:
-    """A function of one number that keeps its kind."""
+    """Return the emitter of a function of one number that keeps its type."""
 
     def emit(value: Value) -> Number:
         n = number(value)
@@ -113,7 +114,10 @@ def _of(function: Unary, x: Expr | None) -> Expr | None:
 
 
 def _rounding(exact: Unary, real: Unary) -> Callable[[Value], Number]:
-    """Doubles beyond 2⁵² are whole already; the others go through a 64-bit integer, which has no negative zero."""
+    """Return the emitter of a rounding function.
+
+    Doubles beyond 2⁵² are whole already; the others are cast to a 64-bit integer, which has no negative zero.
+    """
 
     def of_real(x: Expr) -> Expr:
         whole = sql.any_of([sql.call("isnan", x), x.eq(0), sql.call("abs", x) >= 2**52])
@@ -127,7 +131,7 @@ def _called(function: str) -> Unary:
 
 
 def _half_up(x: Expr) -> Expr:
-    """Without the sum of x and a half, which a double may not have."""
+    """Round half up, without the sum of x and a half, which a double may not represent."""
     floor = sql.call("floor", x)
     return floor + (x - floor >= sql.double("0.5")).cast("INT")
 

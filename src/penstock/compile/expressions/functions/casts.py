@@ -40,12 +40,12 @@ def _truth_as(value: Value, yes: Operand, no: Operand) -> Expr:
 
 
 def _parsed(value: Value, kind: int) -> Number:
-    """A plain string read as if it were a literal of the wanted type."""
+    """Return a plain string, read as a literal of the target type."""
     return number(Node(let(term_columns.typed(_trimmed(value), KIND_NAMES[kind]))))
 
 
 def _trimmed(value: Value) -> Expr:
-    """A plain string without the white space that XML Schema ignores."""
+    """Return a plain string without the white space that XML Schema ignores."""
     return sql.call("btrim", text(value), sql.text(" \t\n\r"))
 
 
@@ -78,7 +78,7 @@ def _to_boolean(value: Value) -> Truth:
 
 
 def _to_moment(datatype: str, other: str, pattern: str, replacement: str) -> Callable[[Value], Node]:
-    """From a string, and from the other type by replacing the pattern in its lexical form."""
+    """Return the cast from a string, and from the other type by replacing the pattern in its lexical form."""
 
     def emit(value: Value) -> Node:
         encoded = term(value)
@@ -95,7 +95,7 @@ def _to_moment(datatype: str, other: str, pattern: str, replacement: str) -> Cal
 
 
 def _to_string(value: Value) -> Text:
-    """Numbers and booleans in canonical form, anything else as STR has it."""
+    """Return numbers and booleans in canonical form, other terms as STR does."""
     if not isinstance(value, Node):
         return string_of(replace(value, term=None) if isinstance(value, Number) else value)
     canonical = term(replace(number(value), term=None))

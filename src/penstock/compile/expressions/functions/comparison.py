@@ -1,4 +1,4 @@
-"""`=`, `<` and their kin: https://www.w3.org/TR/sparql11-query/#OperatorMapping.
+"""Comparison operators, `=`, `<` and so on: https://www.w3.org/TR/sparql11-query/#OperatorMapping.
 
 Values compare within their family (numbers, strings, booleans, moments). Where the family of one side is known, only
 that one is emitted. Literals of different known families are unequal; with an unknown datatype the answer is an error.
@@ -38,11 +38,11 @@ def _ordering(symbol: str) -> Compare:
 
 
 def _families(symbol: str, left: Value, right: Value) -> list[Expr]:
-    """The comparison in every family that both sides may belong to; NULL where they do not."""
+    """Return the comparison in every family that both sides may belong to; NULL if they do not."""
     known = {type(left), type(right)} - {Node}
     if len(known) == 2:
         return [sql.null("BOOLEAN")]
-    if known == {Length}:  # only beside a length that is known to be one: other durations are terms like any
+    if known == {Length}:  # only beside a known duration: others are terms like any
         return [durations.compare(symbol, left, right)]
     every = {Number: _numbers, Text: _strings, Truth: _truths, Instant: _moments}
     return [compare(symbol, left, right) for kind, compare in every.items() if not known or kind in known]
@@ -56,7 +56,8 @@ def _numbers(symbol: str, left: Value, right: Value) -> Expr:
 
 
 def _reals(symbol: str, a: Number, b: Number) -> Expr:
-    """Spark orders NaN above everything and equal to itself; in SPARQL every comparison with it is false."""
+    """Return the comparison of doubles. Spark orders NaN above everything; in SPARQL every comparison with it is
+    false."""
     if a.constant and not b.constant:
         return _reals(_MIRRORED[symbol], b, a)
     if b.constant and not _is_nan(b):
@@ -75,9 +76,9 @@ _NAN = {sql.text(f'"NaN"{term_encoding.tail_of(name)}') for name in ("float", "d
 
 
 def _real_and_constant(symbol: str, a: Number, b: Number) -> Expr:
-    """Where NaN would pass as the greatest, both sides are negated: a filter reads the number just once.
+    """Return the comparison with a constant. If NaN would pass as the greatest, both sides are negated.
 
-    Beside an exact constant, an exact number has been compared before it comes to this.
+    So a filter reads the number just once. Beside an exact constant, exact numbers have been compared before.
     """
     x, y = a.as_real() if b.exact is None or a.real is None else a.real, b.as_real()
     return (-x).compared(_MIRRORED[symbol], -y) if symbol in (">", ">=") else x.compared(symbol, y)
@@ -128,14 +129,14 @@ def _term_equal(left: Value, right: Value) -> Expr:
 
 
 def _same_or_unequal(left: Value, right: Value) -> list[Expr]:
-    """sameTerm is equality; two different literals are unequal only if both datatypes are understood."""
+    """Return sameTerm as equality; two different literals are unequal only if both datatypes are supported."""
     a, b = term(left), term(right)
     understood = [understands(v.sql) for v in (left, right) if isinstance(v, Node)]
     return [sql.when(a.eq(b), sql.TRUE), sql.when(sql.all_of(understood), sql.FALSE)]
 
 
 def understands(encoded: Expr) -> Expr:
-    """Whether the literal's datatype has values that Penstock knows and the lexical form denotes one."""
+    """Whether the literal's datatype is supported and its lexical form is valid."""
     return sql.any_of(
         (
             term_columns.is_string(encoded),
@@ -147,7 +148,7 @@ def understands(encoded: Expr) -> Expr:
 
 
 def surely_equal(left: Value, right: Value) -> Expr:
-    """Equality where an error may as well be false, as in a filter: one plain comparison for IRIs and strings."""
+    """Return equality for a filter, where an error counts as false: one plain comparison for IRIs and strings."""
     for one, other in ((left, right), (right, left)):
         if isinstance(one, Text) or (isinstance(one, Node) and _is_iri(one.sql)):
             return term(one).eq(term(other))
@@ -164,14 +165,15 @@ def _is_iri(encoded: Expr) -> bool:
 
 
 def _is_read(encoded: Expr) -> bool:
-    """Whether the term is read from columns, and no text of the query is put in."""
+    """Whether the term is read from columns, without constants of the query."""
     if isinstance(encoded, sql.Let):
         return True
     return not (isinstance(encoded, sql.Literal) and encoded.is_text) and all(map(_is_read, encoded.args))
 
 
 def _hash_key(node: Node) -> Expr:
-    """Equal for equal values, so that Spark can join on it: the term itself, unless other terms have the same value."""
+    """Return a key that is equal for equal values, so that Spark can join on it: the term itself, if no other term
+    has its value."""
     encoded = node.sql
     plain = sql.any_of(
         [~term_columns.is_literal(encoded), term_columns.is_plain(encoded), term_columns.has_language(encoded)]

@@ -1,7 +1,7 @@
-"""Lengths of time: xsd:duration and xsd:dayTimeDuration as microseconds.
+"""Durations: xsd:duration and xsd:dayTimeDuration as microseconds.
 
-Months have no one length: a constant with months lies between a shortest and a longest (`values.of_term`), and
-what lies between those cannot be compared with it.
+Months have no fixed length: a constant with months lies between a shortest and a longest (`values.of_term`), and a
+duration between these cannot be compared with it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _TERM = (
 
 
 def length(value: Value) -> Length:
-    """The length of any value; NULL where it is none, or has months."""
+    """Return the length of a value; NULL if it is no duration, or has months."""
     if isinstance(value, Length):
         return value
     encoded = term(value) if isinstance(value, Node) else sql.NULL
@@ -40,7 +40,7 @@ def length(value: Value) -> Length:
 
 
 def compare(symbol: str, left: Value, right: Value) -> Expr:
-    """NULL where the months of one leave it open."""
+    """Return the comparison; NULL if months leave it undecided."""
     a, b = length(left), length(right)
     if a.low == a.high and b.low == b.high:
         return a.low.compared(symbol, b.low)

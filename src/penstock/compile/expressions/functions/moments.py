@@ -27,7 +27,7 @@ _EMPTY, _MIDNIGHT = sql.text(""), sql.text("T24:")
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A point in time as microseconds since the epoch, UTC where no zone is given; all SQL."""
+    """A point in time as microseconds since the epoch, UTC if no zone is given; all SQL."""
 
     datatype: Expr
     micros: Expr
@@ -44,9 +44,11 @@ class Moment:
 
 @lru_cache(maxsize=1024)
 def moment(encoded: Expr) -> Moment:
-    """The moment of an encoded term; NULL where it is none."""
+    """Return the moment of an encoded term; NULL if it is none."""
     date_time, date = (sql.text(_term_form(d)) for d in ("dateTime", "date"))
-    midnight = sql.call("regexp_replace", encoded, date, sql.text("$1T00:00:00$2"))  # others stay terms, no timestamps
+    midnight = sql.call(
+        "regexp_replace", encoded, date, sql.text("$1T00:00:00$2")
+    )  # other terms stay unchanged, and are no timestamps
     clock = sql.call("replace", sql.call("regexp_extract", encoded, date_time, 1), _MIDNIGHT, sql.text("T00:"))
     iso = sql.coalesce(clock.cast("TIMESTAMP"), midnight.cast("TIMESTAMP"))
     next_day = sql.case((sql.call("contains", encoded, _MIDNIGHT), 86_400_000_000), otherwise=0)
@@ -56,18 +58,18 @@ def moment(encoded: Expr) -> Moment:
 
 
 def _term_form(datatype: str) -> str:
-    """A whole encoded literal: its lexical form, or for a date the day and the zone, are groups."""
+    """Return the pattern of a whole encoded literal: its lexical form, or the day and zone of a date, are groups."""
     lexical = {"dateTime": f"({_DAY}T{_TIME}{_ZONE}?)", "date": f"({_DAY})({_ZONE}?)"}[datatype]
     return rf'^"{lexical}"\^\^<{re.escape(term_encoding.XSD + datatype)}>$'
 
 
 def valid(encoded: Expr) -> Expr:
-    """The term if it is a moment."""
+    """Return the term if it is a moment."""
     return sql.when(moment(encoded).micros.not_null(), encoded)
 
 
 def _lexical(value: Value, *datatypes: str) -> Expr:
-    """The lexical form, where 24:00:00 is the start of the next day."""
+    """Return the lexical form, with 24:00:00 as the start of the next day."""
     encoded = term(value)
     lexical = term_columns.lexical(encoded)
     is_one = term_columns.has_type(encoded, *datatypes) & moment(encoded).micros.not_null()
@@ -95,7 +97,7 @@ def _zone(value: Value) -> Expr:
 
 
 def _timezone(value: Value) -> Node:
-    """The zone as an xsd:dayTimeDuration; an error where there is none."""
+    """Return the zone as an xsd:dayTimeDuration; an error without a zone."""
     zone = _zone(value)
     sign = sql.case((sql.call("startswith", zone, sql.text("-")), sql.text("-")), otherwise=_EMPTY)
     hours, minutes = (_unit(zone, start, unit) for start, unit in ((2, "H"), (5, "M")))

@@ -25,7 +25,7 @@ _NAME_START = (
     r":A-Z_a-z\xC0-\xD6\xD8-\xF6\xF8-\x{2FF}\x{370}-\x{37D}\x{37F}-\x{1FFF}\x{200C}-\x{200D}\x{2070}-\x{218F}"
     r"\x{2C00}-\x{2FEF}\x{3001}-\x{D7FF}\x{F900}-\x{FDCF}\x{FDF0}-\x{FFFD}\x{10000}-\x{EFFFF}"
 )
-_SETS = {  # what a class escape holds, as the inside of a character class
+_SETS = {  # class escapes, as the inside of a character class
     "s": r" \t\n\r",
     "d": r"\p{Nd}",
     "w": r"\p{L}\p{M}\p{N}\p{S}",
@@ -39,11 +39,11 @@ _CONTROLS = {"n": "\n", "r": "\r", "t": "\t"}
 
 
 class _InvalidError(Exception):
-    """No regular expression."""
+    """The pattern is invalid."""
 
 
 def to_java(pattern: str, flags: str = "") -> str | None:
-    """The Java pattern that matches alike; None where pattern or flags are wrong."""
+    """Return the equivalent Java pattern; None if pattern or flags are invalid."""
     if not _FLAGS.fullmatch(flags):
         return None
     ignore_case = "iu" if "i" in flags else ""
@@ -58,7 +58,7 @@ def to_java(pattern: str, flags: str = "") -> str | None:
 
 
 def replacement_to_java(replacement: str, pattern: str, flags: str = "") -> str | None:
-    """The Java replacement for that pattern; None where it is wrong. A group that does not exist is empty."""
+    """Return the Java replacement for that pattern; None if it is invalid. A group that does not exist is empty."""
     if "q" in flags:
         return re.sub(r"([\\$])", r"\\\1", replacement)
     if not re.fullmatch(r"(?:[^\\$]|\\[\\$]|\$[0-9])*", replacement, re.S):
@@ -72,7 +72,7 @@ def replacement_to_java(replacement: str, pattern: str, flags: str = "") -> str 
 
 
 def _group(digits: str, groups: int) -> str:
-    """As many digits as name a group; the others are text."""
+    """Return the longest run of digits that names a group; the other digits are text."""
     used = next((n for n in range(len(digits), 0, -1) if int(digits[:n]) <= groups), 0)
     return f"${int(digits[:used])}{digits[used:]}" if used else digits[1:]
 
@@ -82,19 +82,19 @@ def _prefix(modes: str) -> str:
 
 
 def _quoted(character: str) -> str:
-    """A character that is nothing but itself, in a class and outside."""
+    """Return a literal character, for use in a class and outside."""
     plain = character.isalnum() or ord(character) > 127
     return character if plain else f"\\x{ord(character):02X}"
 
 
 @dataclass(slots=True)
 class _Reader:
-    """One pass over a pattern."""
+    """A translator that reads a pattern once."""
 
     source: str
     flags: str
     at: int = 0
-    open: list[int] = field(default_factory=list)  # the numbers of the groups around, 0 for those without one
+    open: list[int] = field(default_factory=list)  # numbers of the enclosing groups, 0 for groups without one
     closed: set[int] = field(default_factory=set)
     groups: int = 0
     repeatable: bool = False  # whether a quantifier may follow
@@ -174,7 +174,7 @@ class _Reader:
         return f"\\{number}"
 
     def _class(self) -> str:
-        """A character class; what is subtracted from it must not be next."""
+        """Return a character class; the class that is subtracted from it is a negative lookahead."""
         self.at += 1
         start = "[^" if self.source.startswith("^", self.at) else "["
         self.at += len(start) - 1
@@ -199,7 +199,7 @@ class _Reader:
         return f"{text}-{text_of_last}"
 
     def _item(self) -> tuple[str, int | None]:
-        """A character, or the inside of a class escape, which has no code."""
+        """Return a character, or the inside of a class escape, which has no code."""
         if self.source.startswith("\\", self.at):
             return self._escaped()
         character = self._next()

@@ -28,7 +28,7 @@ class Chars:
         return self.tail == _EMPTY
 
     def with_lexical(self, lexical: Expr) -> Node | Text:
-        """Another string in the same language."""
+        """Return another string in the same language."""
         return Text(lexical) if self.plain else Node(term_columns.literal(lexical, self.tail))
 
     def accepts(self, other: Chars) -> Expr:
@@ -60,7 +60,8 @@ def _test(function: str) -> Callable[[Value, Value], Truth]:
 
 
 def _substr(value: Value, start: Value, length: Value | None = None) -> Value:
-    """Positions p with start ≤ p < start + length, counted from 1, wherever those lie."""
+    """Return the characters at positions p with start ≤ p < start + length, counted from 1, also outside of the
+    string."""
     c, first = chars(value), _whole(start)
     begin = sql.call("greatest", first, 1)
     last = None if length is None else let(first + _whole(length))
@@ -70,7 +71,7 @@ def _substr(value: Value, start: Value, length: Value | None = None) -> Value:
 
 
 def _whole(value: Value) -> Expr:
-    """An integer; no string is longer than a billion characters."""
+    """Return an integer; no string is longer than a billion characters."""
     n = number(value)
     if n.exact is None:
         return sql.null("INT")
@@ -80,7 +81,7 @@ def _whole(value: Value) -> Expr:
 
 
 def _around(piece: Callable[[Expr, Expr, Expr], Expr]) -> Callable[[Value, Value], Value]:
-    """STRBEFORE and STRAFTER: the piece keeps the language; where there is no match, the plain empty string."""
+    """Return STRBEFORE or STRAFTER: the result keeps the language; without a match it is the plain empty string."""
 
     def emit(value: Value, part: Value) -> Value:
         a, b = chars(value), chars(part)
@@ -111,14 +112,14 @@ def _encode_for_uri(value: Value) -> Text:
 
 
 def _lang_matches(tag: Value, range_: Value) -> Truth:
-    """Basic filtering of RFC 4647: equal, or a prefix that ends where a subtag does; `*` is any tag at all."""
+    """Return the basic filtering of RFC 4647: equal, or a prefix that ends where a subtag does; `*` is any tag."""
     t, r = sql.call("lower", text(tag)), sql.call("lower", text(range_))
     begins = sql.call("startswith", t, sql.call("concat", r, sql.text("-")))
     return Truth(sql.case((r.eq(sql.text("*")), t.ne(_EMPTY)), otherwise=t.eq(r) | begins))
 
 
 def _translated(function: str, translate: Callable[..., str | None], *values: Value) -> Expr:
-    """In Java's terms: constants are translated now, anything else on the workers; NULL where it is wrong."""
+    """Return the arguments for Java: constants are translated now, others on the workers; NULL if invalid."""
     constants = [v.constant for v in values if isinstance(v, Text)]
     if len(constants) < len(values) or None in constants:
         return let(sql.arrow_call(function, *map(text, values)))
@@ -135,7 +136,7 @@ def _regex(value: Value, pattern: Value, flags: Value = _NO_FLAGS) -> Truth:
 
 
 def _replace(value: Value, pattern: Value, replacement: Value, flags: Value = _NO_FLAGS) -> Value:
-    """A pattern that matches the empty string is an error (err:FORX0003)."""
+    """Return the replaced string; a pattern that matches the empty string is an error (err:FORX0003)."""
     c, java = chars(value), _pattern(pattern, flags)
     by = _translated(regex.REPLACEMENT, regex.replacement_to_java, replacement, pattern, flags)
     return c.with_lexical(sql.when(~_EMPTY.rlike(java), sql.call("regexp_replace", c.lexical, java, by)))

@@ -28,7 +28,7 @@ def _is(test: Callable[[Expr], Expr]) -> Callable[[Value], Truth]:
 
 
 def string_of(value: Value) -> Text:
-    """STR: the lexical form of a literal, the text of an IRI."""
+    """Return STR: the lexical form of a literal, the text of an IRI."""
     if isinstance(value, Text):
         return value
     encoded = term(value)
@@ -67,14 +67,15 @@ def _strdt(lexical: Value, datatype: Value) -> Node:
 
 
 def _strlang(lexical: Value, language: Value) -> Node:
-    """Language tags are lower case everywhere, so that they are compared as the RDF specification wants it."""
+    """Return a language string. Tags are lower case everywhere, so that they compare as the RDF specification
+    demands."""
     tag = sql.call("lower", text(language))
     tail = sql.call("concat", sql.text("@"), tag)
     return Node(sql.when(tag.rlike(sql.text(_TAG)), term_columns.literal(text(lexical), tail)))
 
 
 def _is_numeric(value: Value) -> Truth:
-    """Whether it is a valid literal of a numeric type: "1200"^^xsd:byte is none, though one can calculate with it."""
+    """Whether it is a valid literal of a numeric type: "1200"^^xsd:byte is not, though arithmetic accepts it."""
     encoded = term(value)
     found = sql.when(encoded.not_null(), is_numeric(value))
     if not isinstance(value, Node):

@@ -1,8 +1,8 @@
-"""Complex events: operators that ask when their operands occurred, and the answers that they complete.
+"""Complex events: SEQ, EQUALS and their optional forms, which compare the occurrence times of their operands.
 
-A row occurred from the first start to the last end of the elements that made it (`.starts`, `.ends`); what comes from
-the background alone has neither, and is in no order with anything. An answer is complete with its last element, and
-nothing later takes it back: so it is reported once, at its end.
+The occurrence time of a row runs from the first start to the last end of its elements (`.starts`, `.ends`). A row of
+the background has none, and no order relative to other rows. An answer is complete with its last element, and no later
+element removes it: so it is reported once, at its end.
 """
 
 from __future__ import annotations
@@ -29,14 +29,17 @@ from penstock.model.term_encoding import encode
 
 
 def before(left: Relation, right: Relation) -> list[Expr]:
+    """Return the conditions that the left side ends before the right one starts."""
     return _ordered(left, right, sql.column("l", ENDS) < sql.column("r", STARTS))
 
 
 def after(left: Relation, right: Relation) -> list[Expr]:
+    """Return the conditions that the left side starts after the right one has ended."""
     return _ordered(left, right, sql.column("r", ENDS) < sql.column("l", STARTS))
 
 
-def at_once(left: Relation, right: Relation) -> list[Expr]:
+def equal_times(left: Relation, right: Relation) -> list[Expr]:
+    """Return the conditions that both sides have the same occurrence time."""
     return _ordered(left, right, *(sql.column("l", c).eq(sql.column("r", c)) for c in (STARTS, ENDS)))
 
 
@@ -45,19 +48,19 @@ def _ordered(left: Relation, right: Relation, *conditions: Expr) -> list[Expr]:
 
 
 def _have_times(left: Relation, right: Relation) -> bool:
-    """Whether both sides occurred at some time: rows of the background are in no order with anything."""
+    """Whether both sides have an occurrence time, which rows of the background have not."""
     return ENDS in left.vars and ENDS in right.vars
 
 
 @compiles(ops.Seq)
 def sequence(op: ops.Seq, context: Context, known: Candidates) -> Relation:
-    """Where the filters around it say how long it may be, that is a key of the join."""
+    """Return the rows of SEQ, by tasks or by a join in time buckets if the filters around bound its duration."""
     streaming = context.plan.streaming
     assert streaming is not None
-    within = streaming.longest.get(op)
-    chained = None if within is None else sequence_tasks.chained(op, within, context)
-    if chained is not None:
-        return chained
+    within = streaming.sequence_bounds.get(op)
+    by_tasks = None if within is None else sequence_tasks.compile_by_tasks(op, within, context)
+    if by_tasks is not None:
+        return by_tasks
     left, right = _sides(op, context)
     if within is None or not _have_times(left, right):
         return joins.join(left, right, order=before(left, right))
@@ -66,41 +69,42 @@ def sequence(op: ops.Seq, context: Context, known: Candidates) -> Relation:
 
 @compiles(ops.Equals)
 def simultaneous(op: ops.Equals, context: Context, known: Candidates) -> Relation:
+    """Return the rows of EQUALS."""
     left, right = _sides(op, context)
-    return joins.join(left, right, order=at_once(left, right))
+    return joins.join(left, right, order=equal_times(left, right))
 
 
 def _sides(op: ops.Seq | ops.Equals, context: Context) -> tuple[Relation, Relation]:
-    return joins.together(compile_op(op.left, context), compile_op(op.right, context), context)
+    return joins.align_for_join(compile_op(op.left, context), compile_op(op.right, context), context)
 
 
 @compiles(ops.OptionalSeq)
 def sequence_optional(op: ops.OptionalSeq, context: Context, known: Candidates) -> Relation:
-    """The right side is what has to be; the left one came before it, or not."""
+    """Return the rows of OPTIONALSEQ: the right side is required, the left one may precede it."""
     return optional(op.right, op.left, op.condition, after, context)
 
 
 @compiles(ops.EqualsOptional)
 def simultaneous_optional(op: ops.EqualsOptional, context: Context, known: Candidates) -> Relation:
-    return optional(op.left, op.right, op.condition, at_once, context)
+    """Return the rows of EQUALSOPTIONAL."""
+    return optional(op.left, op.right, op.condition, equal_times, context)
 
 
 def needs_instants(op: ops.Op, context: Context) -> bool:
-    """Whether what comes may take away, or complete, a row that has no end of its own: then which rows there are
-    differs from instant to instant.
+    """Whether a later element may remove or complete a row without an end: then the rows differ between instants.
 
-    A row with an end is judged then, whatever comes later; one that may be of the background alone has none.
+    A row with an end is compared with others at its end. A row that may be of the background alone has no end.
     """
     if isinstance(op, ops.Graph | ops.InWindow | ops.WindowOverride):
         return any(needs_instants(op.pattern, inside) for inside in _inside(op, context))
-    if any(needs_instants(child, context) for child in op.children) or _judges_unended(op, context):
+    if any(needs_instants(child, context) for child in op.children) or _compares_unended(op, context):
         return True
     ended = any(_ends(child, context).always for child in op.children)
     found = [e.pattern for expr in expressions_of(op) for e in exists_in(expr)]
     return any(needs_instants(pattern, context) or (_ends(pattern, context).some and not ended) for pattern in found)
 
 
-def _judges_unended(op: ops.Op, context: Context) -> bool:
+def _compares_unended(op: ops.Op, context: Context) -> bool:
     match op:
         case ops.LeftJoin(_, left, right) | ops.Minus(left, right) | ops.EqualsOptional(left, right):
             return _ends(right, context).some and not _ends(left, context).always
@@ -110,14 +114,14 @@ def _judges_unended(op: ops.Op, context: Context) -> bool:
 
 
 class _Ends(NamedTuple):
-    """Whether some rows of a pattern have an end, because elements of streams are in them, and whether all have."""
+    """Whether some rows of a pattern have an end, because they contain elements of streams, and whether all have."""
 
     some: bool
     always: bool
 
 
 def _ends(op: ops.Op, context: Context) -> _Ends:
-    """The ends of a pattern's rows, as `patterns` and `joins` make them."""
+    """Return the ends of a pattern's rows, as `bgp` and `joins` make them."""
     match op:
         case ops.Bgp(patterns):
             found = [_ends_of(pattern, context) for pattern in patterns]
@@ -146,7 +150,7 @@ def _ends_of(pattern: ops.TriplePattern, context: Context) -> _Ends:
 
 
 def _inside(op: ops.Graph | ops.InWindow | ops.WindowOverride, context: Context) -> list[Context]:
-    """Where the pattern of the operator is read: with a variable, in each of several windows."""
+    """Return the contexts in which the operator's pattern is compiled: with a variable, one for each window."""
     match op:
         case ops.WindowOverride(tag):
             return [context.overridden(tag)]
@@ -164,14 +168,14 @@ def _inside(op: ops.Graph | ops.InWindow | ops.WindowOverride, context: Context)
 
 
 def complete(query: ops.Query) -> bool:
-    """Whether an answer is complete with its last element, so that nothing that comes later changes it."""
+    """Whether an answer is complete with its last element, so that no later element changes it."""
     found = list(everywhere(query.pattern))
     changing = any(isinstance(op, _CHANGING) or any(map(asks_now, expressions_of(op))) for op in found)
     return not changing and not isinstance(query.form, ops.Describe)
 
 
-def outermost(query: ops.Query) -> ops.Op | None:
-    """The projection that makes the answer: above it nobody asks when rows occurred."""
+def outer_projection(query: ops.Query) -> ops.Op | None:
+    """Return the projection that makes the answer: above it no operator reads occurrence times."""
     op = query.pattern
     while isinstance(op, ops.Distinct | ops.Reduced | ops.Slice | ops.OrderBy):
         op = op.pattern

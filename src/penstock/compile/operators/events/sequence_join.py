@@ -1,8 +1,8 @@
-"""Sequences that last no longer than something: both sides meet in buckets of time.
+"""SEQ with a bounded duration: a join in time buckets.
 
-What follows a row starts after that row ends, and early enough for both together not to be too long. So a row of the
-left side goes into every bucket in which a partner may start, and one of the right side into that of its own start:
-they meet once at most.
+A row of the right side starts after the left row ends, and early enough for both together to fit into the bound. So a
+left row is copied into every bucket in which a partner may start, and a right row is in the bucket of its own start: a
+pair meets at most once.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from dataclasses import replace
 
 from penstock.compile import notes, sql
 from penstock.compile.operators import joins
-from penstock.compile.operators.physical.time_buckets import BUCKET, cheapest, part
+from penstock.compile.operators.physical.join_algorithm import SHUFFLED_HASH_JOIN
+from penstock.compile.operators.physical.time_buckets import BUCKET, cheapest_width, partial_join_cardinality
 from penstock.compile.relation import ENDS, STARTS, Relation
 from penstock.compile.sql import Expr, Hint, Select
 from penstock.model.span import Span
@@ -20,19 +21,20 @@ from penstock.tuning import DEFAULT, Tuning
 
 
 def join(left: Relation, right: Relation, within: int, span: Span, tuning: Tuning = DEFAULT) -> Relation:
-    """The left side before the right one, from the first start to the last end no longer than `within`.
+    """Return the rows of SEQ whose first start and last end are at most `within` apart.
 
-    Both have times: what has none, a row of the background, is before nothing.
+    Both sides have occurrence times; a row of the background precedes nothing.
     """
     time = span.through - span.after + within
     hint: Hint | None = None
-    width, size = max(1, within), None  # where little is known, a row has two copies at most
-    if left.size is not None and right.size is not None:
-        one, other = left.size.estimate(), right.size.estimate()
+    width, cardinality = max(1, within), None  # without estimates, a row has at most two copies
+    if left.cardinality is not None and right.cardinality is not None:
+        one, other = left.cardinality.estimate(), right.cardinality.estimate()
         pairs = rows_joined(one, other) / time
-        width = round(cheapest(0, one.rows * within, pairs, tuning.bucket_copy_cost))
-        near = within / time  # of the pairs, half of which are in order
-        hint, size = joins.HASHED, part(left.size, right.size, near / 2, None)
+        width = round(cheapest_width(0, one.rows * within, pairs, tuning.bucket_copy_cost))
+        near = within / time  # share of the pairs; half of these are in order
+        hint = SHUFFLED_HASH_JOIN
+        cardinality = partial_join_cardinality(left.cardinality, right.cardinality, near / 2, None)
     notes.note(f"within {notes.about(within)}: in buckets of {notes.about(width)}")
     column = sql.column
     order = [
@@ -40,11 +42,13 @@ def join(left: Relation, right: Relation, within: int, span: Span, tuning: Tunin
         column("l", ENDS) < column("r", STARTS),
         column("r", ENDS) - column("l", STARTS) <= sql.long(within),
     ]
-    return replace(joins.join(_reaching(left, within, width), _starting(right, width), hint, order=order), size=size)
+    joined = joins.join(_reaching(left, within, width), _starting(right, width), hint, order=order)
+    return replace(joined, cardinality=cardinality)
 
 
 def _reaching(relation: Relation, within: int, width: int) -> Relation:
-    """A copy for every bucket in which a partner may start; none of what is too long already."""
+    """Return a copy of each row for every bucket in which a partner may start, without rows that are too long
+    already."""
     starts, ends = sql.name(STARTS), sql.name(ENDS)
     first, last = _bucket(ends + sql.long(1), width), _bucket(starts + sql.long(within), width)
     copies = sql.alias(sql.call("explode", sql.call("sequence", first, last)), BUCKET)

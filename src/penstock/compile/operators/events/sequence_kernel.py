@@ -1,7 +1,7 @@
-"""One thing after another within some time, in the elements of a piece of time: what a task does, on whole columns.
+"""The kernel of a sequence task: SEQ with a bounded duration over the elements of one piece of time, on whole columns.
 
-Terms are numbers here, their places in a dictionary of the piece. What may follow a row lies side by side once elements
-are sorted by what they share with it and then by their start, so two binary searches find all of it.
+Terms are numbers, their positions in a dictionary of the piece. Elements are sorted by their join key and then by their
+start, so that the possible successors of a row are adjacent and two binary searches find them.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _READ = pa.schema({**dict.fromkeys(_PLACES, _TERM), "ts": pa.int64(), "start": p
 _LARGEST = 1 << 62
 
 Numbers: TypeAlias = "np.ndarray[Any, Any]"
-Column: TypeAlias = Any  # of Arrow
+Column: TypeAlias = Any  # an Arrow column
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A triple pattern: in each place a term, encoded, or a variable. No variable stands in two places."""
+    """A triple pattern with an encoded term or a variable in each place. No variable occurs twice."""
 
     terms: Mapping[str, str]
     vars: Mapping[str, str]
@@ -39,7 +39,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """The steps, one after another; from the first start to the last end it takes no longer than `within`."""
+    """The steps in their order; from the first start to the last end at most `within`."""
 
     steps: tuple[Step, ...]
     within: int
@@ -55,7 +55,7 @@ class Chain:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What ends in this time; None: from the beginning."""
+    """A piece of the time axis: the elements that end in it; None: from the beginning."""
 
     after: int | None
     through: int
@@ -63,7 +63,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Rows by columns: a number for each variable's term, and when they occurred."""
+    """Rows by column: a term number for each variable, and the occurrence times."""
 
     terms: Mapping[str, Numbers]
     starts: Numbers
@@ -75,7 +75,7 @@ class Rows:
 
 
 def sequences(chain: Chain, _number: int, piece: Piece) -> Iterator[pa.RecordBatch]:
-    """The chain's variables, and the bounds of each row."""
+    """Return the chain's variables and the occurrence time of each row, as Arrow batches."""
     dictionary, steps = _matched(chain, piece)
     if steps:
         following = [_Following(step, len(dictionary), chain) for step in steps[1:]]
@@ -93,7 +93,7 @@ def _batches(chain: Chain, columns: list[Column]) -> list[pa.RecordBatch]:
 
 
 def _matched(chain: Chain, piece: Piece) -> tuple[Column, list[Rows]]:
-    """The terms of the piece, and what matches each step; no step at all if one has nothing."""
+    """Return the dictionary of the piece, and the matches of each step; no steps if one has no match."""
     low = None if piece.after is None else piece.after - chain.within
     elements = pa.concat_tables([_read(path, low, piece.through) for path in chain.paths])
     dictionary, numbers = _numbered(elements)
@@ -103,7 +103,7 @@ def _matched(chain: Chain, piece: Piece) -> tuple[Column, list[Rows]]:
     for step in chain.steps:
         found = np.flatnonzero(_matches(step, dictionary, numbers))
         steps.append(Rows({v: numbers[place][found] for place, v in step.vars.items()}, starts[found], ends[found]))
-    if piece.after is not None:  # what ended before belongs to another piece
+    if piece.after is not None:  # earlier ends belong to another piece
         steps[-1] = steps[-1].take(np.flatnonzero(steps[-1].ends > piece.after))
     return dictionary, steps if all(len(step.ends) for step in steps) else []
 
@@ -121,7 +121,7 @@ def _read(path: str, low: int | None, high: int) -> pa.Table:
 
 
 def _overlaps(group: Any, low: int | None, high: int) -> bool:
-    """Whether some of its times may be wanted, by what Parquet notes of them."""
+    """Whether a row group may have elements in the piece, by the statistics of Parquet."""
     columns = (group.column(i) for i in range(group.num_columns))
     times = next(column.statistics for column in columns if column.path_in_schema == "ts")
     if times is None or not times.has_min_max:
@@ -130,7 +130,7 @@ def _overlaps(group: Any, low: int | None, high: int) -> bool:
 
 
 def _numbered(elements: pa.Table) -> tuple[Column, dict[str, Numbers]]:
-    """One dictionary for the terms of all places, and each place as numbers in it."""
+    """Return one dictionary for the terms of all places, and each place as numbers in it."""
     elements = elements.unify_dictionaries().combine_chunks()
     columns = {place: _chunk(elements.column(place)) for place in _PLACES}
     together = pa.concat_arrays([column.dictionary for column in columns.values()]).dictionary_encode()
@@ -147,7 +147,7 @@ def _chunk(column: Any) -> Any:
 def _matches(step: Step, dictionary: Column, numbers: Mapping[str, Numbers]) -> Numbers:
     found: Numbers = np.ones(len(numbers["s"]), np.bool_)
     for place, term in step.terms.items():
-        found &= numbers[place] == pc.index(dictionary, term).as_py()  # which is -1 for none
+        found &= numbers[place] == pc.index(dictionary, term).as_py()  # -1 if the term does not occur
     return found
 
 
@@ -155,7 +155,7 @@ def _matches(step: Step, dictionary: Column, numbers: Mapping[str, Numbers]) -> 
 
 
 class _Following:
-    """What may come next, to be found by what rows share with it and by its start."""
+    """The matches of the next step, sorted by join key and start."""
 
     def __init__(self, rows: Rows, terms: int, chain: Chain) -> None:
         self.rows, self._terms, self._chain = rows, terms, chain
@@ -163,9 +163,9 @@ class _Following:
         self._lasting = bool((rows.starts != rows.ends).any())
 
     def after(self, rows: Rows) -> Iterator[Rows]:
-        """The rows, each with all that follows it in time."""
+        """Return each row joined with all its successors."""
         keys, own = self._keys(rows)
-        if (keys[1:] < keys[:-1]).any():  # searches that go up stay near each other in memory
+        if (keys[1:] < keys[:-1]).any():  # ascending searches stay close in memory
             order = np.argsort(keys)
             keys, rows = keys[order], rows.take(order)
         limits = rows.starts + self._chain.within
@@ -182,7 +182,7 @@ class _Following:
             yield _joined(rows.take(lefts), self.rows.take(rights))
 
     def _keys(self, rows: Rows) -> tuple[Numbers, Numbers]:
-        """Numbers for what the rows share with these, and for these."""
+        """Return numbers for the join keys of the rows and of the successors."""
         shared = [var for var in self.rows.terms if var in rows.terms]
         keys, own = np.zeros(len(rows.ends), np.int64), np.zeros(len(self.rows.ends), np.int64)
         for var in shared:
@@ -193,8 +193,10 @@ class _Following:
         return keys, own
 
     def _clock(self, keys: int) -> tuple[Callable[[Numbers], Numbers], int]:
-        """The place of the first start after a time, and how many places there are. It is a distance, or a rank if so
-        many keys leave no room for distances."""
+        """Return the position of the first start after a time, and the number of positions.
+
+        A position is a distance in time, or a rank if that many keys leave no room for distances.
+        """
         first, room = int(self._times[0]), int(self._times[-1] - self._times[0]) + 2
         if keys * room < self._chain.largest_key:
             return lambda times: np.clip(times - (first - 1), 0, room - 1), room
@@ -202,7 +204,7 @@ class _Following:
 
 
 def _pairs(first: Numbers, last: Numbers, most: int) -> Iterator[tuple[Numbers, Numbers]]:
-    """All places from first to last for each row, portion by portion."""
+    """Return all positions from first to last for each row, in portions."""
     counts = np.maximum(last - first, 0)
     total = np.cumsum(counts)
     begin = 0

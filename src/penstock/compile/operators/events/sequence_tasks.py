@@ -1,7 +1,7 @@
-"""Sequences of single events in no more than some time: tasks that each answer for a piece of time.
+"""SEQ of single events with a bounded duration: Python tasks that each evaluate one piece of the time axis.
 
-What such a sequence is made of lies close together. So a task reads its piece of the stream and a little of what was
-before, and no element is sent anywhere. Everything else, and what is small, Spark joins (`sequences`).
+The elements of such a sequence lie close together. So a task reads its piece of the stream and a little before it, and
+nothing is shuffled. Other sequences, and small ones, are joined by Spark (`sequence_join`).
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from penstock.model.span import Span
 from penstock.tuning import DEFAULT, Tuning
 
 
-def chained(op: ops.Seq, within: int, context: Context) -> Relation | None:
-    """The sequence by such tasks; None where it is not that simple, or where they would not pay."""
+def compile_by_tasks(op: ops.Seq, within: int, context: Context) -> Relation | None:
+    """Return the sequence, evaluated by tasks; None if it is not of single events, or too small to pay."""
     streaming, steps = context.plan.streaming, _steps(op)
     if streaming is None or steps is None or not _is_plain(context):
         return None
@@ -36,16 +36,16 @@ def chained(op: ops.Seq, within: int, context: Context) -> Relation | None:
     if not paths or not cut:
         return None
     chain = Chain(steps, within, paths, plan.tuning.sequence_pairs, plan.tuning.sequence_batch_rows)
-    notes.note(f"a chain of {len(steps)} within {notes.about(within)}: in {len(cut)} tasks")
+    notes.note(f"a sequence of {len(steps)} events within {notes.about(within)}: in {len(cut)} tasks")
     types = dict.fromkeys(chain.vars, "STRING") | {STARTS: "BIGINT", ENDS: "BIGINT"}
     columns = ", ".join(f"{sql.write_expression(sql.name(name))} {type}" for name, type in types.items())
-    view = plan.view()
+    view = plan.new_view()
     plan.run_tasks(view, cut, partial(sequences, chain), columns, (sequence_kernel,))
     return Relation(sql.view(view), tuple(types), frozenset(types))
 
 
 def pieces(rows: int, span: Span, before: int | None, within: int, cores: int, tuning: Tuning = DEFAULT) -> list[Piece]:
-    """The span and the time before it that matters (None: any), in pieces; none where that does not pay."""
+    """Return the span, and the time before it that matters (None: any), cut into pieces; none if that does not pay."""
     most = (span.through - span.after) // (tuning.sequence_margin * max(1, within))
     if rows < tuning.hinted_elements or most < cores:
         return []
@@ -57,7 +57,7 @@ def pieces(rows: int, span: Span, before: int | None, within: int, cores: int, t
 
 
 def _is_plain(context: Context) -> bool:
-    """Whether elements are read as they lie in their files."""
+    """Whether elements are read from their files unchanged."""
     streaming = context.plan.streaming
     assert streaming is not None
     own = context.graph is None and context.window is None and not context.universes
@@ -73,12 +73,12 @@ def _steps(op: ops.Op) -> tuple[Step, ...] | None:
         case ops.Bgp((pattern,)):
             return _step(pattern)
         case ops.Project(vars, inner):
-            return _without(_steps(inner), {var.name for var in vars})
+            return _projected(_steps(inner), {var.name for var in vars})
     return None
 
 
-def _without(steps: tuple[Step, ...] | None, kept: set[str]) -> tuple[Step, ...] | None:
-    """Only with these variables; a variable by which steps join has to stay."""
+def _projected(steps: tuple[Step, ...] | None, kept: set[str]) -> tuple[Step, ...] | None:
+    """Return the steps with only these variables; None if a variable by which steps join would be lost."""
     counted = Counter(var for step in steps or () for var in step.vars.values())
     if steps is None or any(count > 1 and var not in kept for var, count in counted.items()):
         return None

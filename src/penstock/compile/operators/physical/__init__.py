@@ -1,1 +1,1 @@
-"""Physical operators: static views, look-ups, semi-join reduction, joins in buckets of time."""
+"""Physical operators: join algorithm, semi-join reduction, static views and look-ups, joins in time buckets."""

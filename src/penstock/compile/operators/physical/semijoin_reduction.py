@@ -1,4 +1,8 @@
-"""Which terms a variable can have, as far as the few elements of a window tell, and the rows that these find."""
+"""Semi-join reduction, or sideways information passing: the terms of one side of a join reduce the other side.
+
+If a window holds few elements, the driver knows their terms. These terms select the matching rows of a static view, and
+the terms of those rows select the elements that have a partner, both before the join.
+"""
 
 from __future__ import annotations
 
@@ -37,73 +41,75 @@ Candidates: TypeAlias = Callable[[Var], Terms | None]
 
 
 def any_term(var: Var) -> Terms | None:
+    """Return None: nothing is known of the variable."""
     return None
 
 
 def from_sibling(op: Op, context: Context, known: Candidates) -> Candidates:
-    """What is known of rows that are joined with those of a pattern."""
-    return cache(lambda var: _least([known(var), candidate_terms(op, var, context)]))
+    """Return the candidate terms for a pattern that is joined with `op`."""
+    return cache(lambda var: _smallest([known(var), candidate_terms(op, var, context)]))
 
 
 def projected(vars: Collection[Var], known: Candidates) -> Candidates:
-    """Below a projection: others of the same name are other variables."""
+    """Return the candidate terms below a projection, where other variables of the same name are different variables."""
     return lambda var: known(var) if var in vars else None
 
 
 def narrowed_by(relation: Relation, known: Candidates) -> Candidates:
-    """The same of what is joined with that relation, of which perhaps some rows were looked up."""
-    return lambda var: _least([known(var), relation.found.get(var.name)])
+    """Return the candidate terms for a pattern that is joined with a relation, of which rows may have been looked
+    up."""
+    return lambda var: _smallest([known(var), relation.looked_up_terms.get(var.name)])
 
 
 def candidate_terms(op: Op, var: Var, context: Context) -> Terms | None:
-    """No solution of `op` has another term for the variable; None: nobody knows, or it may be unbound."""
+    """Return all terms that solutions of `op` can have for the variable; None if unknown, or if it may be unbound."""
     match op:
         case ops.Bgp(patterns):
-            found = [_of_pattern(pattern, var, context) for pattern in patterns]
+            candidates = [_terms_of_pattern(pattern, var, context) for pattern in patterns]
         case ops.Join(left, right):
-            found = [candidate_terms(left, var, context), candidate_terms(right, var, context)]
+            candidates = [candidate_terms(left, var, context), candidate_terms(right, var, context)]
         case ops.Union(left, right):
             one, other = candidate_terms(left, var, context), candidate_terms(right, var, context)
-            found = [None if one is None or other is None else one | other]
+            candidates = [None if one is None or other is None else one | other]
         case ops.LeftJoin() | ops.Minus():
-            found = [candidate_terms(op.left, var, context)]
+            candidates = [candidate_terms(op.left, var, context)]
         case ops.Filter(_, pattern) | ops.Reduced(pattern) | ops.Distinct(pattern):
-            found = [candidate_terms(pattern, var, context)]
+            candidates = [candidate_terms(pattern, var, context)]
         case ops.Project(vars, pattern) if var in vars:
-            found = [candidate_terms(pattern, var, context)]
+            candidates = [candidate_terms(pattern, var, context)]
         case ops.WindowOverride(tag, pattern):
-            found = [candidate_terms(pattern, var, context.overridden(tag))]
+            candidates = [candidate_terms(pattern, var, context.overridden(tag))]
         case ops.InWindow(NamedNode() as name, pattern):
-            found = [candidate_terms(pattern, var, context.in_window(term_encoding.encode(name)))]
+            candidates = [candidate_terms(pattern, var, context.in_window(term_encoding.encode(name)))]
         case _:
             return None
-    return _least(found)
+    return _smallest(candidates)
 
 
-def _least(found: Collection[Terms | None]) -> Terms | None:
-    return min((some for some in found if some is not None), key=len, default=None)
+def _smallest(candidates: Collection[Terms | None]) -> Terms | None:
+    return min((terms for terms in candidates if terms is not None), key=len, default=None)
 
 
-def _of_pattern(pattern: ops.TriplePattern, var: Var, context: Context) -> Terms | None:
-    """The subjects, or objects, of the elements that have its predicate."""
+def _terms_of_pattern(pattern: ops.TriplePattern, var: Var, context: Context) -> Terms | None:
+    """Return the subjects, or objects, of the elements with the pattern's predicate."""
     columns = [column for column, term in zip("spo", pattern.terms, strict=True) if term == var]
     streaming = context.plan.streaming
     if not columns or streaming is None or streaming.entailed is not None:
         return None
     if can_match(pattern.predicate, context.background()):
         return None
-    parts = [_in_content(pattern, columns[0], content) for content in matching_windows(pattern, context)]
-    known = [part for part in parts if part is not None]
-    return frozenset().union(*known) if len(known) == len(parts) else None
+    parts = [_terms_in_window(pattern, columns[0], content) for content in matching_windows(pattern, context)]
+    terms = [part for part in parts if part is not None]
+    return frozenset().union(*terms) if len(terms) == len(parts) else None
 
 
-def _in_content(pattern: ops.TriplePattern, column: str, content: WindowRelation) -> Terms | None:
-    table = _elements(pattern, content)
+def _terms_in_window(pattern: ops.TriplePattern, column: str, content: WindowRelation) -> Terms | None:
+    table = _matching_elements(pattern, content)
     return None if table is None else frozenset(map(str, pc.unique(table.column(column)).to_pylist()))
 
 
-def _elements(pattern: ops.TriplePattern, content: WindowRelation) -> pa.Table | None:
-    """Those that have its predicate, where they are here."""
+def _matching_elements(pattern: ops.TriplePattern, content: WindowRelation) -> pa.Table | None:
+    """Return the elements with the pattern's predicate, if the driver has them."""
     table = content.elements()
     if table is None or not isinstance(pattern.predicate, NamedNode):
         return table
@@ -111,7 +117,7 @@ def _elements(pattern: ops.TriplePattern, content: WindowRelation) -> pa.Table |
 
 
 class SelectiveTerms(NamedTuple):
-    """The terms in a column of elements that can find a partner, and which share of all terms there these are."""
+    """The terms in a column of elements that can have a join partner, and their share of the distinct terms there."""
 
     column: str
     var: Var
@@ -122,25 +128,28 @@ class SelectiveTerms(NamedTuple):
 def selective_terms(
     pattern: ops.TriplePattern, content: WindowRelation, known: Candidates, tuning: Tuning = DEFAULT
 ) -> list[SelectiveTerms]:
-    """Where few of the terms that the pattern's elements have can find a partner."""
+    """Return the columns of a pattern's elements in which only a small share of the terms can have a join partner."""
     vars = ((column, term) for column, term in zip("spo", pattern.terms, strict=True) if isinstance(term, Var))
-    wanted = ((column, var, known(var)) for column, var in vars)
+    candidates = ((column, var, known(var)) for column, var in vars)
     most = tuning.semijoin_terms
-    listed = ((column, var, some) for column, var, some in wanted if some is not None and len(some) <= most)
-    found = (SelectiveTerms(column, var, some, _share(some, pattern, column, content)) for column, var, some in listed)
-    return [each for each in found if each.share < tuning.semijoin_share]
+    few = ((column, var, terms) for column, var, terms in candidates if terms is not None and len(terms) <= most)
+    reductions = (
+        SelectiveTerms(column, var, terms, _share(terms, pattern, column, content)) for column, var, terms in few
+    )
+    return [reduction for reduction in reductions if reduction.share < tuning.semijoin_share]
 
 
-def _share(wanted: Terms, pattern: ops.TriplePattern, column: str, content: WindowRelation) -> float:
-    table = _elements(pattern, content)
-    there = 0 if table is None else pc.count_distinct(table.column(column)).as_py()
-    return len(wanted) / there if there else 1.0
+def _share(terms: Terms, pattern: ops.TriplePattern, column: str, content: WindowRelation) -> float:
+    table = _matching_elements(pattern, content)
+    distinct = 0 if table is None else pc.count_distinct(table.column(column)).as_py()
+    return len(terms) / distinct if distinct else 1.0
 
 
 def matching_windows(pattern: ops.TriplePattern, context: Context) -> list[WindowRelation]:
-    """The windows in which the pattern can match at all."""
+    """Return the windows that may contain the pattern's predicate."""
     return [c for c in context.contents() if can_match(pattern.predicate, c.predicates)]
 
 
 def can_match(predicate: PatternTerm, known: frozenset[str] | None) -> bool:
+    """Whether the pattern's predicate is among the known ones; true if either is unknown."""
     return known is None or not isinstance(predicate, NamedNode) or term_encoding.encode(predicate) in known
