@@ -15,6 +15,7 @@ PACKAGE = Path(penstock.__path__[0])
 # What each part may import of Penstock besides itself. A part that is not listed stands above all of these.
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
+    "plug_ins": {"errors"},
     "threads": set(),
     "options": set(),
     "syntax": {"errors"},
@@ -22,9 +23,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "optimise": {"errors", "algebra"},
     "reasoning": {"errors", "algebra"},
     "translate": {"errors", "syntax", "algebra"},
-    "io": {"errors", "syntax", "answer"},
+    "io": {"errors", "plug_ins", "syntax", "answer"},
     "answer": {"errors", "io"},
-    "knowledge": {"errors", "threads", "options", "algebra", "answer", "io", "reasoning"},
+    "knowledge": {"errors", "plug_ins", "threads", "options", "algebra", "answer", "io", "reasoning"},
     "model": {"algebra"},
     "compile": {"errors", "syntax", "algebra", "optimise", "io", "model", "reasoning"},
     "spark": {
@@ -44,6 +45,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "recursive_rules": {"errors", "algebra", "model", "reasoning"},
     "stream": {
         "errors",
+        "plug_ins",
         "threads",
         "options",
         "syntax",
