@@ -53,7 +53,7 @@ class Round:
 
     @property
     def streams(self) -> dict[str, StreamFiles]:
-        known = frozenset(self.segment.predicates)
+        known = frozenset(self.segment.predicates or ())
         return {STREAM: StreamFiles(self.segment.paths, known, 0, self.segment.rows, (self.segment,))}
 
 
