@@ -16,10 +16,10 @@ MKDOCS    := $(VENV)/.mkdocs
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo examples test thorough fast lint format docs bench lock clean java
+.PHONY: help demo examples test thorough fast lint format docs bench bench-gate lock clean java
 
 help: ## Show this help
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
 demo: $(INSTALLED) java ## Show a city whose gates and cameras stream (sets everything up first)
 	@$(BIN)/penstock demo
@@ -57,6 +57,10 @@ docs: $(MKDOCS) ## Build the documentation's site into site/ (strict: a broken l
 
 bench: $(INSTALLED) java ## Measure Penstock beside hand-written PySpark
 	@$(BIN)/python -m benchmarks.run
+
+bench-gate: $(INSTALLED) java ## Measure a few ratios at small sizes, in under five minutes; a missed bar is an error
+	@echo "== benchmarks"
+	@$(BIN)/python -m benchmarks.run --gate
 
 lock: $(INSTALLED) ## Lock the newest dependencies that fit pyproject.toml
 	@$(LOCK) pyproject.toml --extra dev --extra reasoning --output-file requirements.lock

@@ -97,8 +97,10 @@ def test_a_stream_of_a_source_that_is_not_installed_is_refused_when_it_is_declar
 
 def test_a_sink_is_named_by_its_scheme_or_ending(tmp_path: Path) -> None:
     plug_ins = offered(SINKS, mine=TABLE, dot_xlsx=TABLE, dot_csv=TABLE)
-    assert open_sink("mine://host/a.csv", "solutions", plug_ins) == Table("host/a.csv")
-    assert open_sink(tmp_path / "two.XLSX", "solutions", plug_ins) == Table(f"{tmp_path}/two.XLSX")
+    by_scheme: object = open_sink("mine://host/a.csv", "solutions", plug_ins)
+    by_ending: object = open_sink(tmp_path / "two.XLSX", "solutions", plug_ins)
+    assert by_scheme == Table("host/a.csv")
+    assert by_ending == Table(f"{tmp_path}/two.XLSX")
     assert isinstance(open_sink(tmp_path / "three.csv", "solutions", plug_ins), FileSink)  # Penstock's own go first
 
 

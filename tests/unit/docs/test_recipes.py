@@ -64,7 +64,7 @@ def test_the_sink_keeps_a_repeated_batch_once(tmp_path: Path) -> None:
         sink = open_sink(f"mytable://{tmp_path}/answers.db", "solutions")
         assert isinstance(sink, Sink)
         sink.rewind(sink.begin())
-        assert sink.deliver(SimpleNamespace(number=0, size=3)) == 1  # type: ignore[arg-type]
+        assert sink.deliver(SimpleNamespace(number=0, size=3)) == 1
         sink.close()
 
 
