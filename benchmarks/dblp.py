@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -79,7 +80,7 @@ def background(known: Dblp, path: Path) -> int:
     return int(whole.num_rows)
 
 
-def _names(kind: str, how_many: int) -> pa.Array:
+def _names(kind: str, how_many: int) -> pa.Array[Any]:
     return pa.array([f"<{D}{kind}{i}>" for i in range(how_many)])
 
 
@@ -87,20 +88,25 @@ def author(number: int) -> str:
     return f"<{D}authors/a{number}>"
 
 
-def rooms() -> pa.Array:
+def rooms() -> pa.Array[Any]:
     return pa.array([f"<{PLACES}room{i}>" for i in range(ROOMS)])
 
 
-def room_names() -> pa.Array:
+def room_names() -> pa.Array[Any]:
     return pa.array([f'"Room {i}"' for i in range(ROOMS)])
 
 
 def _triples(
-    subjects: pa.Array, s: np.ndarray, predicate: str, objects: pa.Array, o: np.ndarray, graph: str | None = None
+    subjects: pa.Array[Any],
+    s: np.ndarray,
+    predicate: str,
+    objects: pa.Array[Any],
+    o: np.ndarray,
+    graph: str | None = None,
 ) -> pa.Table:
-    predicates = pa.array([predicate]).take(pa.array(np.zeros(len(s), np.int8)))
+    predicates = pa.array([predicate]).take(np.zeros(len(s), np.int8))
     graphs = pa.nulls(len(s), pa.string()) if graph is None else pa.array([graph] * len(s))
-    columns = [graphs, subjects.take(pa.array(s)), predicates, objects.take(pa.array(o))]
+    columns = [graphs, subjects.take(s), predicates, objects.take(o)]
     return pa.table(columns, names=["g", "s", "p", "o"])
 
 
@@ -118,7 +124,7 @@ def seen(second: int, rate: int, present: np.ndarray) -> pa.Table:
     times = START + second * SECOND + np.sort(rng.integers(0, SECOND, rate))
     people = pa.array([author(int(number)) for number in present[who]])
     at = pa.array([f"<{LOC}at>"] * rate)
-    return pa.table([people, at, rooms().take(pa.array(room)), pa.array(times)], names=["s", "p", "o", "ts"])
+    return pa.table([people, at, rooms().take(room), pa.array(times)], names=["s", "p", "o", "ts"])
 
 
 def queries(stream: str = STREAM) -> dict[str, str]:

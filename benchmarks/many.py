@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -109,10 +109,15 @@ def measured(spark: SparkSession, text: str, count: int, known: dblp.Dblp, path:
             engine.flush()
         timed(False)
         taken.one_more = seconds(lambda: [engine.register(text % n, name=f"a{n}") for n in asking[count:]])
-        taken.one_less = seconds(lambda: [engine[f"a{n}"].drop() for n in asking[count:]])
+        taken.one_less = seconds(lambda: _drop(engine, asking[count:]))
         taken.answers = sum(engine[f"a{n}"].status.answers for n in asking[:count])
     console.print(f"{count} {[round(t, 2) for t in taken.rounds]} {[round(t, 2) for t in taken.outside]}", style="dim")
     return taken
+
+
+def _drop(engine: penstock.Engine, numbers: Iterable[int]) -> None:
+    for number in numbers:
+        engine[f"a{number}"].drop()
 
 
 def _timing(engine: penstock.Engine, spark: SparkSession, taken: Taken) -> Callable[[bool], None]:
@@ -134,7 +139,7 @@ def _timing(engine: penstock.Engine, spark: SparkSession, taken: Taken) -> Calla
             taken.outside.append(took - _in_jobs(spark, began, began + took))
         return busy
 
-    rounds.live, rounds._answering.answer = timed, noted  # type: ignore[method-assign]
+    rounds.live, rounds._answering.answer = timed, noted  # type: ignore[method-assign, assignment]
 
     def switch(value: bool) -> None:
         on[0] = value

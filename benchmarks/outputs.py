@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +24,7 @@ from benchmarks.common import DATA, Effort, seconds, start
 from benchmarks.report import Bar, Section, at_most
 from benchmarks.streams import SECOND, START, T
 from penstock.io.sinks.sink import Batch, Position
+from penstock.options import Emit
 from penstock.spark.session import session
 
 ELEMENTS, RATE = 1_000_000, 100  # a second
@@ -42,7 +43,7 @@ AWAY = {
 OVERLAPPING, TUMBLING = "[RANGE 10m STEP 1m]", "[RANGE 10m TUMBLING]"
 SLIDES = ("30 MINUTE", "10 MINUTE", "3 MINUTE", "1 MINUTE", "10 S")
 
-Query = tuple[str, str, str]  # the window of both streams, the pattern, and what is reported
+Query = tuple[str, str, Emit]  # the window of both streams, the pattern, and what is reported
 
 
 class Counted:
@@ -93,10 +94,10 @@ def _table(cars: np.ndarray, verb: str, gates: np.ndarray, times: np.ndarray) ->
     return pa.table(columns, names=["s", "p", "o", "ts"])
 
 
-def _iris(kind: str, numbers: np.ndarray) -> pa.Array:
+def _iris(kind: str, numbers: np.ndarray) -> pa.Array[Any]:
     plain = kind in ("enters", "leaves")
     names = pa.array([f"<{T}{kind}{'' if plain else i}>" for i in range(int(numbers.max()) + 1)])
-    return names.take(pa.array(numbers))
+    return names.take(numbers)
 
 
 # Measuring

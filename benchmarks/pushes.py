@@ -9,6 +9,7 @@ from __future__ import annotations
 import statistics
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -98,7 +99,7 @@ def _query(mode: str) -> str:
 
 def _brokers(count: int, folder: Path) -> Path:
     path, numbers = folder / f"brokers-{count}.parquet", np.arange(count)
-    countries = pa.array(['"CH"', *(f'"C{i}"' for i in range(1, SWISS))]).take(pa.array(numbers % SWISS))
+    countries = pa.array(['"CH"', *(f'"C{i}"' for i in range(1, SWISS))]).take(numbers % SWISS)
     pq.write_table(_table(_iris("broker", numbers), f"<{B}is_from>", countries), path)
     return path
 
@@ -108,7 +109,7 @@ def _market(count: int, brokers: int) -> pa.Table:
     rng, numbers = np.random.default_rng(7), np.arange(count)
     deals, amounts = _iris("tx", numbers), pa.array([str(n) for n in range(1, 2 * LARGE + 1)])
     integer = '"^^<http://www.w3.org/2001/XMLSchema#integer>'
-    values = pa.array([f'"{n}{integer}' for n in amounts.take(pa.array(rng.integers(0, 2 * LARGE, count))).to_pylist()])
+    values = pa.array([f'"{n}{integer}' for n in amounts.take(rng.integers(0, 2 * LARGE, count)).to_pylist()])
     does = _table(_iris("broker", rng.integers(0, brokers, count)), f"<{X}does>", deals)
     worth = _table(deals, f"<{X}with>", values)
     both = pa.concat_tables([does, worth])
@@ -116,11 +117,11 @@ def _market(count: int, brokers: int) -> pa.Table:
     return both.append_column("ts", pa.array(times)).sort_by("ts")
 
 
-def _table(subjects: pa.Array, predicate: str, objects: pa.Array) -> pa.Table:
+def _table(subjects: pa.Array[Any], predicate: str, objects: pa.Array[Any]) -> pa.Table:
     return pa.table([subjects, pa.array([predicate] * len(subjects)), objects], names=["s", "p", "o"])
 
 
-def _iris(kind: str, numbers: np.ndarray) -> pa.Array:
+def _iris(kind: str, numbers: np.ndarray) -> pa.Array[Any]:
     return pa.array([f"<{MARKET}/{kind}{i}>" for i in numbers])
 
 

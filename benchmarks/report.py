@@ -18,10 +18,12 @@ from benchmarks.measure import Measured
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """Something that was promised."""
+    """Something that was promised. A ratio has a name and a value, so that it can be held against another limit."""
 
     text: str
     met: bool
+    what: str = ""
+    value: float | None = None
 
     @property
     def verdict(self) -> str:
@@ -29,7 +31,7 @@ class Bar:
 
 
 def at_most(what: str, value: float, limit: float, digits: int = 2) -> Bar:
-    return Bar(f"{what} {value:.{digits}f}, bar {limit:g}", value <= limit)
+    return Bar(f"{what} {value:.{digits}f}, bar {limit:g}", value <= limit, what, value)
 
 
 def at_least(what: str, value: float, limit: float) -> Bar:

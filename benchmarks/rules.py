@@ -90,9 +90,9 @@ def stream(prices: int, folder: Path) -> str:
 
 def _table(prices: int) -> pa.Table:
     numbers = np.arange(prices)
-    companies = pa.array([f"<{E}company{i}>" for i in range(COMPANIES)]).take(pa.array(numbers % COMPANIES))
+    companies = pa.array([f"<{E}company{i}>" for i in range(COMPANIES)]).take(numbers % COMPANIES)
     values = pa.array([encode(Literal(i)) for i in range(1, 501)])
-    paid = values.take(pa.array(np.random.default_rng(6).integers(0, len(values), prices)))
+    paid = values.take(np.random.default_rng(6).integers(0, len(values), prices))
     times = pa.array(START + numbers // COMPANIES * SECOND)
     return pa.table([companies, pa.repeat(f"<{E}hasStockPrice>", prices), paid, times], names=["s", "p", "o", "ts"])
 

@@ -45,10 +45,10 @@ def _table(events: int) -> pa.Table:
     rng = np.random.default_rng(5)
     machines = pa.array([f"<{T}machine{i}>" for i in range(KEYS)])
     values = pa.array([encode(Literal(i)) for i in range(1_000)])
-    columns = (machines, pa.array(map(predicate, STEPS)), values)
-    taken = [terms.take(pa.array(rng.integers(0, len(terms), events))) for terms in columns]
+    columns = (machines, pa.array([predicate(step) for step in STEPS]), values)
+    taken = [terms.take(rng.integers(0, len(terms), events)) for terms in columns]
     times = START + np.sort(rng.integers(0, events * SECOND // RATE, events))
-    return pa.table([*taken, times], names=["s", "p", "o", "ts"])
+    return pa.table([*taken, pa.array(times)], names=["s", "p", "o", "ts"])
 
 
 def predicate(step: str) -> str:

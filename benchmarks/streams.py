@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -40,12 +41,12 @@ class Case:
 # Streams
 
 
-def _iris(pattern: str, numbers: np.ndarray) -> pa.Array:
+def _iris(pattern: str, numbers: np.ndarray) -> pa.Array[Any]:
     names = pa.array([f"<{pattern.format(i)}>" for i in range(int(numbers.max()) + 1)])
-    return names.take(pa.array(numbers))
+    return names.take(numbers)
 
 
-def _table(s: pa.Array, p: pa.Array, o: pa.Array, times: np.ndarray) -> pa.Table:
+def _table(s: pa.Array[Any], p: pa.Array[Any], o: pa.Array[Any], times: np.ndarray) -> pa.Table:
     return pa.table({"s": s, "p": p, "o": o, "ts": pa.array(times)})
 
 
@@ -63,16 +64,16 @@ def posts(elements: int) -> pa.Table:
     times = np.concatenate([typed, topical])
     order = np.argsort(times, kind="stable")
     subject = _iris("http://example.org/post/{}", np.concatenate([numbers, numbers]))
-    predicate = pa.array([f"<{RDF}type>", f"<{SIOC}topic>"]).take(pa.array(np.repeat([0, 1], half)))
+    predicate = pa.array([f"<{RDF}type>", f"<{SIOC}topic>"]).take(np.repeat([0, 1], half))
     topics = _iris("http://example.org/topic/{}", rng.zipf(1.3, half) % TOPICS)
-    thing = pa.concat_arrays([pa.array([f"<{SIOC}Post>"]).take(pa.array(np.zeros(half, int))), topics])
-    return _table(subject, predicate, thing, times).take(pa.array(order))
+    thing = pa.concat_arrays([pa.array([f"<{SIOC}Post>"]).take(np.zeros(half, int)), topics])
+    return _table(subject, predicate, thing, times).take(order)
 
 
 def passages(elements: int) -> pa.Table:
     """Cars at tollgates."""
     rng = np.random.default_rng(2)
-    registers = pa.array([f"<{T}registers>"]).take(pa.array(np.zeros(elements, int)))
+    registers = pa.array([f"<{T}registers>"]).take(np.zeros(elements, int))
     gates = _iris(C + "gate{}", rng.integers(0, GATES, elements))
     return _table(gates, registers, _iris(C + "car{}", rng.integers(0, elements // 10, elements)), _times(elements))
 
@@ -80,7 +81,7 @@ def passages(elements: int) -> pa.Table:
 def crossings_of(gates: int, elements: int) -> pa.Table:
     """Cars that enter and exit through so many gates, any gate at any time."""
     rng = np.random.default_rng(4)
-    ways = pa.array([f"<{T}enters>", f"<{T}exits>"]).take(pa.array(rng.integers(0, 2, elements)))
+    ways = pa.array([f"<{T}enters>", f"<{T}exits>"]).take(rng.integers(0, 2, elements))
     through = _iris(C + "gate{}", rng.integers(0, gates, elements))
     return _table(through, ways, _iris(C + "car{}", rng.integers(0, elements // 10, elements)), _times(elements))
 
@@ -88,7 +89,7 @@ def crossings_of(gates: int, elements: int) -> pa.Table:
 def sightings(elements: int) -> pa.Table:
     """Cars at cameras."""
     rng = np.random.default_rng(3)
-    registers = pa.array([f"<{T}registers>"]).take(pa.array(np.zeros(elements, int)))
+    registers = pa.array([f"<{T}registers>"]).take(np.zeros(elements, int))
     cameras = _iris(C + "camera{}", rng.integers(0, CAMERAS, elements))
     return _table(cameras, registers, _iris(C + "car{}", rng.integers(0, elements // 40, elements)), _times(elements))
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
+from pyoxigraph import Triple
+
 from examples.delivery.dispatch import Hindrance
 from examples.delivery.shift import Shift, elements, ways, work
 from examples.delivery.town import Junction, Road, streets
-from pyoxigraph import Triple
 
 
 def routes(here: Junction, goal: Junction, roads: Sequence[Road]) -> Iterator[tuple[Road, ...]]:

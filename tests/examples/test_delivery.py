@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from xml.etree import ElementTree
 
+from pyspark.sql import SparkSession
+
 from examples.delivery.dispatch import Dispatched, dispatch
 from examples.delivery.picture import draw
 from examples.delivery.shift import Shift, work
 from examples.delivery.story import story
-from pyspark.sql import SparkSession
-
 from penstock import Engine
 from tests.examples.rounds import all_ways, hindrances, quick_ways
 

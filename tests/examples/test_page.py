@@ -10,7 +10,6 @@ from examples.delivery.shift import Shift, work
 from examples.delivery.story import story as told_by_couriers
 from examples.tsunami.ocean import Day
 from examples.tsunami.story import story as told_at_sea
-
 from tests.examples import rounds, tide
 
 ROOT = Path(__file__).parents[2]

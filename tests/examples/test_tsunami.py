@@ -6,12 +6,12 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from pyspark.sql import SparkSession
+
 from examples.tsunami.ocean import BUOYS, Day
 from examples.tsunami.picture import draw
 from examples.tsunami.story import story
 from examples.tsunami.watch import Watched, watch
-from pyspark.sql import SparkSession
-
 from penstock import Engine
 from tests.examples import tide
 

@@ -15,6 +15,7 @@ PACKAGE = Path(penstock.__path__[0])
 # What each part may import of Penstock besides itself. A part that is not listed stands above all of these.
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
+    "plug_ins": {"errors"},
     "threads": set(),
     "tuning": set(),
     "options": set(),
@@ -23,9 +24,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "optimise": {"errors", "algebra", "tuning"},
     "reasoning": {"errors", "algebra"},
     "translate": {"errors", "syntax", "algebra"},
-    "io": {"errors", "syntax", "answer", "tuning"},
+    "io": {"errors", "plug_ins", "syntax", "answer", "tuning"},
     "answer": {"errors", "io"},
-    "knowledge": {"errors", "threads", "options", "algebra", "answer", "io", "reasoning"},
+    "knowledge": {"errors", "plug_ins", "threads", "options", "algebra", "answer", "io", "reasoning"},
     "model": {"algebra", "tuning"},
     "compile": {"errors", "syntax", "algebra", "optimise", "io", "model", "reasoning", "tuning"},
     "spark": {
@@ -46,6 +47,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "recursive_rules": {"errors", "algebra", "model", "reasoning", "tuning"},
     "stream": {
         "errors",
+        "plug_ins",
         "threads",
         "options",
         "syntax",

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from penstock.errors import PenstockError, QueryError
+from penstock.stream.ingest.sources import is_live
 
 __all__ = ["QueryFile", "StreamSpec", "read_query", "split_graph", "stream_spec"]
 
 _RDF_FILES = {".ttl", ".nt", ".nq", ".trig", ".rdf", ".owl", ".jsonld"}
-_SOCKET = re.compile(r"(?:tcp|listen)://")
 _BARE_NAME = re.compile(r"[A-Za-z_][\w-]*")
 
 
@@ -40,7 +40,7 @@ class StreamSpec:
     @property
     def endless(self) -> bool:
         """Whether it has no end of its own."""
-        return bool(_SOCKET.match(self.source))
+        return is_live(self.source)
 
 
 def split_graph(spec: str) -> tuple[str | None, str]:
@@ -59,7 +59,7 @@ def stream_spec(spec: str) -> StreamSpec:
     iri, source = spec[:cut].strip("<>"), spec[cut + 1 :]
     if not iri or not source:
         raise PenstockError(f"--stream {spec}: write it as IRI=SOURCE, as in http://example.org/cars=cars.nq")
-    if not _SOCKET.match(source) and "://" not in source and not Path(source).exists():
+    if "://" not in source and not Path(source).exists():
         raise PenstockError(f"--stream {spec}: {source} does not exist; give a file, a folder, tcp://… or listen://…")
     return StreamSpec(f"urn:penstock:stream:{iri}" if _BARE_NAME.fullmatch(iri) else iri, source)
 
@@ -67,7 +67,7 @@ def stream_spec(spec: str) -> StreamSpec:
 def _cut(spec: str) -> int:
     """The `=` after which something exists, else the last one."""
     cuts = [place for place, letter in enumerate(spec) if letter == "="]
-    return next((cut for cut in cuts if _SOCKET.match(spec, cut + 1) or Path(spec[cut + 1 :]).exists()), cuts[-1])
+    return next((cut for cut in cuts if is_live(spec[cut + 1 :]) or Path(spec[cut + 1 :]).exists()), cuts[-1])
 
 
 def read_query(path: str) -> QueryFile:

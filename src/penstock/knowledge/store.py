@@ -7,8 +7,6 @@ group `penstock.stores`, whose values are called with the part of the spec after
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
-from difflib import get_close_matches
-from importlib.metadata import EntryPoint, entry_points
 from typing import Protocol, TypeAlias, cast, runtime_checkable
 
 import pyoxigraph
@@ -16,12 +14,11 @@ from pyoxigraph import NamedNode, Quad
 
 from penstock.algebra.ops import Dataset, Query
 from penstock.answer import Answer
-from penstock.errors import RefusedError, SetupError
+from penstock.errors import RefusedError
 from penstock.io.formats import Source, Target
+from penstock.plug_ins import PlugIns
 
-__all__ = ["Store", "StoreSpec", "check_dataset", "is_plain", "open_store", "store_names"]
-
-GROUP = "penstock.stores"
+__all__ = ["STORES", "Store", "StoreSpec", "check_dataset", "is_plain", "open_store"]
 
 
 @runtime_checkable
@@ -56,26 +53,24 @@ class Store(Protocol):
 
 StoreSpec: TypeAlias = str | Store
 
-# Lazy, as third parties' are: a store, or Spark, is imported only when it is used.
-_BUILT_IN = {
-    "oxigraph": "penstock.knowledge.oxigraph:OxigraphStore",
-    "spark": "penstock.spark.store.store:SparkStore",
-    "sparql": "penstock.knowledge.endpoint:EndpointStore",
-}
+STORES = PlugIns(
+    "penstock.stores",
+    "background store",
+    {
+        "oxigraph": "penstock.knowledge.oxigraph:OxigraphStore",
+        "spark": "penstock.spark.store.store:SparkStore",
+        "sparql": "penstock.knowledge.endpoint:EndpointStore",
+    },
+)
 
 
-def open_store(spec: StoreSpec, **options: object) -> Store:
+def open_store(spec: StoreSpec, stores: PlugIns = STORES, /, **options: object) -> Store:
     """The store of a spec: `"oxigraph"`, `"oxigraph:DIRECTORY"`, `"spark"`, `"sparql:URL"`, or a store itself."""
     if not isinstance(spec, str):
         return spec
     name, _, argument = spec.partition(":")
-    factory = _find(name).load()
+    factory = stores.load(name)
     return cast(Store, factory(argument, **options) if argument else factory(**options))
-
-
-def store_names() -> tuple[str, ...]:
-    """The names that `open_store` knows on this machine, sorted."""
-    return tuple(sorted({*_BUILT_IN, *entry_points(group=GROUP).names}))
 
 
 def check_dataset(dataset: Dataset | None, known: Container[object]) -> None:
@@ -101,14 +96,3 @@ def is_plain(text: str, base: str | None) -> bool:
     except SyntaxError:
         return False
     return True
-
-
-def _find(name: str) -> EntryPoint:
-    if name in _BUILT_IN:
-        return EntryPoint(name, _BUILT_IN[name], GROUP)
-    for found in entry_points(group=GROUP, name=name):
-        return found
-    known = store_names()
-    near = get_close_matches(name, known, n=1)
-    guess = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}."
-    raise SetupError(f"There is no background store {name!r}: {guess}")

@@ -23,6 +23,8 @@ class SegmentStatistics(Protocol):
     @property
     def last(self) -> int: ...
     @property
-    def predicates(self) -> Mapping[str, int]: ...
+    def predicates(self) -> Mapping[str, int] | None:
+        """How many elements have each predicate; None: they were not counted."""
+
     @property
     def sketches(self) -> hyperloglog.Sketches: ...

@@ -44,7 +44,7 @@ def elements(number: int, a: int, c: int, folder: Path) -> StreamFiles:
     times = [number * STEP + 1 + i for i in range(len(rows))]
     table = pa.table(dict(zip("spo", columns, strict=True)) | {"ts": times})
     segment = segment_of([write_part(table, folder / f"{number}.parquet")], number, {})
-    return StreamFiles(segment.paths, frozenset(segment.predicates), 0, segment.rows, (segment,))
+    return StreamFiles(segment.paths, frozenset(segment.predicates or ()), 0, segment.rows, (segment,))
 
 
 def test_the_order_follows_the_stream(spark: Any, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
 
@@ -16,10 +17,9 @@ from werkzeug import Request, Response
 from penstock.algebra.expressions import Var
 from penstock.algebra.ops import UNIT, Ask, Construct, Dataset, Query, Select
 from penstock.errors import LoadError, QueryError, RefusedError, SetupError, StoreError
-from penstock.knowledge import store as store_module
 from penstock.knowledge.endpoint import EndpointStore
 from penstock.knowledge.oxigraph import OxigraphStore
-from penstock.knowledge.store import Store, check_dataset, open_store, store_names
+from penstock.knowledge.store import STORES, Store, check_dataset, open_store
 
 A, B, P = (NamedNode(f"http://e/{name}") for name in "abp")
 DATA = b"<http://e/a> <http://e/p> 1 . <http://e/b> <http://e/p> 2 ."
@@ -146,7 +146,7 @@ def test_closed(store: OxigraphStore) -> None:
 
 
 def test_names_and_instances(store: OxigraphStore) -> None:
-    assert {"oxigraph", "spark", "sparql"} <= set(store_names())
+    assert {"oxigraph", "spark", "sparql"} <= set(STORES.names())
     assert isinstance(open_store("oxigraph"), OxigraphStore)
     assert isinstance(open_store("sparql:http://localhost:1/query"), EndpointStore)
     assert open_store(store) is store
@@ -157,15 +157,15 @@ def test_names_and_instances(store: OxigraphStore) -> None:
 def test_unknown_name_suggests() -> None:
     with pytest.raises(SetupError, match=r"'oxigraf': did you mean 'oxigraph'\?"):
         open_store("oxigraf")
-    with pytest.raises(SetupError, match=r"'xyz': known are .*oxigraph, spark, sparql"):
+    with pytest.raises(SetupError, match=r"'xyz': installed are .*oxigraph, spark, sparql; .* penstock\.stores"):
         open_store("xyz:1")
 
 
-def test_plug_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    offered = EntryPoints([EntryPoint("mine", f"{OxigraphStore.__module__}:OxigraphStore", store_module.GROUP)])
-    monkeypatch.setattr(store_module, "entry_points", offered.select)
-    assert "mine" in store_names()
-    assert isinstance(open_store("mine", path=None), OxigraphStore)
+def test_plug_in() -> None:
+    offered = EntryPoints([EntryPoint("mine", f"{OxigraphStore.__module__}:OxigraphStore", STORES.group)])
+    stores = replace(STORES, entry_points=offered.select)
+    assert "mine" in stores.names()
+    assert isinstance(open_store("mine", stores, path=None), OxigraphStore)
 
 
 # The remote store, against a server that speaks the protocol and answers through pyoxigraph

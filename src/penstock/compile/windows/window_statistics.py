@@ -96,8 +96,15 @@ def content_statistics(
 
 
 def upper_bound(segments: Sequence[SegmentStatistics], predicate: str) -> int | None:
-    """Return how many elements have the predicate, by exact counts; None without statistics of segments."""
-    return sum(segment.predicates.get(predicate, 0) for segment in segments) if segments else None
+    """Return the greatest number of elements that can have the predicate; None if it is unknown.
+
+    A segment whose predicates were not counted has at most as many as it has rows.
+    """
+    return sum(_most(segment, predicate) for segment in segments) if segments else None
+
+
+def _most(segment: SegmentStatistics, predicate: str) -> int:
+    return segment.rows if segment.predicates is None else segment.predicates.get(predicate, 0)
 
 
 def turnover(window: Window, segments: Sequence[SegmentStatistics], span: Span) -> float:
@@ -113,7 +120,7 @@ def turnover(window: Window, segments: Sequence[SegmentStatistics], span: Span) 
 def _counted(visible: Sequence[tuple[SegmentStatistics, float]]) -> PredicateCounts:
     rows: dict[str, float] = {}
     for segment, share in visible:
-        for predicate, count in segment.predicates.items():
+        for predicate, count in (segment.predicates or {}).items():
             rows[predicate] = rows.get(predicate, 0.0) + share * count
     known = hyperloglog.merged(segment.sketches for segment, _ in visible)
     return PredicateCounts(sum(rows.values()), {p[1:-1]: (n, *_terms(n, known.get(p))) for p, n in rows.items()})

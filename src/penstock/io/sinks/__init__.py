@@ -1,11 +1,15 @@
-"""Where answers go: kept in memory, a function, a file of lines, a folder of Parquet, or a sink of one's own."""
+"""Sinks of answers: memory, a function, a file of lines, a folder of Parquet, or a sink of one's own.
+
+Other packages offer theirs through the entry point group `penstock.sinks`. The name is the scheme of the spec
+(`myqueue` for `"myqueue://ADDRESS"`), or with a dot the ending of a path (`.xlsx`).
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from penstock.answer import Answer
 from penstock.errors import QueryError
@@ -14,10 +18,13 @@ from penstock.io.sinks.files import FileSink, Writer, csv_text, ndjson_text, nqu
 from penstock.io.sinks.memory import MemorySink
 from penstock.io.sinks.parquet import ParquetSink
 from penstock.io.sinks.sink import Batch, Position, Sink
+from penstock.plug_ins import PlugIns
 
-__all__ = ["Batch", "MemorySink", "ParquetSink", "Position", "Sink", "SinkSpec", "open_sink", "sink_text"]
+__all__ = ["SINKS", "Batch", "MemorySink", "ParquetSink", "Position", "Sink", "SinkSpec", "open_sink", "sink_text"]
 
 SinkSpec: TypeAlias = Callable[[Answer], object] | Sink | str | os.PathLike[str] | None
+
+SINKS = PlugIns("penstock.sinks", "sink")
 
 _ALL = ("solutions", "boolean", "graph")
 _FILES: dict[str, tuple[Writer, tuple[str, ...]]] = {
@@ -29,25 +36,37 @@ _FILES: dict[str, tuple[Writer, tuple[str, ...]]] = {
 
 
 def sink_text(spec: SinkSpec) -> str | None:
-    """The spec as it can be remembered: an absolute path, or None for what lives in this process alone."""
+    """The spec as it can be remembered: an address or absolute path, or None for what lives in this process alone."""
     if not isinstance(spec, str | os.PathLike):
         return None
     path = os.fspath(spec)
+    if "://" in path:
+        return path
     slash = "/" if path.endswith(("/", os.sep)) and path.strip("/") else ""
     return f"{Path(path).absolute()}{slash}"
 
 
-def open_sink(spec: SinkSpec, kind: str) -> Sink:
+def open_sink(spec: SinkSpec, kind: str, plug_ins: PlugIns = SINKS) -> Sink:
     """The sink of a spec, for answers of a kind. Paths say by their ending what they hold; a folder ends in a slash."""
     if spec is None:
         return MemorySink()
     if isinstance(spec, Sink):
         return spec
     if isinstance(spec, str | os.PathLike):
-        return _for_path(sink_text(spec) or "", kind)
+        return _for_text(sink_text(spec) or "", kind, plug_ins)
     if callable(spec):
         return CallingSink(spec)
     raise QueryError(f"{spec!r} is no sink: give a function, a path, or an object with begin, rewind, deliver, close")
+
+
+def _for_text(text: str, kind: str, plug_ins: PlugIns) -> Sink:
+    scheme, _, address = text.partition("://")
+    if address:
+        return cast(Sink, plug_ins.load(scheme)(address))
+    suffix = Path(text).suffix.lower()
+    if suffix and suffix not in _FILES and plug_ins.find(suffix):
+        return cast(Sink, plug_ins.load(suffix)(text))
+    return _for_path(text, kind)
 
 
 def _for_path(path: str, kind: str) -> Sink:

@@ -220,9 +220,9 @@ def _differs(schema: pa.Schema, name: str) -> bool:
 
 
 def _segments(path: Path) -> list[Segment]:
-    """The files as segments. Their predicates are not known, which the empty mapping says."""
+    """The files as segments. Their predicates are not counted."""
     measured = [(str(file), *_measure(file)) for file in _parquet_files(path)]
-    return [Segment((file,), rows, first, last, {}) for file, rows, first, last in measured if rows]
+    return [Segment((file,), rows, first, last, None) for file, rows, first, last in measured if rows]
 
 
 def _measure(file: Path) -> tuple[int, int, int]:

@@ -26,7 +26,6 @@ from penstock.stream.ingest.in_flight import InFlight
 from penstock.stream.ingest.log_writer import ArrivedBatch, LogWriter
 from penstock.stream.ingest.sources.folder import Folder, dropped
 from penstock.stream.ingest.sources.iterable import IterableSource
-from penstock.stream.ingest.sources.receiver import Receiver
 from penstock.stream.ingest.spool import Block, Spool
 from penstock.stream.ingest.stream_declaration import Declared
 from penstock.stream.ingest.streaming_query import StreamingQueryRunner, streaming_session
@@ -91,7 +90,7 @@ class Ingest:
         """End after the batches that are going on. `start` may follow."""
         self._streaming = None
         for source in self._sources.values():
-            if isinstance(source, Receiver):
+            if not isinstance(source, Folder):
                 source.stop()
         for feeding in self._feedings:
             feeding.stop()
@@ -131,7 +130,7 @@ class Ingest:
     @property
     def problems(self) -> dict[str, str]:
         """A sentence for each stream whose source has trouble."""
-        receivers = {name: source for name, source in self._sources.items() if isinstance(source, Receiver)}
+        receivers = {name: source for name, source in self._sources.items() if not isinstance(source, Folder)}
         return {name: one.message for name, one in receivers.items() if one.message is not None}
 
     def _open(self, session: SparkSession, stream: str) -> None:

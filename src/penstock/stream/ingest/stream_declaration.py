@@ -14,15 +14,14 @@ from penstock.errors import LoadError, PenstockError
 from penstock.io.graphs import GENERATED_AT, Documents, Properties, kind_named
 from penstock.options import StreamFormat
 from penstock.stream.base.time_values import Duration, Moment, microseconds
+from penstock.stream.ingest import sources
 from penstock.stream.ingest.elements import Elements, lines
-from penstock.stream.ingest.sources.receiver import address_of
 
 __all__ = ["Declared", "SourceSpec", "declare"]
 
 Item: TypeAlias = Elements | tuple[Triple, Moment] | tuple[Triple, Moment, Moment]
 SourceSpec: TypeAlias = str | os.PathLike[str] | Iterable[Item] | None
 
-_ENDLESS = ("tcp://", "listen://")
 UNLIMITED = 1 << 62  # microseconds: no element is that late, and time minus this still is a number of 64 bits
 
 
@@ -52,7 +51,7 @@ class Declared:
 
     @property
     def is_endless(self) -> bool:
-        return self.path is not None and self.path.startswith(_ENDLESS)
+        return self.path is not None and sources.is_live(self.path)
 
     @property
     def is_folder(self) -> bool:
@@ -114,8 +113,8 @@ def declare(
     """What the user said, checked. `properties` are those that say when a graph was, by the names of their options."""
     if isinstance(source, str | os.PathLike):
         text = os.fspath(source)
-        if text.startswith(_ENDLESS):
-            address_of(text.partition("://")[2])
+        if sources.is_live(text):
+            sources.open(text)  # an error of the address is one of the declaration
             _check_lines(text, format)
         source = text if "://" in text else str(Path(text).absolute())
     elif source is not None:

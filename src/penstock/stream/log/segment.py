@@ -55,7 +55,7 @@ class Segment:
     rows: int
     first: int
     last: int
-    predicates: Mapping[str, int]
+    predicates: Mapping[str, int] | None  # None: not counted, as of Parquet that is read where it lies
     number: int = 0  # grows with every segment of the stream
     batches: Mapping[str, int] = field(default_factory=dict)  # the last batch of each source that is in it
     late: int = 0  # elements of these batches that came too late
@@ -110,9 +110,12 @@ def _predicates(table: pa.Table) -> dict[str, int]:
     return dict(zip(values.to_numpy(zero_copy_only=False).tolist(), counts.to_numpy().tolist(), strict=True))
 
 
-def _sum(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+def _sum(counts: Iterable[Mapping[str, int] | None]) -> dict[str, int] | None:
+    """The counts added up; None if those of one part are not known."""
     total: dict[str, int] = {}
     for part in counts:
+        if part is None:
+            return None
         for predicate, count in part.items():
             total[predicate] = total.get(predicate, 0) + count
     return total

@@ -80,8 +80,8 @@ def visible_segments(
 
 
 def _stream(parts: Sequence[Segment], dropped: int) -> StreamFiles:
-    known = all(part.predicates for part in parts)
-    predicates = frozenset(predicate for part in parts for predicate in part.predicates) if known else None
+    counted = [part.predicates for part in parts if part.predicates is not None]
+    predicates = frozenset().union(*counted) if len(counted) == len(parts) else None
     paths = tuple(path for part in parts for path in part.paths)
     return StreamFiles(paths, predicates, dropped, sum(part.rows for part in parts), tuple(parts))
 

@@ -250,3 +250,10 @@ def test_exact_counts_of_a_predicate() -> None:
     assert upper_bound([known(10, 1, 0), known(20, 1, 10)], "<a:p>") == 30
     assert upper_bound([known(10, 1, 0)], "<a:q>") == 0
     assert upper_bound([], "<a:p>") is None
+
+
+def test_a_segment_whose_predicates_were_not_counted_is_bounded_by_its_rows() -> None:
+    in_place = Segment(("gates.parquet",), 10_000_000, 0, 9, None)
+    assert upper_bound([in_place], "<a:p>") == 10_000_000
+    assert upper_bound([known(20, 1, 10), in_place], "<a:p>") == 10_000_020
+    assert upper_bound([known(20, 1, 10), in_place], "<a:q>") == 10_000_000

@@ -37,7 +37,7 @@ def test_span(progress: int | None, through: int | None, first: int | None, expe
 
 
 def test_a_segment_of_unknown_predicates_makes_the_stream_unknown() -> None:
-    held = {S: [segment(1, 5), Segment(("x",), 1, 6, 7, {})]}
+    held = {S: [segment(1, 5), Segment(("x",), 1, 6, 7, None)]}
     assert visible_segments(FakePlan(), Span(0, 10), held, lambda _: 4)[S].predicates is None
     assert visible_segments(FakePlan(), Span(0, 10), {S: []}, lambda _: 4)[S].predicates == frozenset()
     assert visible_segments(FakePlan(), Span(0, 10), held, lambda _: 4)[S].dropped == 4

@@ -1,36 +1,57 @@
-"""Where streams come from: a table of kinds, each with the texts or objects that it stands for.
+"""Live sources of streams: a table of kinds, each with the texts or objects that it stands for.
 
 FOLDER                  watched: every file in it is read once (files appear by being renamed into it)
 tcp://HOST:PORT         connects and reads lines; when the connection is lost, connects again
 listen://HOST:PORT      accepts producers, and tells each how many of its lines are durable
 an iterable             of lines or blocks of lines, asked for the next when the last is durable
+
+Other packages offer theirs through the entry point group `penstock.sources`; the name is the scheme.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from penstock.errors import PenstockError
+from penstock.plug_ins import PlugIns
 from penstock.stream.ingest.sources.folder import Folder
 from penstock.stream.ingest.sources.iterable import IterableSource
-from penstock.stream.ingest.sources.listen import ListenSource
 from penstock.stream.ingest.sources.receiver import Receiver
-from penstock.stream.ingest.sources.tcp import TcpSource
+from penstock.stream.ingest.sources.source import Accept, Source
 
-__all__ = ["Folder", "Receiver", "open"]
+__all__ = ["SOURCES", "Accept", "Folder", "Receiver", "Source", "is_live", "open"]
 
-_BY_SCHEME: dict[str, Callable[[str], Receiver]] = {"tcp": TcpSource, "listen": ListenSource}
+SOURCES = PlugIns(
+    "penstock.sources",
+    "source",
+    {
+        "tcp": "penstock.stream.ingest.sources.tcp:TcpSource",
+        "listen": "penstock.stream.ingest.sources.listen:ListenSource",
+    },
+)
+# Schemes of paths, as Arrow and Hadoop have them; any other scheme is that of a live source.
+_FILE_SYSTEMS = {
+    "abfs", "abfss", "adl", "cosn", "dbfs", "file", "ftp", "gcs", "gs", "har", "hdfs", "http", "https", "o3fs", "obs",
+    "ofs", "oss", "s3", "s3a", "s3n", "sftp", "swebhdfs", "viewfs", "wasb", "wasbs", "webhdfs",
+}  # fmt: skip
 
 
-def open(spec: Any) -> Folder | Receiver:
+def is_live(spec: str) -> bool:
+    """Whether a text is the address of a live source, and not a path."""
+    scheme, _, address = spec.partition("://")
+    return bool(address) and scheme.lower() not in _FILE_SYSTEMS
+
+
+def open(spec: Any, kinds: PlugIns = SOURCES) -> Folder | Source:
     """The live source that a user's specification stands for."""
     if isinstance(spec, str | Path):
-        scheme, _, address = str(spec).partition("://")
-        if address and scheme in _BY_SCHEME:
-            return _BY_SCHEME[scheme](address)
-        return Folder(str(spec))
+        text = str(spec)
+        if not is_live(text):
+            return Folder(text)
+        scheme, _, address = text.partition("://")
+        return cast(Source, kinds.load(scheme)(address))
     if isinstance(spec, Iterable):
         return IterableSource(spec)
     raise PenstockError(f"{spec!r} is no source: give a folder, tcp://HOST:PORT, listen://HOST:PORT or an iterable.")

@@ -22,9 +22,9 @@ class IterableSource(Receiver):
         again; from any other, what has been asked for is taken."""
         resumable = getattr(self._items, "resumable", False)
         for item in self._items:
-            if resumable and self._stopping:
+            if resumable and self.stopping:
                 return
             data = item.encode() if isinstance(item, str) else item
             accept(data if data.endswith(b"\n") else data + b"\n")
-            if self._stopping and not resumable:
+            if self.stopping and not resumable:
                 return

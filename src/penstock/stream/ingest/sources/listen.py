@@ -37,7 +37,7 @@ class ListenSource(Receiver):
         super().start(accept, clock)
 
     def run(self, accept: Accept, clock: Clock) -> None:
-        while not self._stopping and self._server is not None:
+        while not self.stopping and self._server is not None:
             try:
                 producer, _ = self._server.accept()
             except OSError:

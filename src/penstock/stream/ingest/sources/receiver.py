@@ -1,38 +1,34 @@
-"""What all receivers have in common: a thread that brings lines to the spool, and a word on how it is doing."""
+"""The base class of sources with a thread that brings lines to the spool."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from threading import Condition, Thread
-from typing import TypeAlias
 
 from penstock.errors import PenstockError
 from penstock.stream.base.clock import Clock
+from penstock.stream.ingest.sources.source import Accept
 
 __all__ = ["Accept", "Receiver", "address_of"]
 
-Accept: TypeAlias = Callable[[bytes], int]
-"""Takes whole lines and returns when they are durable, with their number."""
-
 
 class Receiver:
-    """A source that brings lines by itself. `message` is one sentence when something is wrong, else None."""
+    """A `Source` whose thread calls `run`. `message` is one sentence when something is wrong, else None."""
 
     def __init__(self) -> None:
         self.message: str | None = None
-        self._stopping = False
+        self.stopping = False
         self._changed = Condition()
         self._thread: Thread | None = None
 
     def start(self, accept: Accept, clock: Clock) -> None:
-        self._stopping = False
+        self.stopping = False
         self._thread = Thread(target=self._guarded, args=(accept, clock), name="penstock-source", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
         """Bring what has been read to the spool, then end."""
         with self._changed:
-            self._stopping = True
+            self.stopping = True
             self._changed.notify_all()
         self.interrupt()
         if self._thread is not None:
@@ -49,7 +45,7 @@ class Receiver:
         """Wait by the clock, unless the source is stopped."""
         until = clock.now() + microseconds
         with self._changed:
-            while not self._stopping and clock.now() < until:
+            while not self.stopping and clock.now() < until:
                 clock.wait(self._changed, until)
 
     def _guarded(self, accept: Accept, clock: Clock) -> None:

@@ -29,10 +29,10 @@ class TcpSource(Receiver):
 
     def run(self, accept: Accept, clock: Clock) -> None:
         wait = _SHORTEST
-        while not self._stopping:
+        while not self.stopping:
             if self._visit(accept):
                 wait = _SHORTEST
-            if not self._stopping:
+            if not self.stopping:
                 self.pause(clock, wait)
                 wait = min(2 * wait, _LONGEST)
 
@@ -52,7 +52,7 @@ class TcpSource(Receiver):
     def _read(self, connection: socket.socket, accept: Accept) -> bool:
         lines, some, reason = Lines(), False, "closed the connection"
         try:
-            while not self._stopping and (piece := connection.recv(_PIECE)):
+            while not self.stopping and (piece := connection.recv(_PIECE)):
                 some = True
                 if whole := lines.add(piece):
                     accept(whole)
@@ -60,7 +60,7 @@ class TcpSource(Receiver):
             reason = f"broke the connection ({error.strerror or error})"
         if rest := lines.end():
             accept(rest)
-        if not self._stopping:
+        if not self.stopping:
             self._report(f"{self._name} {reason}; connecting again. All lines that had come are kept.")
         return some
 
