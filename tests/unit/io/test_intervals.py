@@ -21,7 +21,6 @@ from penstock.io.splits import Split
 from penstock.stream.base.watermark import Watermarks
 from penstock.stream.ingest.bounded_sources import BoundedSources
 from penstock.stream.ingest.dead_letters import DeadLetters, line_of
-from penstock.stream.ingest.derived_streams import elements as derived
 from penstock.stream.ingest.element_reader import of_blocks, of_file
 from penstock.stream.ingest.elements import Elements, When, lines, pushed
 from penstock.stream.ingest.late_filter import Reading
@@ -30,6 +29,7 @@ from penstock.stream.ingest.log_writer import ArrivedBatch, LogWriter
 from penstock.stream.ingest.sources.folder import Dropped
 from penstock.stream.ingest.spool import Block
 from penstock.stream.ingest.stream_declaration import Declared, declare
+from penstock.stream.ingest.stream_view import derived_elements as derived
 from penstock.stream.log.stream_log import Counts, StreamLog
 from penstock.testing import ManualClock
 from tests.support.arrivals import STREAM, elements, text

@@ -10,9 +10,9 @@ from typing import Protocol
 from penstock.algebra.schedule import stretched
 from penstock.errors import PenstockError
 from penstock.model.span import Span
+from penstock.model.stream_files import StreamFiles
 from penstock.stream.evaluation.evaluator import Deriving, Evaluator
 from penstock.stream.evaluation.report_state import ReportState
-from penstock.stream.evaluation.round_snapshot import RoundSnapshot
 from penstock.stream.log.stream_log import Segment
 from penstock.stream.registry import due_instants
 from penstock.stream.registry.dependency_order import in_order
@@ -20,7 +20,7 @@ from penstock.stream.registry.evaluation_group import EvaluationGroup
 from penstock.stream.registry.evaluation_groups import EvaluationGroups
 from penstock.stream.registry.load_shedding import pace
 
-__all__ = ["Inputs", "Rounds"]
+__all__ = ["Inputs", "RoundSnapshot", "Rounds"]
 
 
 class Inputs(Deriving, Protocol):
@@ -42,6 +42,32 @@ class StreamTime(Protocol):
 
     def combined(self, streams: Iterable[str], others: Iterable[int | None] = ()) -> int | None: ...
     def of(self, stream: str) -> int | None: ...
+
+
+class RoundSnapshot:
+    """The segments of streams in one round. Groups that are due together read the same ones, and can share them.
+
+    Segments are read once the watermark is known, and belong to that time.
+    """
+
+    def __init__(self, inputs: Inputs) -> None:
+        self._inputs = inputs
+        self._segments: dict[tuple[str, int | None], Sequence[Segment]] = {}
+        self._streams: dict[tuple[str, tuple[str, ...]], StreamFiles] = {}
+
+    def segments(self, streams: Iterable[str], through: int | None) -> dict[str, Sequence[Segment]]:
+        """What there is of them, at least through that time."""
+        return {name: self._of(name, through) for name in streams}
+
+    def _of(self, stream: str, through: int | None) -> Sequence[Segment]:
+        key = stream, through
+        if key not in self._segments:
+            self._segments[key] = self._inputs.segments(stream)
+        return self._segments[key]
+
+    def streams(self, found: Mapping[str, StreamFiles]) -> dict[str, StreamFiles]:
+        """These, or in their place those that another unit has read in this round, if they are the same."""
+        return {name: self._streams.setdefault((name, stream.paths), stream) for name, stream in found.items()}
 
 
 class Rounds:

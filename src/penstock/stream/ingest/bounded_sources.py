@@ -1,7 +1,11 @@
-"""Sources that end, read as a whole: files of N-Quads and of graphs into the log, Parquet where it lies."""
+"""Sources that end, read as a whole: files of N-Quads and of graphs into the log, Parquet where it lies.
+
+LOG/<stream>/<source>.size      the number of bytes of a source when it was read
+"""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from pathlib import Path
@@ -11,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from penstock.errors import LoadError, PenstockError
+from penstock.errors import LoadError, PenstockError, PenstockWarning
 from penstock.io.columns import ELEMENTS, END, LOGGED
 from penstock.io.graphs import Documents
 from penstock.io.nquads import parse
@@ -19,7 +23,6 @@ from penstock.io.splits import Split, chunks, filesystem, splits
 from penstock.stream.base import durable_files
 from penstock.stream.base.clock import Clock
 from penstock.stream.base.watermark import Watermarks
-from penstock.stream.ingest.changed_files import Sizes
 from penstock.stream.ingest.dead_letters import DeadLetters, Malformed
 from penstock.stream.ingest.element_reader import of_blocks, of_documents, of_file
 from penstock.stream.ingest.elements import count_texts
@@ -49,7 +52,7 @@ class BoundedSources:
         self._streams = streams
         self._options = {name: declared.bounded() for name, declared in streams.items()}
         self._intake = LogWriter(log, dead, Watermarks(log, clock, self._options))
-        self._sizes = Sizes(log.root)
+        self._sizes = _SourceSizes(log.root)
 
     def read(self, stream: str, session: Callable[[], SparkSession], *, in_place: bool) -> list[Segment]:
         """Bring a stream's source into the log, and give what is read where it lies instead."""
@@ -127,6 +130,43 @@ class BoundedSources:
     def _free(self, stream: str, source: str) -> int:
         """The number of the source's next batch."""
         return next(number for number in count() if not self._log.holds(stream, source, number))
+
+
+class _SourceSizes:
+    """The sizes of sources when they were read: a source that has changed since is not read again, and warned of."""
+
+    def __init__(self, log: Path) -> None:
+        self._log = log
+
+    def note(self, stream: str, source: str, path: str) -> None:
+        """Save the size of a source that is read now."""
+        file = self._file(stream, source)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        durable_files.replace(file, str(_bytes(path)).encode())
+
+    def compare(self, stream: str, source: str, path: str) -> None:
+        """Warn if the size of the source has changed. A source that no longer exists needs no warning."""
+        file = self._file(stream, source)
+        if file.exists() and (size := _bytes(path)) is not None and file.read_text() != str(size):
+            warnings.warn(
+                f"{path} has changed since it was read, and is not read again: push what is new, or put it into a"
+                " folder that start() watches.",
+                PenstockWarning,
+                stacklevel=1,
+            )
+
+    def _file(self, stream: str, source: str) -> Path:
+        return self._log / durable_files.folder_name(stream) / f"{source}.size"
+
+
+def _bytes(path: str) -> int | None:
+    """The size of a file, or of all files of a folder; None if there is none."""
+    try:
+        files = {piece.path for piece in splits(path)}
+    except LoadError:
+        return None
+    infos = (system.get_file_info(place) for system, place in map(filesystem, files))
+    return sum(int(info.size or 0) for info in infos)
 
 
 def _source(path: str) -> str:

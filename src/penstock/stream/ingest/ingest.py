@@ -22,12 +22,11 @@ from penstock.stream.ingest.dead_letters import DeadLetters
 from penstock.stream.ingest.element_reader import of_blocks
 from penstock.stream.ingest.elements import count_texts
 from penstock.stream.ingest.file_batches import take_files
-from penstock.stream.ingest.in_flight import InFlight
 from penstock.stream.ingest.log_writer import ArrivedBatch, LogWriter
 from penstock.stream.ingest.sources.folder import Folder, dropped
 from penstock.stream.ingest.sources.iterable import IterableSource
 from penstock.stream.ingest.sources.receiver import Receiver
-from penstock.stream.ingest.spool import Block, Spool
+from penstock.stream.ingest.spool import Block, InFlight, Spool
 from penstock.stream.ingest.stream_declaration import Declared
 from penstock.stream.ingest.streaming_query import StreamingQueryRunner, streaming_session
 from penstock.stream.log.stream_log import StreamLog

@@ -1,4 +1,8 @@
-"""What arrives on a stream, one after the other, and what is in time of it."""
+"""The late filter: splits the arrivals of a stream by its watermark, and writes those that are in time.
+
+An element is late iff ts < (the greatest ts of all that arrived before it) − lateness, or the stream was advanced
+beyond its time. The rule looks at single elements, so it does not matter how arrivals are cut into batches.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +11,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from penstock.io.columns import ELEMENTS
-from penstock.stream.base.watermark import Position
+from penstock.stream.base.watermark import Position, late_before
 from penstock.stream.ingest.dead_letters import Malformed
-from penstock.stream.ingest.lateness import after, is_clean, split_late
-from penstock.stream.ingest.load_task import LoadedFile as MeasuredPart
+from penstock.stream.ingest.load_task import LoadedFile
 from penstock.stream.log.segment import SegmentFile, write_part
 
-__all__ = ["Advance", "BatchWriter", "Item", "Reading"]
+__all__ = ["Advance", "BatchWriter", "Item", "Reading", "split_late", "with_newest"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +69,14 @@ class BatchWriter:
                 self._write(_PART)
         self._write(1)
 
-    def take_part(self, part: MeasuredPart) -> None:
+    def take_part(self, part: LoadedFile) -> None:
         """Take a part that lies in the folder, or what is in time of it."""
         self.malformed += [Malformed(bad.file or "", bad.line, bad.text, bad.reason) for bad in part.bad]
         self.untold += part.malformed - len(part.bad)
         if not part.rows:
             return
-        if is_clean(part, self.position):
-            self.position = after(self.position, part.last)
+        if _is_clean(part, self.position):
+            self.position = with_newest(self.position, part.last)
             self.parts.append(part)
         elif (kept := self._sift(pq.read_table(part.path, partitioning=None))).num_rows:
             self.parts.append(write_part(kept, Path(part.path)))
@@ -89,7 +95,7 @@ class BatchWriter:
         if behind.num_rows:
             self.late = pa.concat_tables([self.late, behind], promote_options="default")
         if kept.num_rows:
-            self.position = after(self.position, int(kept.column("ts").to_numpy().max()))
+            self.position = with_newest(self.position, int(kept.column("ts").to_numpy().max()))
         return kept
 
     def _write(self, least: int) -> None:
@@ -98,3 +104,32 @@ class BatchWriter:
             path = self.folder / f"part-{len(self.parts):05}.parquet"
             self.parts.append(write_part(pa.concat_tables(self._kept, promote_options="default"), path))
             self._kept = []
+
+
+def split_late(table: pa.Table, position: Position) -> tuple[pa.Table, pa.Table]:
+    """The elements that are in time and the late ones, if they arrive in this order at this position of the stream."""
+    late = _late(table.column("ts").to_numpy(), position)
+    if not late.any():
+        return table, table.slice(0, 0)
+    mask = pa.array(late)
+    return table.filter(pc.invert(mask)), table.filter(mask)
+
+
+def with_newest(position: Position, last: int) -> Position:
+    """The position of the stream after elements have arrived of which the greatest time is `last`."""
+    return replace(position, newest=last if position.newest is None else max(position.newest, last))
+
+
+def _is_clean(part: LoadedFile, position: Position) -> bool:
+    """Whether no element of a loaded file can be late, by its statistics. If false, the elements have to be read."""
+    limit = late_before(position)
+    return part.disorder <= position.lateness and (limit is None or part.first >= limit)
+
+
+def _late(ts: npt.NDArray[np.int64], position: Position) -> npt.NDArray[np.bool_]:
+    if not len(ts):
+        return np.zeros(0, np.bool_)
+    start = ts[0] if position.newest is None else position.newest
+    earlier = np.maximum.accumulate(np.concatenate([[start], ts[:-1]]))
+    late: npt.NDArray[np.bool_] = ts < earlier - position.lateness
+    return late if position.advanced_to is None else late | (ts <= position.advanced_to)

@@ -19,9 +19,8 @@ import pyarrow as pa
 
 from penstock.stream.base import durable_files
 from penstock.stream.base.failpoints import reach
-from penstock.stream.log.compaction import merge, worth_merging
+from penstock.stream.log.maintenance import droppable, merge, worth_merging
 from penstock.stream.log.partition import StreamPartition
-from penstock.stream.log.retention import droppable
 from penstock.stream.log.segment import Segment, SegmentFile, segment_of, write_part
 
 __all__ = ["Counts", "Segment", "StreamLog"]

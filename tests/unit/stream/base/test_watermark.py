@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.stream.base.watermark import Position, combined, late_before, next_change, watermark
-from penstock.stream.ingest.lateness import after, split_late
+from penstock.stream.ingest.late_filter import split_late, with_newest
 from tests.support.arrivals import elements
 
 
@@ -72,7 +72,7 @@ def test_batches_do_not_matter(stamps: list[int], lateness: int, data: st.DataOb
     position = Position(lateness=lateness)
     first = late_times(stamps[:cut], position)
     if stamps[:cut]:
-        position = after(position, max(stamps[:cut]))
+        position = with_newest(position, max(stamps[:cut]))
     assert first + late_times(stamps[cut:], position) == whole
 
 

@@ -30,7 +30,7 @@ from penstock.stream.ingest.late_filter import Reading
 from penstock.stream.ingest.log_writer import ArrivedBatch, LogWriter
 from penstock.stream.ingest.stream_declaration import Declared
 from penstock.stream.ingest.stream_view import StreamView
-from penstock.stream.log import compaction
+from penstock.stream.log import maintenance
 from penstock.stream.log.stream_log import StreamLog
 from penstock.stream.registry import due_instants
 from penstock.stream.registry.metadata_store import MetadataStore, QueryRecord
@@ -171,7 +171,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Spans come in pieces and segments are merged as if there were much; nothing has to reach the disk."""
     monkeypatch.setattr(due_instants, "_INSTANTS", 4)
     monkeypatch.setattr(due_instants, "_ELEMENTS", 2)
-    monkeypatch.setattr(compaction, "_FANOUT", 6)
+    monkeypatch.setattr(maintenance, "_FANOUT", 6)
     monkeypatch.setattr("os.fsync", lambda _: None)
 
 

@@ -11,8 +11,7 @@ import pytest
 from penstock.errors import PenstockError
 from penstock.stream.base import durable_files
 from penstock.stream.ingest import spool
-from penstock.stream.ingest.in_flight import InFlight
-from penstock.stream.ingest.spool import Block, Spool
+from penstock.stream.ingest.spool import Block, InFlight, Spool
 from penstock.stream.ingest.spool_source import SpoolReader, consumed, files_of
 from penstock.testing import ManualClock
 

@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.stream.base import durable_files
-from penstock.stream.log.compaction import worth_merging
-from penstock.stream.log.retention import droppable
+from penstock.stream.log.maintenance import droppable, worth_merging
 from penstock.stream.log.segment import Segment
 from penstock.stream.log.stream_log import Counts, StreamLog
 from tests.support.arrivals import STREAM, elements

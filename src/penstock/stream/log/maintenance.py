@@ -1,4 +1,4 @@
-"""Merging small segments. A merged segment stands where its members stood, so the order of arrival stays."""
+"""Maintenance of the log: retention drops segments that no query can read, and compaction merges small ones."""
 
 from __future__ import annotations
 
@@ -12,10 +12,29 @@ from penstock.model import hyperloglog
 from penstock.stream.log.partition import StreamPartition, last_batches
 from penstock.stream.log.segment import Segment, segment_of, write_part
 
-__all__ = ["merge", "worth_merging"]
+__all__ = ["droppable", "merge", "worth_merging"]
 
 _FANOUT = 16  # segments side by side that are worth a merge; every row is then written log₁₆ times
 _LARGE = 1 << 18  # rows: from here on a file's own cost is nothing
+
+
+def droppable(segments: Mapping[str, Segment], horizon: int, keep_last: int = 0) -> list[str]:
+    """The names of the segments that can go: as many as possible, so that
+
+    - all they hold has ts ≤ horizon,
+    - all they hold is older than all that stays (windows that count elements number them by time), and
+    - of the elements with ts ≤ horizon, `keep_last` stay, if there are so many.
+    """
+    full = {name: segment for name, segment in segments.items() if segment.rows}
+    by_age = sorted(full, key=lambda name: full[name].last)
+    old = [name for name in by_age if full[name].last <= horizon]
+    oldest_kept = min((full[name].first for name in by_age[len(old) :]), default=horizon + 1)
+    kept = 0
+    while old and (kept < keep_last or full[old[-1]].last >= oldest_kept):
+        segment = full[old.pop()]
+        kept += segment.rows
+        oldest_kept = min(oldest_kept, segment.first)
+    return [*old, *(segments.keys() - full.keys())]
 
 
 def worth_merging(segments: Mapping[str, Segment]) -> list[str]:
@@ -37,7 +56,7 @@ def _runs(segments: Mapping[str, Segment], size: int) -> list[list[str]]:
 
 
 def merge(shelf: StreamPartition, names: list[str]) -> None:
-    """Put one segment in the place of these neighbours."""
+    """Put one segment in the place of these neighbours, so that the order of arrival stays."""
     members = [shelf.segments[name] for name in names]
     name = f"merged-{members[0].number}-{members[-1].number}"  # a pair of neighbours' numbers never comes twice
     paths = [path for member in members for path in member.paths]
