@@ -109,9 +109,9 @@ def machine(
     world: World,
     limits: Limits | None = None,
     saved: str | None = None,
-    following: Entailment = NOTHING,
+    entailment: Entailment = NOTHING,
 ) -> Machine:
-    return Machine(rules, background(world), limits, saved, following)
+    return Machine(rules, background(world), limits, saved, entailment)
 
 
 def background(world: World) -> StoreBackground:

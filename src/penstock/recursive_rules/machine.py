@@ -1,8 +1,8 @@
-"""Recursive rules, event by event.
+"""The machine: evaluates recursive rules event by event.
 
 Time goes in steps of equal ends. In each step all elements that end there go through the network of the rules'
-patterns; the triples that come of them end there too, and go the same way, until nothing new comes. What a step leaves
-behind is in the memories of the nodes, which are all the state there is.
+patterns; the triples that come of them end there too, and go the same way, until nothing new comes. The memories
+of the nodes are all the state between steps.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Element(NamedTuple):
 
 @dataclass(frozen=True)
 class Limits:
-    """When rules are taken for endless: so many times round in one step, so many triples of one step."""
+    """The limits of one step, iterations and triples, beyond which rules count as not terminating."""
 
     rounds: int = 10_000
     triples: int = 1_000_000
@@ -63,11 +63,11 @@ class Machine:
         background: Background | None = None,
         limits: Limits | None = None,
         saved: str | None = None,
-        following: Entailment = NOTHING,
+        entailment: Entailment = NOTHING,
         retention: int | None = None,
     ) -> None:
         self.now: int | None = None
-        self._network = Network(rules, background or Nothing(), following)
+        self._network = Network(rules, background or Nothing(), entailment)
         self._stages = stages(self._network)
         self._limits = limits or Limits()
         self._steps = 0
@@ -83,7 +83,7 @@ class Machine:
             self._restore(saved)
 
     def _begin(self) -> None:
-        """What the background alone makes."""
+        """Derive the triples of the background alone."""
         for node in self._network.nodes:
             rows = node.first()
             for receive in node.outputs if rows else ():
@@ -98,7 +98,7 @@ class Machine:
         if not given:
             return []
         self._start(given[0][1], given)
-        for element in [*given, *self._network.following.rows(given)]:
+        for element in [*given, *self._network.entailment.rows(given)]:
             for receive in self._reading(element[3]):
                 receive([element])
         self._settle()
@@ -119,7 +119,7 @@ class Machine:
         self._given = {row[:5] for row in given}
 
     def _reading(self, predicate: str) -> list[Receive]:
-        """Those that may read an element of this predicate."""
+        """The leaves that may read an element of this predicate."""
         if not self._readers:
             named = {encode(p) for leaf in self._network.leaves if (p := _predicate(leaf)) is not None}
             for name in (*named, None):
@@ -142,10 +142,10 @@ class Machine:
                     node.run()
             rounds += 1
             if rounds > self._limits.rounds:
-                raise self._endless(f"more than {self._limits.rounds} times round")
+                raise self._endless(f"more than {self._limits.rounds} iterations")
 
     def _derive(self, rule: str, elements: list[Row]) -> list[Row]:
-        """Those of the elements that are new in this step."""
+        """The elements that are new in this step."""
         new = [element for element in elements if element not in self._derived]
         if not self._network.apart:
             new = [element for element in new if element[:5] not in self._given]
@@ -155,11 +155,11 @@ class Machine:
         return new
 
     def _endless(self, much: str) -> QueryError:
-        """The rule that has made the most of late is the one to look at."""
+        """The error for rules that do not terminate. It names the rule that has derived the most triples lately."""
         latest = list(self._derived.values())[-1000:]
         name = Counter(latest).most_common(1)[0][0] if latest else self._network.heads[0].rule
         return QueryError(
-            f"rule {name} does not come to an end: {much} at one time ({self.now})",
+            f"rule {name} does not terminate: {much} at one time ({self.now})",
             hint="write SEQ, so that a triple comes after those that it is made of, or a FILTER that stops it",
         )
 
