@@ -83,7 +83,7 @@ def graph_name(graph: str | NamedNode) -> NamedNode:
 
 def _parse_bytes(data: bytes, base: str | None, format: str | None) -> Iterator[Quad]:
     if format is None:
-        raise LoadError(f"bytes do not say what they are: give format=, {_ONE_OF}")
+        raise LoadError(f"bytes need a format: give format=, {_ONE_OF}")
     return _parse("bytes", data, _named_format("bytes", format), base)
 
 

@@ -34,7 +34,7 @@ class FileSink:
         return self._opened().seek(0, os.SEEK_END)
 
     def rewind(self, position: Position) -> None:
-        """See `Sink.rewind`. A file that is shorter than it was has been changed by somebody, so we leave it alone."""
+        """See `Sink.rewind`. A file that is shorter than it was has been changed from outside, and is left alone."""
         file, length = self._opened(), int(position or 0)
         if file.seek(0, os.SEEK_END) < length:
             raise StoreError(f"{self._path} has lost answers that were written to it: remove it and drop the query.")
