@@ -38,7 +38,7 @@ def test_windows_that_cannot_be(spark: SparkSession, window: str, sentence: str)
         assert (caught.value.line, engine.queries) == (1, [])
 
 
-def test_an_unknown_stream_and_what_is_there_stays(spark: SparkSession) -> None:
+def test_unknown_stream_is_an_error_and_changes_nothing(spark: SparkSession) -> None:
     with Engine(spark=spark) as engine:
         engine.stream(STREAM, [lines(0, 600)])
         known, unknown = engine.register(COUNT), engine.register(COUNT.replace(STREAM, f"{STREAM}s"), name="unknown")
@@ -50,7 +50,7 @@ def test_an_unknown_stream_and_what_is_there_stays(spark: SparkSession) -> None:
         assert counted(known.answers()) == WHOLE
 
 
-def test_a_file_that_is_no_nquads_keeps_nobody_from_trying_again(spark: SparkSession, tmp_path: Path) -> None:
+def test_file_without_nquads_can_be_replaced_and_read(spark: SparkSession, tmp_path: Path) -> None:
     file = tmp_path / "gates.nq"
     file.write_text("@prefix : <http://e/> .\n:a :b :c .\n")
     with Engine(spark=spark) as engine:
@@ -130,7 +130,7 @@ def test_a_socket_that_closes_in_the_middle_of_a_line(spark: SparkSession) -> No
     assert counted(one for one in answers if one.time and one.time.timestamp() <= 600) == WHOLE
 
 
-def test_a_source_that_nobody_serves_does_not_hold_up_another(spark: SparkSession) -> None:
+def test_unreachable_source_does_not_hold_up_another(spark: SparkSession) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     with told() as sentences, Engine(spark=spark) as engine:

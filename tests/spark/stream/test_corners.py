@@ -35,7 +35,7 @@ def test_elements_of_one_time_are_counted_in_the_order_of_their_arrival(spark: S
         assert cars(query.answers()) == [(5, ["0", "1", "9"])]  # the 9th, 10th and 11th
 
 
-def test_of_equal_triples_that_come_at_once_the_last_stands_for_all(spark: SparkSession) -> None:
+def test_last_of_equal_simultaneous_triples_counts(spark: SparkSession) -> None:
     """[TRIPLES 2]: when the third element comes, the second is still there, though it equals the first."""
     with Engine(spark=spark) as engine:
         engine.stream(STREAM)

@@ -111,7 +111,7 @@ def test_other_forms(form: str, spark: SparkSession) -> None:
                     assert answer.rows[0]["n"].value == str(len(expected[at]))
 
 
-def test_members_come_go_and_pause_while_the_engine_runs(spark: SparkSession, evaluations: list[int]) -> None:
+def test_family_members_are_added_dropped_and_paused_live(spark: SparkSession, evaluations: list[int]) -> None:
     with Engine(spark=spark) as engine:
         engine.stream(STREAM)
         first, second = (engine.register(cars(gate), emit="istream") for gate in (0, 1))

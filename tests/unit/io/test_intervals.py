@@ -109,9 +109,9 @@ def test_points_alone_have_no_such_column() -> None:
     ("stamp", "reason"),
     [
         ("1970-01-01T00:00:02Z/1970-01-01T00:00:01Z", "it ends before it starts"),
-        ("1970-01-01T00:00:02Z", "a timestamp is an xsd:dateTime"),
+        ("1970-01-01T00:00:02Z", "a timestamp must be an xsd:dateTime"),
         ("1970-01-01T00:00:02Z/soon", 'the timestamp "soon" is not written like'),
-        ("1970-01-01T00:00:01Z/1970-01-01T00:00:02Z/1970-01-01T00:00:03Z", "a timestamp is an xsd:dateTime"),
+        ("1970-01-01T00:00:01Z/1970-01-01T00:00:02Z/1970-01-01T00:00:03Z", "a timestamp must be an xsd:dateTime"),
     ],
 )
 def test_lines_that_are_no_interval(stamp: str, reason: str) -> None:
@@ -124,7 +124,7 @@ def test_lines_that_are_no_interval(stamp: str, reason: str) -> None:
 
 @pytest.mark.parametrize("times", [(), (1, 2, 3)])
 def test_too_few_times_and_too_many(times: tuple[int, ...]) -> None:
-    with pytest.raises(LoadError, match=f"has a time, or a start and an end, and here are {len(times)} times"):
+    with pytest.raises(LoadError, match=f"has one time, or a start and an end, not {len(times)} times"):
         lines([(ONE, *times)], None, 0)  # type: ignore[list-item]
 
 
@@ -185,9 +185,9 @@ def test_a_task_writes_what_lasts(tmp_path: Path) -> None:
 def test_late_is_what_ends_late_and_is_readable_again(tmp_path: Path) -> None:
     streams = {STREAM: Declared(lateness=5)}
     log = StreamLog(tmp_path / "log")
-    intake = LogWriter(log, DeadLetters(tmp_path / "dead"), Watermarks(log, ManualClock(), streams))
+    log_writer = LogWriter(log, DeadLetters(tmp_path / "dead"), Watermarks(log, ManualClock(), streams))
     data = lines([(ONE, 0, 20), (ONE, 1, 15), (ONE, 2, 14), (ONE, 13)], None, 0)
-    intake.take(ArrivedBatch(STREAM, "spool", 0), of_blocks(STREAM, [Block(STREAM, data)]))
+    log_writer.write(ArrivedBatch(STREAM, "spool", 0), of_blocks(STREAM, [Block(STREAM, data)]))
     assert in_log(tmp_path) == [(0, 20), (1, 15)]
     (late,) = (tmp_path / "dead").rglob("*.late.nq")
     again = parse(late.read_bytes(), STREAM)

@@ -48,7 +48,7 @@ Item: TypeAlias = Reading | Advance
 
 @dataclass
 class BatchWriter:
-    """A batch on its way into a folder: where the stream stands, and what has become of the arrivals so far."""
+    """Writes a batch to a folder: elements in time to Parquet files, late elements and malformed lines to lists."""
 
     position: Position
     folder: Path
@@ -56,21 +56,21 @@ class BatchWriter:
     late: pa.Table = field(default_factory=ELEMENTS.empty_table)
     malformed: list[Malformed] = field(default_factory=list)
     untold: int = 0  # malformed lines whose text is only where they came from
-    _kept: list[pa.Table] = field(default_factory=list)
+    _in_time: list[pa.Table] = field(default_factory=list)
 
-    def take(self, items: Iterable[Item]) -> None:
-        """Sift arrivals, and write those that are in time."""
+    def add(self, items: Iterable[Item]) -> None:
+        """Split arrivals by the watermark, and write the elements that are in time."""
         for item in items:
             if isinstance(item, Advance):
                 self._advance(item.through)
             else:
                 self.malformed.extend(item.malformed)
-                self._kept.append(self._sift(item.elements))
+                self._in_time.append(self._split(item.elements))
                 self._write(_PART)
         self._write(1)
 
-    def take_part(self, part: LoadedFile) -> None:
-        """Take a part that lies in the folder, or what is in time of it."""
+    def add_file(self, part: LoadedFile) -> None:
+        """Add a file that lies in the folder, or the elements of it that are in time."""
         self.malformed += [Malformed(bad.file or "", bad.line, bad.text, bad.reason) for bad in part.bad]
         self.untold += part.malformed - len(part.bad)
         if not part.rows:
@@ -78,7 +78,7 @@ class BatchWriter:
         if _is_clean(part, self.position):
             self.position = with_newest(self.position, part.last)
             self.parts.append(part)
-        elif (kept := self._sift(pq.read_table(part.path, partitioning=None))).num_rows:
+        elif (kept := self._split(pq.read_table(part.path, partitioning=None))).num_rows:
             self.parts.append(write_part(kept, Path(part.path)))
 
     @property
@@ -90,7 +90,7 @@ class BatchWriter:
         known = self.position.advanced_to
         self.position = replace(self.position, advanced_to=through if known is None else max(known, through))
 
-    def _sift(self, elements: pa.Table) -> pa.Table:
+    def _split(self, elements: pa.Table) -> pa.Table:
         kept, behind = split_late(elements, self.position)
         if behind.num_rows:
             self.late = pa.concat_tables([self.late, behind], promote_options="default")
@@ -99,11 +99,11 @@ class BatchWriter:
         return kept
 
     def _write(self, least: int) -> None:
-        """Write what waits as a part if it is so many rows: small pushes become one, and nothing large waits."""
-        if sum(table.num_rows for table in self._kept) >= least:
+        """Write the collected elements to a file if they are at least so many: small pushes share a file."""
+        if sum(table.num_rows for table in self._in_time) >= least:
             path = self.folder / f"part-{len(self.parts):05}.parquet"
-            self.parts.append(write_part(pa.concat_tables(self._kept, promote_options="default"), path))
-            self._kept = []
+            self.parts.append(write_part(pa.concat_tables(self._in_time, promote_options="default"), path))
+            self._in_time = []
 
 
 def split_late(table: pa.Table, position: Position) -> tuple[pa.Table, pa.Table]:

@@ -1,4 +1,4 @@
-"""One task of a replay: a piece of a file as a Parquet file, and what is known of that without reading it again."""
+"""One task of a parallel load: writes a piece of a file as a Parquet file, and returns its statistics."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def portions(piece: Split, stream: str, stamp: int | None = None) -> Iterator[tu
 
 @dataclass(slots=True)
 class _Measured:
-    """What is known of the elements so far."""
+    """The statistics of the elements so far."""
 
     rows: int = 0
     first: int = 0

@@ -3,8 +3,8 @@
     FOLDER/<number>.nq      blocks, each a line `# <bytes> <stamp or -> <stream>` and so many bytes of whole lines,
                             or `# <bytes> <kind of document> <stream>` and a document
 
-Whoever appends waits for the disk, and while the disk works others come: they all go into the next file together. A
-thousand pushes at a time therefore cost what a few do. Numbers have no gaps, and go on after a restart.
+A push waits until its file is synced; pushes that arrive meanwhile go into the next file together. A thousand
+concurrent pushes therefore cost as much as a few. Numbers have no gaps, and go on after a restart.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ class Spool:
         self._writer.start()
 
     def append(self, stream: str, data: bytes, stamp: int | None = None, kind: str | None = None) -> int:
-        """Return when these lines are durable, with the number of the last file they are in.
+        """Append lines, and return when they are durable, with the number of the last file that they are in.
 
-        No lines and a stamp: a note that the stream's time has come there. A document is in one file.
+        No lines and a stamp: a call of `advance`. A document is in one file.
         """
         number = self.next_number - 1
         for piece in _pieces(data) if data and kind is None else [data]:
@@ -69,7 +69,7 @@ class Spool:
         return number
 
     def close(self) -> None:
-        """Write what is waiting, then end."""
+        """Write the waiting blocks, then end."""
         with self._closing:
             if not self._closed:
                 self._closed = True
@@ -96,7 +96,7 @@ class Spool:
                     waiting.number.set_result(number)
 
     def _others(self, first: _Waiting) -> Iterator[_Waiting]:
-        """Those that wait as well, as long as the file does not grow too large."""
+        """The other waiting blocks, as long as the file does not grow too large."""
         size = len(first.block.data)
         while size < _LARGEST:
             try:
@@ -139,7 +139,7 @@ class InFlight:
 
     @contextmanager
     def accepting(self) -> Iterator[Callable[[int], None]]:
-        """While somebody waits for the disk; to be called with the number of the file."""
+        """Count a push as in flight. The function is to be called with the number of its file."""
         with self._changed:
             key, accepted = next(self._keys), self._clock.now()
             self._offered[key] = accepted
@@ -162,12 +162,12 @@ class InFlight:
             self._changed.notify_all()
 
     def now(self) -> int:
-        """The time up to which all that was accepted is in the log."""
+        """The clock's time up to which all accepted pushes are in the log."""
         with self._changed:
             return min([self._clock.now(), *self._offered.values(), *self._written.values()])
 
     def wait(self, given_up: Callable[[], bool]) -> None:
-        """Wait until all that is durable by now is in the log, or there is no hope (`wake` has it asked again)."""
+        """Wait until all durable pushes are in the log, or `given_up` is true (`wake` has it asked again)."""
         with self._changed:
             last = max(self._written, default=-1)
             self._changed.wait_for(lambda: self._read > last or given_up())

@@ -30,7 +30,7 @@ _PATIENCE, _LOOK = 0.1, 0.004  # seconds: how long an idle source lets Spark wai
 
 
 class SpoolReader(SimpleDataSourceStreamReader):
-    """Tells Spark how far the spool has got. What is in the files is read in the driver, when the batch runs."""
+    """Gives Spark the offset of the spool. The files are read in the driver, when the batch runs."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
@@ -75,7 +75,7 @@ def _end(start: int, sizes: dict[int, int]) -> int:
 
 
 class SpoolSource(DataSource):
-    """What Spark knows the reader by."""
+    """The data source that Spark loads the reader from."""
 
     @classmethod
     def name(cls) -> str:

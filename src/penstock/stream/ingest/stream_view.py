@@ -1,4 +1,4 @@
-"""The streams as rounds see them: segments of the log, and Parquet that is read where it lies."""
+"""The streams as rounds read them: segments of the log, and Parquet that is read in place."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ class StreamView:
         return tuple(self._streams)
 
     def segments(self, stream: str) -> Sequence[Segment]:
-        """The segments that are read where they lie, then those of the log."""
+        """The segments that are read in place, then those of the log."""
         return (*self.in_place(stream), *self._log.segments(stream))
 
     def in_place(self, stream: str) -> Sequence[Segment]:
-        """The segments of Parquet that is read where it lies."""
+        """The segments of Parquet that is read in place."""
         return self._in_place.get(stream, ())
 
     def read_in_place(self, stream: str, segments: list[Segment]) -> None:
-        """Read these segments where they lie, from now on, and no others."""
+        """Read these segments in place from now on, instead of earlier ones."""
         self._in_place[stream] = segments
 
     def read_log_alone(self, *streams: str) -> None:
@@ -59,7 +59,7 @@ class StreamView:
         self._log.append(stream, _SOURCE, batch.number, derived_elements(batch.rows))
 
     def undo(self, stream: str, number: int) -> None:
-        """`begin` takes away what a batch of that number has left; without a `commit` nothing else comes of it."""
+        """Remove the elements of an interrupted batch: `begin` removes its files, and no `commit` follows."""
         self._log.begin(stream, _SOURCE, number)
 
 

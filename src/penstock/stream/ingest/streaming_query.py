@@ -1,4 +1,4 @@
-"""A streaming query of Spark that calls a Python function for each batch, and what became of it."""
+"""Runs a streaming query of Spark that calls a Python function for each batch, and keeps its error."""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ class StreamingQueryRunner:
         self._watcher.start()
 
     def settle(self) -> None:
-        """Wait until everything that is there by now has been worked on."""
+        """Wait until all input that is available by now has been processed."""
         try:
             self._query.processAllAvailable()
         except PySparkException as error:
             self._fail(error)
 
     def stop(self) -> None:
-        """Return when no work is going on any more: Spark would let it run on by itself."""
+        """Stop the query, and return when the last batch has ended, which Spark does not wait for."""
         self._stopping = True
         self._query.stop()
         with self._working:

@@ -19,7 +19,7 @@ _LARGE = 1 << 18  # rows: from here on a file's own cost is nothing
 
 
 def droppable(segments: Mapping[str, Segment], horizon: int, keep_last: int = 0) -> list[str]:
-    """The names of the segments that can go: as many as possible, so that
+    """The names of the segments that can be dropped: as many as possible, so that
 
     - all they hold has ts ≤ horizon,
     - all they hold is older than all that stays (windows that count elements number them by time), and
@@ -38,7 +38,7 @@ def droppable(segments: Mapping[str, Segment], horizon: int, keep_last: int = 0)
 
 
 def worth_merging(segments: Mapping[str, Segment]) -> list[str]:
-    """The names of neighbours of about one size, with smaller ones between them, if there are enough of them."""
+    """The names of neighbouring segments of about one size that are worth a merge; empty if there are too few."""
     least, size = 0, _FANOUT
     while size <= _LARGE:
         for run in _runs(segments, size):
@@ -50,20 +50,20 @@ def worth_merging(segments: Mapping[str, Segment]) -> list[str]:
 
 
 def _runs(segments: Mapping[str, Segment], size: int) -> list[list[str]]:
-    """Neighbours that are all smaller than that."""
+    """Runs of neighbours that all have fewer rows than `size`."""
     groups = groupby(segments, key=lambda name: segments[name].rows < size)
     return [list(names) for small, names in groups if small]
 
 
-def merge(shelf: StreamPartition, names: list[str]) -> None:
+def merge(partition: StreamPartition, names: list[str]) -> None:
     """Put one segment in the place of these neighbours, so that the order of arrival stays."""
-    members = [shelf.segments[name] for name in names]
+    members = [partition.segments[name] for name in names]
     name = f"merged-{members[0].number}-{members[-1].number}"  # a pair of neighbours' numbers never comes twice
     paths = [path for member in members for path in member.paths]
     tables = [pq.read_table(path, partitioning=None) for path in paths]
     table = pa.concat_tables(tables) if tables else None
     known = hyperloglog.merged(member.sketches for member in members)
-    parts = [write_part(table, shelf.data(name) / "part-00000.parquet", known)] if table is not None else []
+    parts = [write_part(table, partition.data(name) / "part-00000.parquet", known)] if table is not None else []
     segment = segment_of(
         parts,
         members[-1].number,
@@ -71,4 +71,4 @@ def merge(shelf: StreamPartition, names: list[str]) -> None:
         sum(member.late for member in members),
         sum(member.malformed for member in members),
     )
-    shelf.add(name, segment, replaces=names)
+    partition.add(name, segment, replaces=names)

@@ -1,4 +1,4 @@
-"""The thread that evaluates: it does rounds for as long as there is something due, and sleeps until it is woken."""
+"""The evaluation thread: makes rounds while instants are due, and sleeps until it is woken."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class EvaluationThread:
         self._thread.start()
 
     def wake(self) -> None:
-        """Something may be due."""
+        """Start a round: an instant may be due."""
         with self._changed:
             self._news += 1
             self._changed.notify_all()

@@ -1,4 +1,4 @@
-"""What people can see of an engine at work."""
+"""The status records of an engine, its streams and its queries."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class EngineStatus:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run is: told to `on_progress` after every step."""
+    """The progress of a run: passed to `on_progress` after every step."""
 
     elements: int
     late: int

@@ -1,4 +1,4 @@
-"""The engine's streams and queries at work: in a bounded run, or live, with the loop and ingest around the rounds."""
+"""The runtime of an engine: declares streams, registers queries, and evaluates them, bounded or live."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ __all__ = ["Runtime"]
 
 
 class Runtime:
-    """Everything below `Engine` that has to do with streams."""
+    """The streams and continuous queries of one `Engine`."""
 
     def __init__(
         self,
@@ -75,12 +75,12 @@ class Runtime:
         self._watermarks = Watermarks(self._log, clock, self._streams)
         self.plans = PlanCache(store, session, rules, retention)
         self.catalogue = Catalogue(self._registry, self.plans)
-        self._units = self.catalogue.units
+        self._groups = self.catalogue.groups
         self._status = Status(self._log, self._inputs, self._watermarks, self._streams, self.catalogue)
-        self._opening = Activation(self.plans, self._inputs, self._units)
+        self._opening = Activation(self.plans, self._inputs, self._groups)
         carried = ReportState(self._root / "carried")
-        carried.sweep(self._units.files())
-        self._rounds = Rounds(self._inputs, self._watermarks, self._units, self._report, carried)
+        carried.sweep(self._groups.files())
+        self._rounds = Rounds(self._inputs, self._watermarks, self._groups, self._report, carried)
         self._live: LiveEngine | None = None
         self._lock = RLock()
         self._rounding = RLock()
@@ -131,12 +131,12 @@ class Runtime:
         return task
 
     def _tasks(self) -> list[RegisteredQuery]:
-        """All queries, those of events with the streams that there are."""
-        self._units.changed(self._ruling.all(self.catalogue.linked))
+        """All queries, event queries bound to the present streams."""
+        self._groups.changed(self._ruling.all(self.catalogue.linked))
         return list(self.catalogue)
 
     def _begin(self, task: RegisteredQuery, live: bool) -> RegisteredQuery:
-        """Add a new query. The stream that it derives has nothing of a query that was dropped."""
+        """Add a new query. Elements of a dropped query are removed from the stream that it derives."""
         self._ruling.one(task, self.catalogue.linked)
         if task.output is not None:
             self._log.forget(task.output)
@@ -156,7 +156,7 @@ class Runtime:
         self.wake()
 
     def drop(self, task: RegisteredQuery) -> None:
-        """What it derives may be read just now, by queries of events that read all there is: it goes when they know."""
+        """Drop a query. Its derived stream is removed once the event queries that may read it are bound anew."""
         self.catalogue.drop(task)
         if task.output is not None:
             self._unread.add(task.output)
@@ -173,14 +173,14 @@ class Runtime:
         memory = memory_of(task.sink)
         if memory is None:
             raise PenstockError(
-                f"The answers of {task.name} go to its sink: register it without one to keep them here."
+                f"The answers of {task.name} go to its sink: register it without a sink to keep them in memory."
             )
         return memory.answers()
 
     # Bounded
 
     def run(self) -> None:
-        """Every declared source to its end, then every query to the last instant."""
+        """Read every declared source to its end, then evaluate every query to the last instant."""
         with self._lock:
             if self._live is not None:
                 raise PenstockError("The engine is live already: stop() it before run().")
@@ -200,7 +200,7 @@ class Runtime:
         self._report()
 
     def _read(self, tasks: list[RegisteredQuery]) -> None:
-        """The sources of the streams that somebody reads."""
+        """Read the sources of the streams that some query reads."""
         if is_pending(self._root):
             unsourced = {name: replace(declared, source=None) for name, declared in self._streams.items()}
             self._make_live(unsourced, lambda: False).catch_up()
@@ -232,10 +232,10 @@ class Runtime:
 
     def _make_live(self, streams: dict[str, Declared], round: Callable[[], bool]) -> LiveEngine:
         session, root, clock = self._session(), self._root, self._clock
-        return LiveEngine(session, root, clock, streams, self._log, self._watermarks, round, self._units)
+        return LiveEngine(session, root, clock, streams, self._log, self._watermarks, round, self._groups)
 
     def _read_files(self) -> None:
-        """Files come before what is live. They go through the log, which lets go of them again."""
+        """Read files before live sources. They go through the log, which drops them again by retention."""
         bounded = self._bounded()
         self._inputs.read_log_alone(*self._streams)
         for stream, declared in self._streams.items():
@@ -248,8 +248,8 @@ class Runtime:
         """Bind event queries to added or dropped streams and rules, then answer what is due. Binding is safe here: no
         evaluation is in progress."""
         with self._lock:
-            gone = list(self._unread)  # before the others are arranged: who goes now is read once more
-            self._units.changed(self._ruling.again(self.catalogue.linked))
+            gone = list(self._unread)  # before the groups are arranged: a stream that is dropped now is read once more
+            self._groups.changed(self._ruling.again(self.catalogue.linked))
             self._forget(gone)
         with self._rounding:
             return self._rounds.live()
@@ -268,7 +268,7 @@ class Runtime:
                     memory.live(False)
 
     def push(self, stream: str, data: bytes, kind: str | None = None) -> int:
-        """Lines, or documents of that kind; None: what the stream is made of."""
+        """Push lines, or documents of that kind; None: the format of the stream."""
         self._check_source(stream)
         kind = kind or kind_named(self._streams[stream].format)
         kind = None if kind == LINES else kind
@@ -300,7 +300,7 @@ class Runtime:
     # Looking
 
     def examine(self, task: RegisteredQuery, *, run: bool) -> Examined | None:
-        """How a query is planned for what the log holds now; between rounds, which use the same tables."""
+        """Explain a query over the log as it is now; between rounds, which use the same tables."""
         from penstock.stream.runtime.explain_registered import explain_registered
 
         with self._rounding:

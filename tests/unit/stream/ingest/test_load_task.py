@@ -47,9 +47,7 @@ def test_a_part(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("chunk", [1, 100, 250, 10_000])
-def test_what_is_known_does_not_depend_on_the_portions(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int
-) -> None:
+def test_statistics_do_not_depend_on_the_portions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
     text = line(5) + line(9) + "bad\n" + line(6) + line(2) + "worse\n" + line(8)
     monkeypatch.setattr(splits_module.chunks, "__defaults__", (chunk,))
     (part,) = written(tmp_path, text)
@@ -67,7 +65,7 @@ def test_bad_lines_have_their_number_in_the_file(tmp_path: Path) -> None:
     assert sum(part.rows for part in parts) == 40
 
 
-def test_bad_lines_are_counted_beyond_those_that_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_bad_lines_are_counted_and_some_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(load_task, "_TEXTS", 3)
     monkeypatch.setattr(load_task, "_LONGEST", 2)
     (part,) = written(tmp_path, "bad\n" * 10)

@@ -49,7 +49,7 @@ def horizon(text: str, retention: int | None, emit: str | None = None) -> int | 
         (PREFIXES + "SELECT * { STREAM :s [ALL] { ?x :a ?a } }", 30, None),  # who says ALL means it
     ],
 )
-def test_what_the_log_may_let_go_of(text: str, retention: int | None, expected: int | None) -> None:
+def test_retention_bound_of_event_queries(text: str, retention: int | None, expected: int | None) -> None:
     assert horizon(text, None if retention is None else retention * SECOND) == expected
 
 
@@ -63,7 +63,7 @@ def test_patterns_with_and_without_a_bound() -> None:
     assert [horizon(text, seconds * SECOND) for seconds in (30, 80)] == [40, 20]
 
 
-def test_a_machine_keeps_what_has_no_bound_for_a_while_after_its_end() -> None:
+def test_machine_keeps_unbounded_rows_for_the_retention_after_their_end() -> None:
     """Of a thousand steps it looks through its memories now and then; what is younger than the retention stays."""
     rule = Rule("r", translate(PREFIXES + "CONSTRUCT { ?x :a ?b } { { ?x :a ?a } SEQ { ?x :b ?b } }"))
     sizes = {}
@@ -77,7 +77,7 @@ def test_a_machine_keeps_what_has_no_bound_for_a_while_after_its_end() -> None:
     assert sizes[100] < sizes[None] / 2
 
 
-def test_what_is_kept_and_what_would_bound_it_is_said() -> None:
+def test_warning_names_unbounded_patterns_and_the_filter_that_bounds_them() -> None:
     """Once by the function, and from Python and the command line by a warning."""
     assert unbounded(translate(WITHIN), 30 * SECOND) == ()
     (said,) = unbounded(translate(AFTER), 30 * SECOND)
@@ -85,14 +85,14 @@ def test_what_is_kept_and_what_would_bound_it_is_said() -> None:
 
 
 @pytest.mark.parametrize(("options", "said"), [({}, "time; FILTER"), ({"retention": "PT30S"}, f"time, {KEPT}; FILTER")])
-def test_python_is_told(options: dict[str, Any], said: str) -> None:
+def test_registration_warns_of_unbounded_patterns(options: dict[str, Any], said: str) -> None:
     with Engine(**options) as engine, pytest.warns(PenstockWarning) as caught:
         engine.register(AFTER)
     assert said in str(caught[0].message)
     assert caught[0].filename == __file__
 
 
-def test_who_has_a_bound_is_told_nothing() -> None:
+def test_bounded_query_is_registered_without_a_warning() -> None:
     with Engine(retention="1h") as engine, warnings.catch_warnings():
         warnings.simplefilter("error")
         engine.register(WITHIN)
@@ -113,13 +113,13 @@ def test_the_command_line_tells_it(
     assert said in found.stderr
 
 
-def test_what_is_no_retention(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match='retention: "long" is no duration'):
+def test_invalid_retention_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match='retention: "long" is not a duration'):
         Engine(retention="long")
     (tmp_path / "a.rq").write_text("ASK {}")
     wrong = CliRunner().invoke(cli.app, ["run", str(tmp_path / "a.rq"), "--set", "retention=long"])
     assert wrong.exit_code == 1
-    assert wrong.stderr.startswith('--set: retention: "long" is no duration')
+    assert wrong.stderr.startswith('--set: retention: "long" is not a duration')
 
 
 def test_without_a_stream_a_query_of_events_has_no_answers() -> None:

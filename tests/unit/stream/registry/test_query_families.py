@@ -74,12 +74,12 @@ class Engine:
         self.planner = Planner(self.emit)
         self.registry = MetadataStore(None if self.root is None else self.root / "registry")
         self.catalogue = Catalogue(self.registry, self.planner)
-        self.units = self.catalogue.units
+        self.groups = self.catalogue.groups
         self.inputs = FakeInputs({S: [segment(0, 10**9)]}, {S: self.now})
         carried = None if self.root is None else ReportState(self.root / "carried")
         if carried is not None:
-            carried.sweep(self.units.files())
-        self.rounds = Rounds(self.inputs, self.inputs.watermarks, self.units, carried=carried)
+            carried.sweep(self.groups.files())
+        self.rounds = Rounds(self.inputs, self.inputs.watermarks, self.groups, carried=carried)
         for name in self.texts:
             self._register(name)
 
@@ -102,7 +102,7 @@ class Engine:
             pass
 
     def together(self) -> list[set[str]]:
-        return [{task.name for task in unit.tasks.values()} for unit in self.units]
+        return [{task.name for task in unit.tasks.values()} for unit in self.groups]
 
     def check(self) -> None:
         """Everybody was told what is due to it, once."""
@@ -151,7 +151,7 @@ def test_the_plan_is_made_again_only_where_queries_differ_in_something_new() -> 
     assert engine.planner.released == engine.planner.plans
 
 
-def test_the_table_of_constants_is_made_again_only_when_somebody_comes_or_goes() -> None:
+def test_parameter_table_is_made_again_only_when_members_change() -> None:
     engine = Engine(emit="rstream")
     for k in (1, 2):
         engine.register(f"q{k}", k)
@@ -160,7 +160,7 @@ def test_the_table_of_constants_is_made_again_only_when_somebody_comes_or_goes()
     assert engine.planner.tables == 1
 
 
-def test_who_comes_later_joins_when_it_is_as_far_as_the_others(tmp_path: Path) -> None:
+def test_later_query_joins_the_group_at_equal_progress(tmp_path: Path) -> None:
     engine = Engine(tmp_path)
     for k in (1, 2):
         engine.register(f"q{k}", k)
@@ -174,7 +174,7 @@ def test_who_comes_later_joins_when_it_is_as_far_as_the_others(tmp_path: Path) -
     engine.check()
 
 
-def test_who_pauses_stays_behind_and_catches_up(tmp_path: Path) -> None:
+def test_paused_query_leaves_the_group_and_catches_up(tmp_path: Path) -> None:
     engine = Engine(tmp_path)
     tasks = [engine.register(f"q{k}", k) for k in (1, 2, 3)]
     engine.go(25)
@@ -247,7 +247,7 @@ def test_a_sink_may_pause_any_of_them(who: str, resumes: bool, tmp_path: Path) -
     engine.check()
 
 
-def test_a_round_writes_down_those_who_were_told_something_and_one_row_for_all(
+def test_round_saves_delivered_queries_and_one_row_for_the_group(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine = Engine(tmp_path)
@@ -269,7 +269,7 @@ def test_a_round_writes_down_those_who_were_told_something_and_one_row_for_all(
     assert len(list((tmp_path / "carried").iterdir())) == 1
 
 
-def test_registering_and_dropping_one_of_many_asks_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_registering_or_dropping_one_of_many_touches_no_other_query(monkeypatch: pytest.MonkeyPatch) -> None:
     """Counted in looks at other queries, which would grow with their number."""
     engine = Engine(emit="rstream")
     for n in range(50):
@@ -297,7 +297,7 @@ def test_streams_are_looked_at_once_for_all_that_are_due_together() -> None:
     assert all(stream is streams[0] for stream in streams)
 
 
-def test_what_one_left_open_is_not_anothers(tmp_path: Path) -> None:
+def test_open_intervals_belong_to_their_own_query(tmp_path: Path) -> None:
     """The file is of the one that was there alone, and is gone."""
     engine = Engine(tmp_path)
     engine.register("first", 1)
@@ -358,7 +358,7 @@ def _do(engine: Engine, event: tuple[str, int, int], names: Iterator[int]) -> No
 
 @given(st.binary(min_size=BYTES, max_size=BYTES))
 @settings(max_examples=60, deadline=None)
-def test_whatever_happens_everybody_is_told_all_that_is_due_once(tape: bytes) -> None:
+def test_every_due_answer_is_delivered_exactly_once(tape: bytes) -> None:
     """Queries come, go, pause and fail, and the process ends: each is told what it would be told alone."""
     draw = Tape(tape)
     events = [_event(draw) for _ in range(draw.count(10, 40))]

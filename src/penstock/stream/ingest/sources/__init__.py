@@ -1,4 +1,4 @@
-"""Where streams come from: a table of kinds, each with the texts or objects that it stands for.
+"""Live sources: a table of kinds, each with the texts or objects that it stands for.
 
 FOLDER                  watched: every file in it is read once (files appear by being renamed into it)
 tcp://HOST:PORT         connects and reads lines; when the connection is lost, connects again
@@ -33,4 +33,4 @@ def open(spec: Any) -> Folder | Receiver:
         return Folder(str(spec))
     if isinstance(spec, Iterable):
         return IterableSource(spec)
-    raise PenstockError(f"{spec!r} is no source: give a folder, tcp://HOST:PORT, listen://HOST:PORT or an iterable.")
+    raise PenstockError(f"{spec!r} is not a source: give a folder, tcp://HOST:PORT, listen://HOST:PORT or an iterable.")

@@ -1,4 +1,4 @@
-"""Lines from producers that connect to us. Each learns how many of its lines are durable: `ok N`."""
+"""Accepts producers that connect, and acknowledges their lines: `ok N` says that N lines are durable."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ListenSource(Receiver):
         self.port: int | None = None
 
     def start(self, accept: Accept, clock: Clock) -> None:
-        """Listen at once, so that an address which is taken is an error of the one who starts."""
+        """Listen at once, so that an address in use is an error of `start`."""
         try:
             self._server = socket.create_server(self._address)
         except OSError as error:
