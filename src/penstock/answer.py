@@ -1,4 +1,4 @@
-"""What a query gives back: solutions, a truth value or a graph, and the forms it can be written in."""
+"""The answer to a query: solutions, a truth value or a graph, and the formats it can be written in."""
 
 from __future__ import annotations
 
