@@ -118,7 +118,7 @@ def measured(spark: SparkSession, text: str, count: int, known: dblp.Dblp, path:
 def _timing(engine: penstock.Engine, spark: SparkSession, taken: Taken) -> Callable[[bool], None]:
     """Times every round that evaluates something, while it is switched on."""
     rounds, on, evaluated = engine._runtime._rounds, [False], list[bool]()
-    live, answer = rounds.live, rounds._answering.answer
+    live, answer = rounds.live, rounds._evaluator.answer
 
     def noted(*given: Any) -> bool:
         evaluated.append(True)
@@ -134,7 +134,7 @@ def _timing(engine: penstock.Engine, spark: SparkSession, taken: Taken) -> Calla
             taken.outside.append(took - _in_jobs(spark, began, began + took))
         return busy
 
-    rounds.live, rounds._answering.answer = timed, noted  # type: ignore[method-assign]
+    rounds.live, rounds._evaluator.answer = timed, noted  # type: ignore[method-assign]
 
     def switch(value: bool) -> None:
         on[0] = value

@@ -49,7 +49,7 @@ class Engine:
     `master` or on this machine. `rules` names the optimiser's rules to use, all by default; no choice of them changes
     an answer.
 
-    `entailment` lets queries see what follows from the triples of the background and of the streams: "rdfs" by
+    `entailment` lets queries match entailed triples of the background and of the streams: "rdfs" by
     subclasses, subproperties, domains and ranges, which the background's default graph states; "owl-rl" by OWL 2 RL in
     the background (the extra `reasoning`), and in the streams by those four.
 
@@ -171,12 +171,11 @@ class Engine:
         Its name is the given one, else that in the text, else a number. `sink` is a function that is called with each
         answer, a path (.ndjson, .csv, .nq, or a folder for Parquet), or an object of your own (`penstock.io.sinks`);
         without one the answers are kept for `query.answers()`. Two equal triples are two elements, unless `duplicates`
-        is "merge". What is reported is what the query says, else what its language is used to; `emit` says otherwise:
-        "rstream" (the whole answer at each instant), "istream" (solutions when they become true), "dstream" (when they
-        cease to be) or "intervals" (each solution once, with the time during which it was true).
-        When evaluation falls behind, it catches up in larger steps ("catch-up"); with `overload` "stretch" it leaves
-        out instants instead, every other one and so on, until it keeps up (for queries whose instants are multiples of
-        a step).
+        is "merge". `emit` is the report, by default that of the query or of its language: "rstream" (the whole answer
+        at each instant), "istream" (solutions when they become true), "dstream" (when they cease to be) or "intervals"
+        (each solution once, with its validity interval).
+        When evaluation falls behind, it catches up in larger spans ("catch-up"); with `overload` "stretch" it sheds
+        load: it skips every other instant and so on, until it keeps up (for queries with a fixed evaluation period).
         The same name and text again, also after a restart, is the same query, and continues.
         """
         return Query(self._runtime.register(text, name, sink, duplicates, emit, base, overload), self._runtime)

@@ -84,9 +84,9 @@ class _Marker(Enum):
 
 
 PAUSE: Final = _Marker.PAUSE
-"""The source falls silent here; whoever reads it again gets the rest."""
+"""The source falls silent here; the next reader gets the rest."""
 ABORT: Final = _Marker.ABORT
-"""The source fails here, once; whoever reads it again gets the rest."""
+"""The source fails here, once; the next reader gets the rest."""
 
 
 class Aborted(PenstockError):
@@ -97,8 +97,8 @@ class TestSource:
     """Elements for `engine.stream(iri, source)`, with PAUSE and ABORT between them.
 
     An element is a line of timestamped N-Quads, or a triple with its time, or with its start and its end. An engine
-    asks for the next one when the last is durable. So what was given out and never asked beyond is given again to the
-    next reader: one that crashed in between loses nothing.
+    asks for the next one when the last is durable. So the last element is given again to the next reader: an engine
+    that crashed in between loses nothing.
     """
 
     __test__ = False  # it is no test, whatever pytest makes of its name
@@ -115,7 +115,7 @@ class TestSource:
         return self._place == len(self._items)
 
     def wait(self, halts: int, timeout: float = 60) -> None:
-        """Wait until the source has come to its n-th PAUSE, ABORT or end: then what is before that is durable."""
+        """Wait until the source has come to its n-th PAUSE, ABORT or end: then all elements before are durable."""
         with self._halted:
             if not self._halted.wait_for(lambda: self._halts >= halts, timeout):
                 raise TimeoutError(f"the source has come to {self._halts} halts, not to {halts}")

@@ -19,7 +19,7 @@ __all__ = [
 _TYPES: dict[str, pa.DataType] = {"s": pa.string(), "p": pa.string(), "o": pa.string(), "ts": pa.int64()}
 _MORE: dict[str, pa.DataType] = {"g": pa.string(), "start": pa.int64()}
 ELEMENTS = pa.schema(_TYPES)
-"""What every element has: its terms, encoded, and its time in microseconds since 1970."""
+"""The columns of every element: its encoded terms, and its time in microseconds since 1970."""
 LOGGED = pa.schema(_TYPES | _MORE)
 """All that an element may have: the name of its graph too, NULL for none, and its start. A table or a file without one
 of these columns has NULL there throughout."""

@@ -1,11 +1,11 @@
-"""Graphs of a document and their times: what has one is an element, what has none yet waits for it.
+"""The graphs of a document and their times: triples of a graph with a time are elements, the others wait for it.
 
 The time of a graph is said of its name, in the default graph (and is then no element) or in the graph itself (and then
 is one). The first that a document says counts. What the default graph says otherwise of a graph's name is an element
 of that time which is in no graph. Whatever gets no time is bad.
 
 Where a graph may have a start and an end, one that has both lasts from the one to the other, and one that has either is
-a point of time there. Until both are known, or the document ends, nobody can tell which, so its triples wait.
+a point of time there. Until both are known, or the document ends, the kind of its time is unknown, so its triples wait.
 """
 
 from __future__ import annotations

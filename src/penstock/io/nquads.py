@@ -55,7 +55,7 @@ def parse_ntriples(data: bytes, scope: str) -> Parsed:
 
 
 def scope(stream: str) -> str:
-    """What goes before the labels of a stream's blank nodes: always the same, and different for every stream."""
+    """The prefix of a stream's blank node labels: always the same, and different for every stream."""
     return f"s{blake2s(stream.encode(), digest_size=8).hexdigest()}."
 
 
@@ -111,7 +111,7 @@ def _broken(text: bytes) -> str:
 
 
 def _fast(block: Block, reading: Reading) -> list[Columns]:
-    """What the kernels can read: lines with times where these are allowed, lines without where these are."""
+    """The elements that the kernels can read: lines with times where these are allowed, else lines without."""
     if len(block.lines) < _FEW:
         return []
     found = [read_block(block, TIMED_LINES, reading.scope, timed=True)] if reading.timed else []

@@ -1,4 +1,4 @@
-"""Lines one by one: what the fast kernels leave. pyoxigraph decides what is RDF and says why something is not.
+"""The slow reader: lines that the fast kernels leave, one by one. pyoxigraph decides what is RDF.
 
 A regular expression that accepts too much finds the terms; the three of the triple go to pyoxigraph as N-Triples.
 """

@@ -114,7 +114,7 @@ def _is_gzip(path: str) -> bool:
 
 
 def _stream(stream: pa.NativeFile, size: int) -> Iterator[bytes]:
-    """All lines. What is behind the last newline of a portion goes before the next."""
+    """All lines. The rest after the last newline of a portion goes before the next."""
     rest = b""
     while data := stream.read(size):
         data = rest + data

@@ -29,7 +29,7 @@ from penstock.recursive_rules.state_format import read_state, write_state
 
 __all__ = ["Element", "Limits", "Machine", "merged"]
 
-_PRUNED = 100  # steps after which memories look for what is too old
+_PRUNED = 100  # steps after which memories are pruned
 
 
 class Element(NamedTuple):
@@ -53,9 +53,10 @@ class Limits:
 
 
 class Machine:
-    """Rules, each with its state, and what follows from elements. With `saved` it continues where another machine was:
-    what patterns remember that both have is kept, and those that are new begin with what comes. What has no bound is
-    kept for `retention` after its end."""
+    """Evaluates rules on elements and the triples that these entail.
+
+    With `saved` it continues from the state of another machine: patterns of both keep their memories, and new patterns
+    begin empty. Rows without a bound are kept for `retention` after their end."""
 
     def __init__(
         self,
@@ -93,7 +94,7 @@ class Machine:
 
     def feed(self, elements: Iterable[Row], rule: str | None = None) -> list[Element]:
         """Takes the elements (as `Element` has them) of one end, later than all before, and gives the triples derived
-        from them, by all rules or by one: they have the same end. What was given is not derived again."""
+        from them, by all rules or by one: they have the same end. Given elements are not derived again."""
         given = list(dict.fromkeys(elements if self._network.apart else [(*row[:5], None) for row in elements]))
         if not given:
             return []

@@ -1,4 +1,4 @@
-"""What people get wrong: one clear sentence each, and nothing is lost."""
+"""Mistakes of users: one clear sentence each, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_file_without_nquads_can_be_replaced_and_read(spark: SparkSession, tmp_p
         assert engine.status.streams[STREAM].malformed == 0
 
 
-def test_lines_that_are_no_nquads_are_kept_with_the_reason(spark: SparkSession, tmp_path: Path) -> None:
+def test_malformed_lines_are_dead_letters_with_the_reason(spark: SparkSession, tmp_path: Path) -> None:
     bad = ["what is this", "<http://e/a> <http://e/b> <http://e/c> .", '<http://e/a> "b" <http://e/c> "2009" .']
     (tmp_path / "gates.nq").write_text(lines(0, 300) + "".join(f"{one}\n" for one in bad) + lines(300, 600))
     with Engine(spark=spark, checkpoint=tmp_path / "state") as engine:
@@ -82,7 +82,7 @@ def test_lines_that_are_no_nquads_are_kept_with_the_reason(spark: SparkSession, 
 
 
 class Server:
-    """Sends each text to one who connects, then closes."""
+    """Sends each text to one client, then closes."""
 
     def __init__(self, *texts: str) -> None:
         self._texts = texts

@@ -131,7 +131,7 @@ def test_rules_join_and_leave_a_running_cycle(spark: SparkSession) -> None:
 
 
 def test_elements_older_than_the_retention_are_dropped(spark: SparkSession) -> None:
-    """Of two equal queries the one without a bound has forgotten at 0:12 what was at 0:01; the other says how long."""
+    """Of two equal queries, the one without a bound has dropped the element of 0:01 at 0:12; the other has a bound."""
     pattern = "{ ?x :a ?a } SEQ { ?x :b ?b }"
     with Engine(spark=spark, retention="2s") as engine:
         engine.stream(ONE)

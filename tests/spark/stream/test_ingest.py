@@ -113,7 +113,7 @@ def test_a_crash_repeats_a_batch_and_no_element(open_ingest: Opener, place: str)
 
     failpoints.handler = crash
     first.push(STREAM, text([5, 3, 4]))
-    first._feedings[0]._watcher.join(30)
+    first._runners[0]._watcher.join(30)
     failpoints.handler = None
     first.close()
     second = open_ingest(lateness=1)

@@ -100,7 +100,7 @@ def test_run(
 def test_complex_events_keep_their_start_in_every_sink(
     spark: SparkSession, tmp_path: Path, recwarn: pytest.WarningsRecorder
 ) -> None:
-    """From :0 that lasts from 0:00 to 0:03 and a point at 0:05: a derived stream, a rule, and who reads them."""
+    """From :0 that lasts from 0:00 to 0:03 and a point at 0:05: a derived stream, a rule, and their readers."""
     prefix = "PREFIX : <http://e/> "
     pairs = "{ ?s :p ?o FILTER (?o = '1') } SEQ { ?s :p ?u }"
     with Engine(spark=spark) as engine:

@@ -32,7 +32,7 @@ FROM STREAM <{OTHER}> [RANGE 2m STEP 1m] WHERE {{ ?gate <http://e/registers> ?ca
 
 
 def live(counts: Counts, last: int) -> Counts:
-    """What is due when everything before `last` has come: an instant waits for an element after it."""
+    """The instants that are due when all elements before `last` have arrived: each waits for an element after it."""
     return {now: gates for now, gates in counts.items() if now < last}
 
 

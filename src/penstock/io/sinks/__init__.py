@@ -38,7 +38,7 @@ def sink_text(spec: SinkSpec) -> str | None:
 
 
 def open_sink(spec: SinkSpec, kind: str) -> Sink:
-    """The sink of a spec, for answers of a kind. Paths say by their ending what they hold; a folder ends in a slash."""
+    """The sink of a spec, for answers of a kind. The ending of a path names its format; a folder ends in a slash."""
     if spec is None:
         return MemorySink()
     if isinstance(spec, Sink):

@@ -22,7 +22,7 @@ Writer = Callable[[Iterable[Answer], bool], Iterator[str]]
 
 
 class FileSink:
-    """Appends to a file; what was in it before the query was registered stays."""
+    """Appends to a file, after the content that it had at the registration."""
 
     def __init__(self, path: Path, write: Writer) -> None:
         self._path = path

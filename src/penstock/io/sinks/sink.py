@@ -1,8 +1,8 @@
 """The protocol of sinks, by which every answer is delivered exactly once, whatever happens between two lines of code.
 
 After each batch the engine saves the sink's position together with the query's progress, in one step. When it comes
-back after a crash it rewinds the sink to the position saved last: what had been written after it goes, and the batch
-that it belonged to is delivered again.
+back after a crash it rewinds the sink to the position saved last: later output is removed, and its batch is delivered
+again.
 """
 
 from __future__ import annotations

@@ -46,9 +46,9 @@ class Evaluator:
         inputs: Deriving,
         groups: EvaluationGroups,
         answered: Callable[[], None],
-        carried: ReportState | None = None,
+        report_state: ReportState | None = None,
     ) -> None:
-        self._inputs, self._groups, self._carried, self._answered = inputs, groups, carried, answered
+        self._inputs, self._groups, self._report_state, self._answered = inputs, groups, report_state, answered
 
     def answer(
         self, group: EvaluationGroup, plan: CompiledQuery, span: Span, streams: Mapping[str, StreamFiles], final: bool
@@ -70,9 +70,9 @@ class Evaluator:
     def _before(self, group: EvaluationGroup, alone: bool) -> OpenIntervalFiles:
         """The files of operator state. A query that is answered alone has one at most; those of dropped queries may
         have been removed."""
-        if self._carried is None:
+        if self._report_state is None:
             return None
-        found = [(self._carried.path(name), number) for name, number in group.reached.states]
+        found = [(self._report_state.path(name), number) for name, number in group.reached.states]
         files = [(path, number) for path, number in found if path and (number is None or number in group.tasks)]
         if not files:
             return None
@@ -99,8 +99,8 @@ class Evaluator:
 
     def _kept(self, reached: GroupProgress, frame: Frame, number: int | None) -> GroupProgress:
         """The progress with the operator state written, also where there is no answer."""
-        assert self._carried is not None
-        name, count = self._carried.keep(frame)
+        assert self._report_state is not None
+        name, count = self._report_state.keep(frame)
         reach("carried")
         return replace(reached, states=((name, number),), open=count)
 
@@ -113,8 +113,8 @@ class Evaluator:
         if len(group.tasks) > sum(not task.dropped for task in refused):
             self._groups.moved(group, reached, delivered, refused)
             reach("saved" if delivered else "skipped")
-        if self._carried is not None and files:
-            self._carried.remove(files - self._groups.files())
+        if self._report_state is not None and files:
+            self._report_state.remove(files - self._groups.files())
         if delivered:
             self._answered()
         return bool(delivered) or any(task.error is not None for task in refused)

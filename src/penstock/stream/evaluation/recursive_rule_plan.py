@@ -151,8 +151,8 @@ def _hashed(term: sql.Expr) -> sql.Expr:
 
 
 def _states(before: str | None, wanted: Partition | None) -> tuple[pa.Table, Partition | None]:
-    """What the machines remember, and how elements are split: as is wanted, if they were split like that before. Else
-    all go to one machine from now on, with what those of the parts remember."""
+    """The saved states of the machines, and the partition of elements: the wanted one if it is the saved one. Else one
+    machine continues, with the states of all partitions."""
     if before is None:
         return _remembered({}), wanted
     saved = parquet.read_table(before)

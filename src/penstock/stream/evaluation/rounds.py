@@ -79,67 +79,67 @@ class Rounds:
         watermarks: StreamTime,
         groups: EvaluationGroups,
         answered: Callable[[], None] = lambda: None,
-        carried: ReportState | None = None,
+        report_state: ReportState | None = None,
     ) -> None:
         self._inputs, self._watermarks = inputs, watermarks
         self._groups = groups
-        self._answering = Evaluator(inputs, groups, answered, carried)
+        self._evaluator = Evaluator(inputs, groups, answered, report_state)
 
     def live(self) -> bool:
         """Evaluate all instants that are due now; whether any were. A watermark is computed once for the round."""
-        ordered, seen = in_order(self._groups.arranged()), RoundSnapshot(self._inputs)
+        ordered, snapshot = in_order(self._groups.arranged()), RoundSnapshot(self._inputs)
         derived, combined = {group.output: group for group in ordered if group.output}, cache(self._watermarks.combined)
-        busy = [self._attempt(group, seen, partial(_due, group, derived, combined, seen)) for group in ordered]
+        busy = [self._attempt(group, snapshot, partial(_due, group, derived, combined, snapshot)) for group in ordered]
         self._retain()
         return any(busy)
 
     def bounded(self) -> None:
         """Evaluate every instant up to that of the last element, also of streams that are derived on the way."""
-        ordered, seen = in_order(self._groups.arranged()), RoundSnapshot(self._inputs)
+        ordered, snapshot = in_order(self._groups.arranged()), RoundSnapshot(self._inputs)
         deriving = [group for group in ordered if group.output is not None]
         for group in ordered:
             cause = next((other for other in deriving if other.output in group.inputs and not other.ready), None)
             if cause is None:
-                self._attempt(group, seen, partial(_whole, group, seen), final=True)
+                self._attempt(group, snapshot, partial(_whole, group, snapshot), final=True)
             elif group.ready and cause.first.error is not None:
                 self._fail(group, PenstockError(f"the query {cause.name}, whose stream it reads, failed"))
 
     def _attempt(
-        self, group: EvaluationGroup, seen: RoundSnapshot, span_of: Callable[[], Span | None], final: bool = False
+        self, group: EvaluationGroup, snapshot: RoundSnapshot, span_of: Callable[[], Span | None], final: bool = False
     ) -> bool:
         """Evaluate a group; whether it had something to do. An error fails this group only."""
         if not group.inputs or (group.plan is None and group.first.error is not None):
             return False
         try:
-            group.planned(self._groups.planner)  # also for those who stand still: it says what they will need
+            group.planned(self._groups.planner)  # also for paused queries: the retention bound needs the plan
             span = span_of() if group.ready else None
             if span is None:
                 return False
             pace(group, span, final)
-            return self._answer(group, group.planned(self._groups.planner), span, seen, final)
+            return self._answer(group, group.planned(self._groups.planner), span, snapshot, final)
         except Exception as error:
             self._fail(group, error)
             return True
 
     def _fail(self, group: EvaluationGroup, error: Exception) -> None:
         for task in list(group.tasks.values()):
-            self._answering.fail(task, error)
+            self._evaluator.fail(task, error)
 
     def _answer(
-        self, group: EvaluationGroup, plan: due_instants.CompiledQuery, span: Span, seen: RoundSnapshot, final: bool
+        self, group: EvaluationGroup, plan: due_instants.CompiledQuery, span: Span, snapshot: RoundSnapshot, final: bool
     ) -> bool:
         """Evaluate the span in pieces; whether an answer was delivered. A piece that was refused is the last, and comes
         again when the query is resumed.
 
         `final`: the run ends with the span."""
-        segments = seen.segments(group.inputs, span.through)
+        segments = snapshot.segments(group.inputs, span.through)
         elements = sum(part.rows for parts in segments.values() for part in parts)
         busy = False
         for piece in due_instants.chunks(stretched(group.query, group.reached.stretched), span, elements):
             ends = group.reached.open > 0 and plan.schedule.has_instant(piece.after, piece.through)
             if ends or due_instants.has_news(group.query, plan, piece, segments):
-                streams = seen.streams(due_instants.visible_segments(plan, piece, segments, self._inputs.dropped))
-                busy |= self._answering.answer(group, plan, piece, streams, final and piece.through == span.through)
+                streams = snapshot.streams(due_instants.visible_segments(plan, piece, segments, self._inputs.dropped))
+                busy |= self._evaluator.answer(group, plan, piece, streams, final and piece.through == span.through)
             else:
                 group.passed(piece)
             if group.progress != piece.through or not group.tasks:
@@ -169,16 +169,20 @@ def _due(
     group: EvaluationGroup,
     derived: Mapping[str, EvaluationGroup],
     combined: Callable[..., int | None],
-    seen: RoundSnapshot,
+    snapshot: RoundSnapshot,
 ) -> Span | None:
     """The time from its progress to the watermark of its streams. That of a derived stream is its query's progress."""
     declared = tuple(name for name in group.inputs if name not in derived)
     through = combined(declared, tuple(derived[name].progress for name in group.inputs if name in derived))
-    return None if through is None else due_instants.span(group.progress, through, seen.segments(group.inputs, through))
+    return (
+        None
+        if through is None
+        else due_instants.span(group.progress, through, snapshot.segments(group.inputs, through))
+    )
 
 
-def _whole(group: EvaluationGroup, seen: RoundSnapshot) -> Span | None:
-    segments = seen.segments(group.inputs, None)
+def _whole(group: EvaluationGroup, snapshot: RoundSnapshot) -> Span | None:
+    segments = snapshot.segments(group.inputs, None)
     lasts = [part.last for parts in segments.values() for part in parts]
     if not lasts or group.plan is None:
         return None

@@ -46,7 +46,7 @@ class RuleDependencies:
         return self.all(tasks) if self._seen != self._state(tasks) else []
 
     def _ontology(self, tasks: Iterable[RegisteredQuery]) -> Ontology | None:
-        """What is asked for may follow from what rules derive."""
+        """The ontology, if there are rules: queries may match triples that derived ones entail."""
         return getattr(self._store, "ontology", None) if any(task.is_rule for task in tasks) else None
 
     def _state(self, tasks: Iterable[RegisteredQuery]) -> tuple[object, ...]:

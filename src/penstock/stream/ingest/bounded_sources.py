@@ -75,7 +75,7 @@ class BoundedSources:
     def push(self, stream: str, data: bytes, kind: str | None = None) -> int:
         """Write lines to the log at once, and return the number of elements; of documents, the number of documents."""
         before = self._log.counts(stream).elements
-        batch = ArrivedBatch(stream, "push", self._free(stream, "push"))
+        batch = ArrivedBatch(stream, "push", self._next_batch(stream, "push"))
         self._write_blocks(batch, [Block(stream, data, kind=kind)])
         return self._log.counts(stream).elements - before if kind is None else count_texts(data, kind)
 
@@ -119,7 +119,7 @@ class BoundedSources:
     def _read_lines(self, stream: str, items: Iterable[bytes]) -> None:
         """Read an iterable in batches. After a restart it begins anew, and batches that the log holds are skipped; a
         resumable one continues."""
-        first = self._free(stream, "items") if getattr(items, "resumable", False) else 0
+        first = self._next_batch(stream, "items") if getattr(items, "resumable", False) else 0
         kind = self._options[stream].kind
         for number, some in enumerate(_together(items), first):
             batch = ArrivedBatch(stream, "items", number)
@@ -127,7 +127,7 @@ class BoundedSources:
                 texts = [b"".join(some)] if kind is None else some
                 self._write_blocks(batch, [Block(stream, text, kind=kind) for text in texts])
 
-    def _free(self, stream: str, source: str) -> int:
+    def _next_batch(self, stream: str, source: str) -> int:
         """The number of the source's next batch."""
         return next(number for number in count() if not self._log.holds(stream, source, number))
 

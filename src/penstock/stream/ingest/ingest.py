@@ -64,13 +64,13 @@ class Ingest:
         self._spool = Spool(self._root / _SPOOL)
         self._in_flight = InFlight(clock, spool_source.consumed(self._checkpoint(_SPOOL)), self._spool.next_number)
         self.watermarks.begin(self._in_flight.now)
-        self._feedings: list[StreamingQueryRunner] = []
+        self._runners: list[StreamingQueryRunner] = []
 
     def start(self) -> None:
         """Begin to read, first the files that are in the spool and in the folders."""
         self._streaming = streaming_session(self._session)
         frame = spool_source.arrivals(self._streaming, self._spool.folder)
-        self._feed("the spool", frame, _SPOOL, self._write_spooled)
+        self._run_query("the spool", frame, _SPOOL, self._write_spooled)
         for stream in self._sources:
             self._open(self._streaming, stream)
 
@@ -88,9 +88,9 @@ class Ingest:
         for source in self._sources.values():
             if isinstance(source, Receiver):
                 source.stop()
-        for feeding in self._feedings:
-            feeding.stop()
-        self._feedings = []
+        for runner in self._runners:
+            runner.stop()
+        self._runners = []
 
     def close(self) -> None:
         self.stop()
@@ -113,15 +113,15 @@ class Ingest:
 
     def drain(self) -> None:
         """Wait until all that has been accepted, and all that lies in the folders, is in the log."""
-        self._in_flight.wait(lambda: self.error is not None or not self._feedings)
-        for feeding in self._feedings[1:]:
-            feeding.settle()
+        self._in_flight.wait(lambda: self.error is not None or not self._runners)
+        for runner in self._runners[1:]:
+            runner.settle()
         self._check()
 
     @property
     def error(self) -> str | None:
         """Why ingest has stopped, in one sentence."""
-        return next((feeding.error for feeding in self._feedings if feeding.error is not None), None)
+        return next((runner.error for runner in self._runners if runner.error is not None), None)
 
     @property
     def problems(self) -> dict[str, str]:
@@ -136,7 +136,7 @@ class Ingest:
         else:
             kind = self._options(stream).kind
             if kind is not None and not isinstance(source, IterableSource):
-                kind = "ndjsonld"  # what comes from a socket comes by the line
+                kind = "ndjsonld"  # sockets deliver lines
             source.start(partial(self.push, stream, kind=kind), self._clock)
 
     def _append(self, stream: str, data: bytes, stamp: int | None, kind: str | None = None) -> None:
@@ -168,12 +168,12 @@ class Ingest:
             write_files(frame.sparkSession, self.log, self._log_writer, batch, dropped(frame), self._options(stream))
             reach("ingested")
 
-        self._feed(folder.path, folder.arrivals(session), name, take, _WATCHING)
+        self._run_query(folder.path, folder.arrivals(session), name, take, _WATCHING)
 
-    def _feed(
+    def _run_query(
         self, what: str, frame: DataFrame, name: str, work: Callable[[DataFrame, int], None], every: str | None = None
     ) -> None:
-        self._feedings.append(
+        self._runners.append(
             StreamingQueryRunner(what, frame, self._checkpoint(name), work, self._in_flight.wake, every)
         )
 

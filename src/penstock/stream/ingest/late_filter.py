@@ -55,7 +55,7 @@ class BatchWriter:
     parts: list[SegmentFile] = field(default_factory=list)
     late: pa.Table = field(default_factory=ELEMENTS.empty_table)
     malformed: list[Malformed] = field(default_factory=list)
-    untold: int = 0  # malformed lines whose text is only where they came from
+    omitted: int = 0  # malformed lines beyond those that are listed
     _in_time: list[pa.Table] = field(default_factory=list)
 
     def add(self, items: Iterable[Item]) -> None:
@@ -72,7 +72,7 @@ class BatchWriter:
     def add_file(self, part: LoadedFile) -> None:
         """Add a file that lies in the folder, or the elements of it that are in time."""
         self.malformed += [Malformed(bad.file or "", bad.line, bad.text, bad.reason) for bad in part.bad]
-        self.untold += part.malformed - len(part.bad)
+        self.omitted += part.malformed - len(part.bad)
         if not part.rows:
             return
         if _is_clean(part, self.position):
@@ -84,7 +84,7 @@ class BatchWriter:
     @property
     def refused(self) -> int:
         """How many lines held no element."""
-        return len(self.malformed) + self.untold
+        return len(self.malformed) + self.omitted
 
     def _advance(self, through: int) -> None:
         known = self.position.advanced_to

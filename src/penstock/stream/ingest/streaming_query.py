@@ -100,9 +100,9 @@ class StreamingQueryRunner:
 
 
 def _sweep(checkpoint: Path) -> None:
-    """Remove what is left of a process that was killed while Spark wrote an account: it gets its name when it is whole.
+    """Remove unfinished files of Spark's checkpoint, which a killed process has left.
 
-    By itself, Spark would not start where the first one was never finished.
+    By itself, Spark does not start if the first of these files was never finished.
     """
     for torn in checkpoint.glob("*/.*.tmp*"):
         torn.unlink()

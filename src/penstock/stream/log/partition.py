@@ -2,7 +2,7 @@
 
     <source>-<batch>.json       the manifest of a segment; a segment without one does not exist
     <source>-<batch>.parquet/   its rows
-    dropped.json                totals of what is no longer there, and which segments that was the last time
+    dropped.json                totals of dropped segments, and the names of those dropped last
     advanced.json               the time through which `advance` has called the stream complete
 
 Whatever goes is named in a file before it goes, so that an interrupted removal is finished when the folder is opened.

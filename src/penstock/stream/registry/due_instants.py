@@ -48,7 +48,7 @@ def span(progress: int | None, through: int | None, segments: Segments) -> Span 
     """The span of due instants: from the progress to the watermark; None if it is empty.
 
     A query that has not been answered yet begins with the first element that there is: before it, nothing is visible.
-    Also without one its time goes on, since others may wait for what it derives.
+    Also without an element its progress moves, since other queries may wait for its derived stream.
     """
     if through is None:
         return None
@@ -117,7 +117,7 @@ def retention_bound(
 ) -> tuple[int, int] | None:
     """The time up to which elements may be dropped, and how many of the newest of these must stay; None: none.
 
-    Each reader has a plan and the instant up to which it is answered. Without a reader, what is complete may go.
+    Each reader has a plan and a progress. Without a reader, all elements up to the watermark may be dropped.
     """
     horizon, tail = complete, 0
     for plan, progress in readers:

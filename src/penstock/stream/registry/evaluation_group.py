@@ -43,12 +43,12 @@ class EvaluationGroup:
         self.placed = False  # whether it is known of which family it is
         self._members: tuple[CompiledQuery | None, tuple[int, ...], ParameterTable] | None = None
 
-    def take(self, task: RegisteredQuery) -> None:
+    def add(self, task: RegisteredQuery) -> None:
         if not self.tasks:
             self.first = task
         self.tasks[task.entry.number] = task
 
-    def lose(self, task: RegisteredQuery) -> None:
+    def remove(self, task: RegisteredQuery) -> None:
         self.tasks.pop(task.entry.number, None)
         if self.first is task:
             self.first = next(iter(self.tasks.values()), task)

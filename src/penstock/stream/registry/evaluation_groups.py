@@ -34,7 +34,7 @@ class EvaluationGroups:
         self._moved: dict[int, RegisteredQuery] = {}  # to another group, and not written down yet
         self._touched: set[int] = set()  # groups that are not, and in the same way
         self._gone: set[int] = set()  # without a query
-        self._idle: list[CompiledQuery] = []  # that nobody uses any more
+        self._idle: list[CompiledQuery] = []  # plans that no group uses any more
         self._lock = RLock()
 
     def __iter__(self) -> Iterator[EvaluationGroup]:
@@ -52,7 +52,7 @@ class EvaluationGroups:
         """Add a query that the metadata store has."""
         with self._lock:
             task.group = self._groups[task.entry.group]
-            task.group.take(task)
+            task.group.add(task)
             self._new[task.entry.number] = task
 
     def changed(self, tasks: Iterable[RegisteredQuery]) -> None:
@@ -174,11 +174,11 @@ class EvaluationGroups:
     def _move(self, task: RegisteredQuery, group: EvaluationGroup) -> None:
         self._leave_group(task)
         task.move(group)
-        group.take(task)
+        group.add(task)
         self._moved[task.entry.number] = task
 
     def _leave_group(self, task: RegisteredQuery) -> None:
-        task.group.lose(task)
+        task.group.remove(task)
         if not task.group.tasks:
             self._gone.add(task.group.number)
 

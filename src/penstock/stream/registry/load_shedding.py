@@ -41,10 +41,10 @@ def pace(group: EvaluationGroup, span: Span, final: bool) -> None:
     factor = 1 if final else due_instants.coarsen(before, waiting)
     if factor != before:
         group.stretch(factor)
-        warnings.warn(_said(group, span, waiting, factor > before), PenstockWarning, stacklevel=1)
+        warnings.warn(_message(group, span, waiting, factor > before), PenstockWarning, stacklevel=1)
 
 
-def _said(group: EvaluationGroup, span: Span, waiting: int, more: bool) -> str:
+def _message(group: EvaluationGroup, span: Span, waiting: int, more: bool) -> str:
     others = f" and {len(group.tasks) - 1} like it" if len(group.tasks) > 1 else ""
     factor = group.reached.stretched
     often = "at every instant" if factor == 1 else f"at one of {factor} instants"

@@ -49,11 +49,11 @@ State: TypeAlias = tuple[str, int | None]
 class QueryRecord:
     """A query as the store saves it. Text and options never change; progress and position do.
 
-    It has been delivered to `batches` times, after which the sink stood at `position`. `sink` is a path; None where
-    answers go into this process, and then `needs_sink` says whether somebody has to bring the function or object again
-    before more can be delivered. `emit` is what was asked for at registration (None: what the query itself says), and
-    `overload` what is to be done when evaluation falls behind. `number` is never given to another query. `group` is the
-    number of those that it is answered with, and `skipped` by how many instants it has missed more than that says.
+    `batches` is the number of deliveries, and `position` that of the sink after the last. `sink` is a path; None for a
+    Python object, and then `needs_sink` says whether the object has to be given again after a restart. `emit` and
+    `overload` are the options of the registration (None: the report that the query names). `number` is never given to
+    another query. `group` is the number of the evaluation group, and `skipped` the number of instants that this query
+    has skipped beyond those of its group.
     """
 
     name: str

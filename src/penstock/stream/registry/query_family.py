@@ -1,6 +1,6 @@
-"""Queries that are equal but for constants: one plan for all of them, beside a table of their constants.
+"""Query families: queries that differ in constants only have one plan, beside a table of their constants.
 
-How many there are does not matter here: what is known of each parameter is how many queries have which constant.
+The cost of a change does not depend on their number: each parameter has a count of queries by constant.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ class EvaluationThread:
                 gc.collect(_YOUNG)
                 if not more:
                     self._rest(news)
-        except BaseException as error:  # told to whoever waits
+        except BaseException as error:  # raised to the threads that wait
             self._error = error
         finally:
             with self._changed:

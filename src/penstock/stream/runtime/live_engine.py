@@ -49,19 +49,19 @@ class LiveEngine:
         options = {name: declared.live() for name, declared in streams.items()}
         self.ingest = Ingest(session, root, clock, options, log, watermarks)
         self._tag = f"penstock-live-{next(_numbers)}"
-        self._loop = EvaluationThread(round, clock, self._tick, lambda: session.sparkContext.addJobTag(self._tag))
+        self._thread = EvaluationThread(round, clock, self._tick, lambda: session.sparkContext.addJobTag(self._tag))
 
     def start(self) -> None:
         self.ingest.start()
-        self._loop.start()
+        self._thread.start()
 
     def stop(self, *, finish: bool = True) -> None:
-        """Finish what has been accepted and what is due, then end; or end at once, and cancel what Spark is doing."""
+        """Bring accepted pushes to the log, answer due instants, and end; or end at once, and cancel the Spark jobs."""
         try:
             if finish:
                 self.flush()
         finally:
-            self._loop.stop(None if finish else lambda: self._session.sparkContext.cancelJobsWithTag(self._tag))
+            self._thread.stop(None if finish else lambda: self._session.sparkContext.cancelJobsWithTag(self._tag))
             self.ingest.close()
 
     def catch_up(self) -> None:
@@ -74,7 +74,7 @@ class LiveEngine:
 
     def flush(self) -> None:
         self.ingest.drain()
-        self._loop.settle()
+        self._thread.settle()
 
     def push(self, stream: str, data: bytes, kind: str | None = None) -> int:
         return self.ingest.push(stream, data, kind)
@@ -90,7 +90,7 @@ class LiveEngine:
         self.ingest.add(stream, declared.live())
 
     def wake(self) -> None:
-        self._loop.wake()
+        self._thread.wake()
 
     def _tick(self) -> int | None:
         """The time until the clock alone may move a watermark; None if it cannot."""

@@ -77,14 +77,14 @@ class Runtime:
         self.catalogue = Catalogue(self._registry, self.plans)
         self._groups = self.catalogue.groups
         self._status = Status(self._log, self._inputs, self._watermarks, self._streams, self.catalogue)
-        self._opening = Activation(self.plans, self._inputs, self._groups)
-        carried = ReportState(self._root / "carried")
-        carried.sweep(self._groups.files())
-        self._rounds = Rounds(self._inputs, self._watermarks, self._groups, self._report, carried)
+        self._activation = Activation(self.plans, self._inputs, self._groups)
+        report_state = ReportState(self._root / "carried")
+        report_state.sweep(self._groups.files())
+        self._rounds = Rounds(self._inputs, self._watermarks, self._groups, self._report, report_state)
         self._live: LiveEngine | None = None
         self._lock = RLock()
         self._rounding = RLock()
-        self._ruling = RuleDependencies(store, self._streams)
+        self._rule_dependencies = RuleDependencies(store, self._streams)
         self._unread: set[str] = set()  # derived by queries that are gone
         self._log.listen(lambda _: self.wake())
 
@@ -126,18 +126,18 @@ class Runtime:
             if task is None:
                 task = self._begin(self.catalogue.new(entry, query, sink, self._streams), live)
             if live:
-                self._opening.open(task, live=True)
+                self._activation.open(task, live=True)
         self.wake()
         return task
 
     def _tasks(self) -> list[RegisteredQuery]:
         """All queries, event queries bound to the present streams."""
-        self._groups.changed(self._ruling.all(self.catalogue.linked))
+        self._groups.changed(self._rule_dependencies.all(self.catalogue.linked))
         return list(self.catalogue)
 
     def _begin(self, task: RegisteredQuery, live: bool) -> RegisteredQuery:
         """Add a new query. Elements of a dropped query are removed from the stream that it derives."""
-        self._ruling.one(task, self.catalogue.linked)
+        self._rule_dependencies.one(task, self.catalogue.linked)
         if task.output is not None:
             self._log.forget(task.output)
             self._unread.discard(task.output)
@@ -194,7 +194,7 @@ class Runtime:
 
     def _run(self, tasks: list[RegisteredQuery]) -> None:
         for task in tasks:
-            self._opening.open(task, live=False)
+            self._activation.open(task, live=False)
         self._read(tasks)
         self._rounds.bounded()
         self._report()
@@ -224,7 +224,7 @@ class Runtime:
             self._live = self._make_live(self._streams, self._round)
             try:
                 for task in tasks:
-                    self._opening.open(task, live=True)
+                    self._activation.open(task, live=True)
                 self._live.start()
             except BaseException:
                 self.stop(finish=False)
@@ -245,11 +245,11 @@ class Runtime:
                 raise PenstockError(f"run() has read {declared.path} as a whole: it cannot be watched as well.")
 
     def _round(self) -> bool:
-        """Bind event queries to added or dropped streams and rules, then answer what is due. Binding is safe here: no
-        evaluation is in progress."""
+        """Bind event queries to added or dropped streams and rules, then evaluate due instants. Binding is safe here:
+        no evaluation is in progress."""
         with self._lock:
             gone = list(self._unread)  # before the groups are arranged: a stream that is dropped now is read once more
-            self._groups.changed(self._ruling.again(self.catalogue.linked))
+            self._groups.changed(self._rule_dependencies.again(self.catalogue.linked))
             self._forget(gone)
         with self._rounding:
             return self._rounds.live()

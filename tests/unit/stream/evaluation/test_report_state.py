@@ -1,4 +1,4 @@
-"""What queries carry from one evaluation to the next: which files there are, and when they count."""
+"""Operator state between evaluations: its files, and when they count."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_only_the_file_in_use_is_kept(tmp_path: Path) -> None:
     q = task("q", S)
     q.plan = Leaving(emit="dstream")
     inputs = FakeInputs({S: [segment(3, 25)]}, {S: 12})
-    round = rounds(inputs, q, carried=ReportState(tmp_path))
+    round = rounds(inputs, q, report_state=ReportState(tmp_path))
     for end in (12, 22, 32):
         inputs.ends[S] = end
         round.live()
@@ -58,12 +58,12 @@ def test_only_the_file_in_use_is_kept(tmp_path: Path) -> None:
 
 
 def test_an_end_that_could_not_be_delivered_is_not_forgotten(tmp_path: Path) -> None:
-    """The window is empty by then, and only what is open asks for the evaluation."""
+    """The window is empty by then, and only the open solution makes the evaluation necessary."""
     sink = ListSink()
     q = task("q", S, sink=sink)
     q.plan = Leaving(emit="dstream")
     inputs = FakeInputs({S: [segment(3, 5)]}, {S: 12})
-    round = rounds(inputs, q, carried=ReportState(tmp_path))
+    round = rounds(inputs, q, report_state=ReportState(tmp_path))
     round.live()
     assert (q.group.reached.open, q.entry.batches, sink.times) == (1, 0, [])
     inputs.ends[S], sink.fails = 22, True

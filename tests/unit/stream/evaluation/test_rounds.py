@@ -1,4 +1,4 @@
-"""Rounds with a stand-in for Spark: what is answered when, in which order, and what a failure leaves."""
+"""Rounds with a stand-in for Spark: due instants, dependency order, and failures."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_an_instant_waits_for_the_slowest_stream() -> None:
     assert not round.live()
 
 
-def test_time_with_nothing_in_a_window_passes_without_a_job_and_without_being_saved() -> None:
+def test_empty_windows_need_no_job_and_no_transaction() -> None:
     q = task("q", S)
     inputs = FakeInputs({S: [segment(3, 5)]}, {S: 12})
     round = rounds(inputs, q)
@@ -213,7 +213,7 @@ def test_deliveries_are_reported() -> None:
 
 
 def test_derived_stream_of_an_idle_stream_holds_back_no_query() -> None:
-    """Nothing has come on T, but somebody has said that nothing will."""
+    """T has no element, but `advance` has completed it."""
     producer, consumer = task("producer", T, output=D), task("consumer", D, S)
     inputs = FakeInputs({S: [segment(3, 25)]}, {S: 24, T: 30})
     rounds(inputs, producer, consumer).live()

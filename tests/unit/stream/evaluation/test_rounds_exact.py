@@ -82,7 +82,7 @@ def _event(draw: Tape) -> Event:
 
 @dataclass
 class Engine:
-    """What stays when it is opened again: the folder, the sinks, and here also all that ever came."""
+    """The state that outlives a restart: the folder, the sinks, and for the test all elements ever pushed."""
 
     root: Path
     queries: dict[str, ops.Query]

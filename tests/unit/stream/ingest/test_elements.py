@@ -1,4 +1,4 @@
-"""What people push becomes lines."""
+"""Pushed elements are encoded as lines of timestamped N-Quads."""
 
 from __future__ import annotations
 

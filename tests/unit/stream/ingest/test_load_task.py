@@ -78,7 +78,7 @@ def test_times_before_1970_alone(tmp_path: Path) -> None:
     assert part.first == part.last < 0
 
 
-def test_again_replaces_and_leaves_nothing_else(tmp_path: Path) -> None:
+def test_repeated_task_replaces_its_file(tmp_path: Path) -> None:
     written(tmp_path, line(1) + line(2))
     (part,) = written(tmp_path, line(3))
     assert pq.read_table(part.path)["ts"].to_pylist() == [3_000_000]
@@ -108,7 +108,7 @@ class Recorder:
 
 
 def by_a_bare_worker(piece: Split, folder: Path) -> dict[str, Any]:
-    """What a task reports from a process that cannot import penstock."""
+    """The report of a task that runs in a process without penstock."""
     recorder = Recorder()
     parallel_load.write(cast(SparkSession, recorder), [piece], STREAM, folder / "log")
     (folder / "task").write_bytes(cast(Any, cloudpickle).dumps(recorder.task))

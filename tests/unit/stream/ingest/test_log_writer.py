@@ -74,14 +74,14 @@ def test_bad_lines_are_kept_aside_with_their_place(tmp_path: Path) -> None:
     assert all(item["reason"] for item in found)
 
 
-def test_a_batch_of_nothing_good_is_counted_once(tmp_path: Path) -> None:
+def test_batch_without_an_element_is_counted_once(tmp_path: Path) -> None:
     for _ in range(2):  # the second time after a crash
         push(log_writer(tmp_path), 0, Block(STREAM, b"nonsense\n"))
     assert log(tmp_path).counts(STREAM) == Counts(0, late=0, malformed=1)
     assert len(dead(tmp_path, "malformed.ndjson")) == 1
 
 
-def test_a_batch_that_runs_again_is_judged_as_the_first_time(tmp_path: Path) -> None:
+def test_repeated_batch_has_the_same_late_elements(tmp_path: Path) -> None:
     """By itself, the second run would find its own elements in the log, and all but the newest late."""
     for _ in range(2):
         push(log_writer(tmp_path), 0, Block(STREAM, text([1, 2, 3])))
@@ -136,7 +136,7 @@ def combined(writer: LogWriter, *streams: str, others: Iterable[int | None] = ()
 
 
 def test_watermark_by_the_clock_survives_a_restart(tmp_path: Path) -> None:
-    """The clock moves a stream on; what comes then with an earlier time is late, also after a restart."""
+    """The clock advances a stream; an element before that time is late, also after a restart."""
     writer = log_writer(tmp_path, ManualClock(50), advance=True, lateness=2)
     assert combined(writer, STREAM) == 47
     again = log_writer(tmp_path, lateness=1000)
@@ -177,7 +177,7 @@ def parts_of(folder: Path, pieces: Iterable[bytes]) -> list[load_task.LoadedFile
     return found
 
 
-def test_parts_are_looked_into_only_where_something_may_be_late(tmp_path: Path) -> None:
+def test_loaded_files_are_read_only_where_elements_may_be_late(tmp_path: Path) -> None:
     shared, batch = log(tmp_path), ArrivedBatch(STREAM, "folder", 0)
     writer = made(shared, tmp_path, ManualClock(), {STREAM: Declared(lateness=5)})
     folder = shared.begin(STREAM, "folder", 0)
@@ -235,7 +235,7 @@ def test_a_file_that_cannot_be_read_is_a_dead_letter(
 
 
 @pytest.mark.parametrize("change", ["missing", "null"])
-def test_a_parquet_file_that_is_no_stream(tmp_path: Path, change: str) -> None:
+def test_parquet_without_the_columns_of_a_stream_is_a_dead_letter(tmp_path: Path, change: str) -> None:
     table = elements([1])
     if change == "missing":
         table = table.drop_columns(["ts"])

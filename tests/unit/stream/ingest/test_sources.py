@@ -109,7 +109,7 @@ def test_failure_of_a_source_is_a_message() -> None:
     assert source.message == "The source failed: RuntimeError: the sensor is on fire"
 
 
-def test_a_lost_connection_is_made_again_and_nothing_is_lost() -> None:
+def test_lost_connection_is_restored_without_loss() -> None:
     taker, clock = Taker(), ManualClock()
     with socket.create_server(("127.0.0.1", 0)) as server, warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
@@ -149,7 +149,7 @@ def test_reconnects_back_off_and_warn_once() -> None:
     assert len(told) == 1
 
 
-def test_a_producer_learns_how_many_of_its_lines_are_durable() -> None:
+def test_producer_gets_the_number_of_its_durable_lines() -> None:
     taker, source = Taker(), ListenSource("127.0.0.1:0")
     with started(source, taker, ManualClock()):
         assert source.port is not None

@@ -87,7 +87,7 @@ def test_full_disk_is_an_error_of_the_waiting_pushes(tmp_path: Path, monkeypatch
         written.append("s", b"x\n")
 
 
-def test_the_source_tells_of_files_and_removes_them_when_they_are_read(tmp_path: Path) -> None:
+def test_spool_source_removes_files_after_they_are_read(tmp_path: Path) -> None:
     written, source = Spool(tmp_path), SpoolReader(str(tmp_path))
     assert source.read(source.initialOffset())[1] == {"next": 0}
     for _ in range(3):
@@ -161,6 +161,6 @@ def test_waits_for_spool_files_of_an_earlier_run() -> None:
     assert not waiter.is_alive()
 
 
-def test_waiting_ends_when_there_is_no_hope() -> None:
+def test_waiting_ends_when_ingest_has_stopped() -> None:
     flight = InFlight(ManualClock(), read=0, written=1)
     flight.wait(lambda: True)

@@ -1,4 +1,4 @@
-"""How long elements are kept for queries of events that do not say it themselves, and what people are told of it."""
+"""Retention of elements for event queries without a bound of their own, and the warnings about it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SECOND = 1_000_000
 
 
 def horizon(text: str, retention: int | None, emit: str | None = None) -> int | None:
-    """What the log may let go of at 100 seconds, in seconds; nothing at all: None. Spark is not touched."""
+    """The retention bound at 100 seconds, in seconds; None: nothing may be dropped. Spark is not touched."""
     nobody = cast(Any, SimpleNamespace(session=None))
     found = ContinuousQuery(translate(text), nobody, emit=emit, retention=retention).schedule.horizon(100 * SECOND, S)
     assert found is not None
@@ -64,7 +64,7 @@ def test_patterns_with_and_without_a_bound() -> None:
 
 
 def test_machine_keeps_unbounded_rows_for_the_retention_after_their_end() -> None:
-    """Of a thousand steps it looks through its memories now and then; what is younger than the retention stays."""
+    """In a thousand steps the memories are pruned now and then; rows younger than the retention stay."""
     rule = Rule("r", translate(PREFIXES + "CONSTRUCT { ?x :a ?b } { { ?x :a ?a } SEQ { ?x :b ?b } }"))
     sizes = {}
     for retention in (None, 100):
@@ -101,7 +101,7 @@ def test_bounded_query_is_registered_without_a_warning() -> None:
 @pytest.mark.parametrize(
     ("options", "said"), [([], "time; FILTER"), (["--set", "retention=PT30S"], f"time, {KEPT}; FILTER")]
 )
-def test_the_command_line_tells_it(
+def test_command_line_prints_the_warning_of_retention(
     options: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Engine, "run", lambda self: None)

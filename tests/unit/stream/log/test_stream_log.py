@@ -215,7 +215,7 @@ def test_few_segments_stay_as_they_are(tmp_path: Path) -> None:
 
 
 def test_rows_are_merged_a_few_times_only(tmp_path: Path) -> None:
-    """A thousand segments of a row: nobody is written more often than the logarithm says."""
+    """A thousand segments of one row: no row is written more often than the logarithm says."""
     segments: dict[str, Segment] = {}
     written = 0
     for number in range(1000):

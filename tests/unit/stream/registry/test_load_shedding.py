@@ -1,4 +1,4 @@
-"""When evaluation falls behind: how much less often it is, which instants that leaves, and what is said about it."""
+"""Load shedding: the factor, the instants that are left, and the warnings."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def test_it_is_remembered(tmp_path: Path) -> None:
     assert (again.entry.overload, again.group.reached.stretched, again.group.reached.skipped) == ("stretch", 2, 5)
 
 
-def test_by_default_nothing_is_left_out() -> None:
+def test_no_instant_is_skipped_by_default() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         engine = Engine(None, overload="catch-up")
@@ -164,7 +164,7 @@ def test_by_default_nothing_is_left_out() -> None:
     assert engine.task.group.reached.skipped == 0
 
 
-def test_in_a_run_that_ends_nothing_is_behind() -> None:
+def test_bounded_run_sheds_no_load() -> None:
     engine = Engine(None)
     engine.inputs.held[S] = [segment(1, 200 * MS)]
     engine.rounds.bounded()

@@ -1,4 +1,4 @@
-"""What is remembered of queries and streams, and what registering a query again means."""
+"""The metadata of queries and streams, and registering a query again."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_saved_delivery_does_not_undo_a_pause(tmp_path: Path) -> None:
     assert MetadataStore(tmp_path).load() == [replace(entry, batches=1, paused=True)]
 
 
-def test_all_that_moves_together_is_saved_or_nothing_of_it(tmp_path: Path) -> None:
+def test_progress_is_saved_in_one_transaction(tmp_path: Path) -> None:
     registry = MetadataStore(tmp_path)
     entry = registry.add(QueryRecord("a", "…", group=1), GroupProgress(1))
     with pytest.raises(sqlite3.Error):

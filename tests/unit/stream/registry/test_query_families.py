@@ -1,4 +1,4 @@
-"""Families of queries: which are answered together, what is made for them, and what is written down."""
+"""Query families: evaluation groups, their plans and parameter tables, and the progress that is saved."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Crash(BaseException):
 
 @dataclass
 class Engine:
-    """What stays when it is opened again: the folder, the sinks, and where queries began."""
+    """The state that outlives a restart: the folder, the sinks, and the first instants of queries."""
 
     root: Path | None = None
     emit: str = "istream"
@@ -79,7 +79,7 @@ class Engine:
         carried = None if self.root is None else ReportState(self.root / "carried")
         if carried is not None:
             carried.sweep(self.groups.files())
-        self.rounds = Rounds(self.inputs, self.inputs.watermarks, self.groups, carried=carried)
+        self.rounds = Rounds(self.inputs, self.inputs.watermarks, self.groups, report_state=carried)
         for name in self.texts:
             self._register(name)
 
@@ -105,7 +105,7 @@ class Engine:
         return [{task.name for task in unit.tasks.values()} for unit in self.groups]
 
     def check(self) -> None:
-        """Everybody was told what is due to it, once."""
+        """Every query got its due answers exactly once."""
         for name, sink in self.sinks.items():
             k = int(self.texts[name].rpartition("> ")[2].split()[0])
             assert sink.told == told(k, self.begun[name], self.now), name
@@ -123,7 +123,7 @@ def test_queries_that_differ_in_constants_are_one_evaluation() -> None:
     assert [task.answers for task in engine.catalogue] == [2, 2, 2, 2]
 
 
-def test_one_query_by_itself_is_no_family_and_two_that_are_equal_are() -> None:
+def test_two_equal_queries_are_a_family() -> None:
     engine = Engine(emit="rstream")
     engine.register("a", 1)
     engine.go(15)
@@ -286,7 +286,7 @@ def test_registering_or_dropping_one_of_many_touches_no_other_query(monkeypatch:
     assert set(looks) <= {"new", "q7"}
 
 
-def test_streams_are_looked_at_once_for_all_that_are_due_together() -> None:
+def test_streams_are_read_once_for_all_due_groups() -> None:
     engine = Engine(emit="rstream")
     for n in range(4):
         engine.register(f"q{n}", 1, f"p{n}")
@@ -358,7 +358,7 @@ def _do(engine: Engine, event: tuple[str, int, int], names: Iterator[int]) -> No
 
 @given(st.binary(min_size=BYTES, max_size=BYTES))
 @settings(max_examples=60, deadline=None)
-def test_every_due_answer_is_delivered_exactly_once(tape: bytes) -> None:
+def test_whatever_happens_everybody_is_told_all_that_is_due_once(tape: bytes) -> None:
     """Queries come, go, pause and fail, and the process ends: each is told what it would be told alone."""
     draw = Tape(tape)
     events = [_event(draw) for _ in range(draw.count(10, 40))]

@@ -51,7 +51,7 @@ class ListenSource(Receiver):
         super().stop()
         for producer, thread in list(self._producers.items()):
             with suppress(OSError):
-                producer.shutdown(socket.SHUT_RD)  # what it has sent is still read, and acknowledged
+                producer.shutdown(socket.SHUT_RD)  # lines sent so far are still read, and acknowledged
             thread.join()
 
     def interrupt(self) -> None:
@@ -72,7 +72,7 @@ class ListenSource(Receiver):
 
     def _read(self, producer: socket.socket, accept: Accept) -> None:
         lines, count = Lines(), 0
-        with suppress(OSError):  # the producer is gone: nobody waits for an answer
+        with suppress(OSError):  # the producer has closed: it needs no acknowledgement
             while piece := producer.recv(_PIECE):
                 count = self._take(producer, lines.add(piece), count, accept)
         with suppress(OSError):
