@@ -123,7 +123,7 @@ def _drop(engine: penstock.Engine, numbers: Iterable[int]) -> None:
 def _timing(engine: penstock.Engine, spark: SparkSession, taken: Taken) -> Callable[[bool], None]:
     """Times every round that evaluates something, while it is switched on."""
     rounds, on, evaluated = engine._runtime._rounds, [False], list[bool]()
-    live, answer = rounds.live, rounds._answering.answer
+    live, answer = rounds.live, rounds._evaluator.answer
 
     def noted(*given: Any) -> bool:
         evaluated.append(True)
@@ -139,7 +139,7 @@ def _timing(engine: penstock.Engine, spark: SparkSession, taken: Taken) -> Calla
             taken.outside.append(took - _in_jobs(spark, began, began + took))
         return busy
 
-    rounds.live, rounds._answering.answer = timed, noted  # type: ignore[method-assign, assignment]
+    rounds.live, rounds._evaluator.answer = timed, noted  # type: ignore[method-assign, assignment]
 
     def switch(value: bool) -> None:
         on[0] = value

@@ -1,4 +1,4 @@
-"""What a query gives back: solutions, a truth value or a graph, and the forms it can be written in."""
+"""The answer to a query: solutions, a truth value or a graph, and the formats it can be written in."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Answer:
     SELECT has `variables` and `rows`, ASK has `boolean`, CONSTRUCT and DESCRIBE have `triples`. Iteration and `len` go
     over the rows, or over the triples where there are some; an answer is true if it has any, ASK's if it is.
 
-    A continuous query gives an answer an instant: `time` (in UTC) and `query`, its name, tell them apart. Where it
-    reports intervals, an answer has what was true from `valid_from` until `valid_to` (None: it still is) instead. An
-    answer that events make has when the first of them began and the last one ended, `starts` and `ends`.
+    A continuous query has one answer for each instant: `time` (in UTC) and `query`, its name, tell them apart. If it
+    reports intervals, an answer has the solutions that were true from `valid_from` until `valid_to` (None: they still
+    are). The answer of an event query has the start of its first event and the end of its last, `starts` and `ends`.
     """
 
     variables: tuple[str, ...] = ()

@@ -50,7 +50,7 @@ class Engine:
     `master` or on this machine. `rules` names the optimiser's rules to use, all by default; no choice of them changes
     an answer.
 
-    `entailment` lets queries see what follows from the triples of the background and of the streams: "rdfs" by
+    `entailment` lets queries match entailed triples of the background and of the streams: "rdfs" by
     subclasses, subproperties, domains and ranges, which the background's default graph states; "owl-rl" by OWL 2 RL in
     the background (the extra `reasoning`), and in the streams by those four.
 
@@ -149,9 +149,9 @@ class Engine:
         `start_property` and an `end_property`, a graph that has both lasts from the one to the other, and one that has
         either is a point of time there.
 
-        `lateness` is by how much an element may come after a later one; beyond that it is kept aside and counted. A
-        stream that is silent for `idle` does not hold up others in a query. With `advance` its time goes on with the
-        clock, also without elements. Durations are "10s", "500ms", "2 minutes", timedeltas or microseconds.
+        `lateness` is the allowed lateness: an element that is further behind the newest one is a dead letter. A stream
+        that is silent for `idle` does not hold back the watermark of a query. With `advance` its event time follows
+        the clock, also without elements. Durations are "10s", "500ms", "2 minutes", timedeltas or microseconds.
         """
         from penstock.stream.ingest.stream_declaration import declare
 
@@ -174,12 +174,11 @@ class Engine:
         Its name is the given one, else that in the text, else a number. `sink` is a function that is called with each
         answer, a path (.ndjson, .csv, .nq, or a folder for Parquet), or an object of your own (`penstock.io.sinks`);
         without one the answers are kept for `query.answers()`. Two equal triples are two elements, unless `duplicates`
-        is "merge". What is reported is what the query says, else what its language is used to; `emit` says otherwise:
-        "rstream" (the whole answer at each instant), "istream" (solutions when they become true), "dstream" (when they
-        cease to be) or "intervals" (each solution once, with the time during which it was true).
-        When evaluation falls behind, it catches up in larger steps ("catch-up"); with `overload` "stretch" it leaves
-        out instants instead, every other one and so on, until it keeps up (for queries whose instants are multiples of
-        a step).
+        is "merge". `emit` is the report, by default that of the query or of its language: "rstream" (the whole answer
+        at each instant), "istream" (solutions when they become true), "dstream" (when they cease to be) or "intervals"
+        (each solution once, with its validity interval).
+        When evaluation falls behind, it catches up in larger spans ("catch-up"); with `overload` "stretch" it sheds
+        load: it skips every other instant and so on, until it keeps up (for queries with a fixed evaluation period).
         The same name and text again, also after a restart, is the same query, and continues.
         """
         return Query(self._runtime.register(text, name, sink, duplicates, emit, base, overload), self._runtime)
@@ -207,7 +206,7 @@ class Engine:
         self._runtime.start()
 
     def stop(self) -> None:
-        """Answer what is due, then stop. `start` may follow."""
+        """Answer all due instants, then stop. `start` may follow."""
         self._runtime.stop()
 
     def push(
@@ -225,18 +224,18 @@ class Engine:
         return self._runtime.push(iri, *pushed(elements, time, self._now(), format))
 
     def advance(self, iri: str, time: Moment) -> None:
-        """Say that nothing before `time` will come on the stream any more. What does is late."""
+        """Advance the watermark of a stream: nothing before `time` will come any more. An element that does is late."""
         from penstock.stream.base.time_values import moment
 
         self._runtime.advance(iri, moment(time))
 
     def flush(self) -> None:
-        """Wait until all that has been pushed is in and every instant that is due has been answered."""
+        """Wait until all pushed elements are in the log and every due instant has been answered."""
         self._runtime.flush()
 
     @property
     def status(self) -> EngineStatus:
-        """How the streams and queries are doing."""
+        """The status of the streams and queries."""
         return self._runtime.status
 
     # The rest
@@ -269,7 +268,7 @@ class Engine:
 
     @property
     def _runtime(self) -> Runtime:
-        """Made when it is first needed: who only asks SPARQL queries pays nothing for streams."""
+        """The runtime, made when it is first needed: SPARQL queries alone pay nothing for streams."""
         store = self._open()
         if self._made is None:
             from penstock.stream.base.clock import SystemClock
@@ -317,7 +316,7 @@ def _microseconds(retention: Duration) -> int:
 
 
 def _reasoning(store: Store, entailment: Entailment | None) -> Store:
-    """The store itself where nothing is to be inferred."""
+    """The store with entailment; the store itself if there is none."""
     if entailment is None:
         return store
     from penstock.knowledge.entailment import entailing

@@ -17,7 +17,7 @@ __all__ = ["Query"]
 
 
 class Query:
-    """What `Engine.register` gives: a query that is answered at every instant for as long as the engine runs."""
+    """A registered query, which `Engine.register` returns: it is evaluated at every instant while the engine runs."""
 
     def __init__(self, task: RegisteredQuery, runtime: Runtime) -> None:
         self._task = task
@@ -39,14 +39,14 @@ class Query:
 
     @property
     def status(self) -> QueryStatus:
-        """Whether it runs, how far it is, and what went wrong if it failed."""
+        """The state of the query, its progress, and its error if it failed."""
         return self._runtime.query_status(self._task)
 
     def answers(self) -> Iterator[Answer]:
         """The answers that are kept, oldest first; those of a query that was registered with a sink are there alone.
 
         After `run()` these are all. While the engine is live, the iterator waits for the next answer until the engine
-        stops, and the newest million rows are kept: who reads more slowly than that misses the oldest.
+        stops, and the newest million rows are kept: a reader that is slower than that misses the oldest.
         """
         return self._runtime.answers(self._task)
 

@@ -33,7 +33,7 @@ Element: TypeAlias = str | bytes | tuple[Triple, datetime | int] | tuple[Triple,
 
 
 class ManualClock:
-    """Time stands still until somebody advances it; who waits for a moment wakes when it has come."""
+    """A clock that stands still until `advance` moves it; a thread that waits for a moment wakes when it has come."""
 
     def __init__(self, now: int = 0) -> None:
         self._now = now
@@ -58,7 +58,7 @@ class ManualClock:
                 condition.notify_all()
 
     def wait(self, condition: Condition, until: int | None) -> None:
-        """Wait, holding the condition, until somebody notifies it or the moment has come (None: only the former)."""
+        """Wait, holding the condition, until it is notified or the moment has come (None: until it is notified)."""
         me = object()
         with self._changed:
             if until is not None and self._now >= until:
@@ -72,10 +72,10 @@ class ManualClock:
                 self._waiting.pop(me, None)
 
     def await_waiter(self, timeout: float = 60) -> None:
-        """Return when somebody waits for this clock, so that there is a point in advancing it."""
+        """Return when a thread waits for this clock."""
         with self._changed:
             if not self._changed.wait_for(lambda: bool(self._waiting), timeout):
-                raise TimeoutError("nobody waits for the clock")
+                raise TimeoutError("no thread waits for the clock")
 
 
 class _Marker(Enum):
@@ -84,9 +84,9 @@ class _Marker(Enum):
 
 
 PAUSE: Final = _Marker.PAUSE
-"""The source falls silent here; whoever reads it again gets the rest."""
+"""The source falls silent here; the next reader gets the rest."""
 ABORT: Final = _Marker.ABORT
-"""The source fails here, once; whoever reads it again gets the rest."""
+"""The source fails here, once; the next reader gets the rest."""
 
 
 class Aborted(PenstockError):
@@ -97,8 +97,8 @@ class TestSource:
     """Elements for `engine.stream(iri, source)`, with PAUSE and ABORT between them.
 
     An element is a line of timestamped N-Quads, or a triple with its time, or with its start and its end. An engine
-    asks for the next one when the last is durable. So what was given out and never asked beyond is given again to the
-    next reader: one that crashed in between loses nothing.
+    asks for the next one when the last is durable. So the last element is given again to the next reader: an engine
+    that crashed in between loses nothing.
     """
 
     __test__ = False  # it is no test, whatever pytest makes of its name
@@ -115,7 +115,7 @@ class TestSource:
         return self._place == len(self._items)
 
     def wait(self, halts: int, timeout: float = 60) -> None:
-        """Wait until the source has come to its n-th PAUSE, ABORT or end: then what is before that is durable."""
+        """Wait until the source has come to its n-th PAUSE, ABORT or end: then all elements before are durable."""
         with self._halted:
             if not self._halted.wait_for(lambda: self._halts >= halts, timeout):
                 raise TimeoutError(f"the source has come to {self._halts} halts, not to {halts}")
@@ -145,7 +145,7 @@ def line(seconds: float, triple: Triple) -> str:
 
 
 def snapshots(answers: Iterable[Answer]) -> dict[str, list[str]]:
-    """What was answered when, as text: equal for two runs that answered the same.
+    """The answers with their times as text: equal for two runs with equal answers.
 
     Times are written as in logic tests (1:00 is a minute after 1970 began, 1:00 .. 2:00 an interval). Rows are terms
     as N-Triples has them, `-` for an unbound variable, `[]` for a blank node; sorted, since without ORDER BY their

@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 def beside(work: Callable[[], T], interrupted: Callable[[Future[T]], None] = lambda _: None) -> T:
-    """What `work` gives, from a thread of its own if this is the one that Ctrl-C reaches.
+    """The result of `work`, run in a thread of its own if this is the thread that Ctrl-C reaches.
 
     `interrupted` may end the work; without it the work goes on, unheeded, until it is done or the process ends.
     """

@@ -110,10 +110,10 @@ def machine(
     world: World,
     limits: Limits | None = None,
     saved: str | None = None,
-    following: Entailment = NOTHING,
+    entailment: Entailment = NOTHING,
     tuning: Tuning = DEFAULT,
 ) -> Machine:
-    return Machine(rules, background(world), limits, saved, following, tuning=tuning)
+    return Machine(rules, background(world), limits, saved, entailment, tuning=tuning)
 
 
 def background(world: World) -> StoreBackground:

@@ -199,7 +199,7 @@ def task(
 
 
 class NoPlanner:
-    """For units whose plans are there."""
+    """For groups whose plans are there."""
 
     def plan(self, task: RegisteredQuery, factor: int = 1) -> CompiledQuery:
         raise AssertionError(f"{task.name} has no plan")
@@ -220,7 +220,7 @@ class Alone(EvaluationGroups):
         return None
 
 
-def units(*tasks: RegisteredQuery, progress: int | None = None) -> EvaluationGroups:
+def groups(*tasks: RegisteredQuery, progress: int | None = None) -> EvaluationGroups:
     """All of them new, and so far."""
     made = Alone(registry := MetadataStore(None), NoPlanner())
     for one in tasks:
@@ -247,9 +247,9 @@ def register(
 
 def saved(one: RegisteredQuery) -> int | None:
     """How far the registry says that it is."""
-    return one._registry.load_units()[one.entry.unit].progress
+    return one._registry.load_groups()[one.entry.group].progress
 
 
 def rounds(inputs: FakeInputs, *tasks: RegisteredQuery, **options: Any) -> Rounds:
     """A round for these."""
-    return Rounds(inputs, inputs.watermarks, units(*tasks), **options)
+    return Rounds(inputs, inputs.watermarks, groups(*tasks), **options)

@@ -19,7 +19,7 @@ __all__ = [
 _TYPES: dict[str, pa.DataType] = {"s": pa.string(), "p": pa.string(), "o": pa.string(), "ts": pa.int64()}
 _MORE: dict[str, pa.DataType] = {"g": pa.string(), "start": pa.int64()}
 ELEMENTS = pa.schema(_TYPES)
-"""What every element has: its terms, encoded, and its time in microseconds since 1970."""
+"""The columns of every element: its encoded terms, and its time in microseconds since 1970."""
 LOGGED = pa.schema(_TYPES | _MORE)
 """All that an element may have: the name of its graph too, NULL for none, and its start. A table or a file without one
 of these columns has NULL there throughout."""
@@ -37,14 +37,14 @@ def ddl(schema: pa.Schema) -> str:
 
 
 def table_of(rows: Sequence[tuple[Any, ...]]) -> pa.Table:
-    """Rows with a value for each column of the log."""
+    """A table of rows that have a value for each column of the log."""
     columns = zip(*rows, strict=True) if rows else [()] * len(LOGGED)
     arrays = [pa.array(column, field.type) for column, field in zip(columns, LOGGED, strict=True)]
     return pa.Table.from_arrays(arrays, schema=LOGGED)
 
 
 def logged(table: pa.Table) -> pa.Table:
-    """With all columns of the log, in its order."""
+    """The table with all columns of the log, in its order."""
     for field in LOGGED:
         if field.name not in table.column_names:
             table = table.append_column(field, pa.nulls(table.num_rows, field.type))
@@ -52,7 +52,7 @@ def logged(table: pa.Table) -> pa.Table:
 
 
 def slim(table: pa.Table) -> pa.Table:
-    """Without the columns that say nothing."""
+    """The table without the optional columns that are all NULL."""
     return table.drop_columns([name for name in _MORE if table.column(name).null_count == table.num_rows])
 
 

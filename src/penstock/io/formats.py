@@ -1,6 +1,6 @@
 """RDF files, bytes and statements in memory as one stream of quads.
 
-pyoxigraph parses. What is added here: the choice of format, gzip, the graph for statements that name none, one kind
+pyoxigraph parses. Added here: the choice of format, gzip, the graph for statements that name none, one kind
 of error that says where, and a refusal of what RDF 1.1 does not have.
 """
 
@@ -61,7 +61,7 @@ def read(source: Source, graph: Target = None, base: str | None = None, format: 
 
     Statements in the default graph go to `graph`. Labels of blank nodes in files and bytes are renamed, so that those
     of two sources never meet. `base` is the file's own IRI unless given. The stream is lazy: a `LoadError` can come
-    after many good quads, and whoever must not keep half a file commits at the end.
+    after many good quads, and a caller that must not keep half a file commits at the end.
     """
     target = None if graph is None else graph_name(graph)
     if isinstance(source, bytes):
@@ -83,7 +83,7 @@ def graph_name(graph: str | NamedNode) -> NamedNode:
 
 def _parse_bytes(data: bytes, base: str | None, format: str | None) -> Iterator[Quad]:
     if format is None:
-        raise LoadError(f"bytes do not say what they are: give format=, {_ONE_OF}")
+        raise LoadError(f"bytes need a format: give format=, {_ONE_OF}")
     return _parse("bytes", data, _named_format("bytes", format), base)
 
 

@@ -48,13 +48,13 @@ def kind_named(format: str | None) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Documents:
-    """How a stream's documents are read: the format where a file's ending does not say it, and what gives the time."""
+    """The options of a stream's documents: the format of files without an ending, and the properties with the time."""
 
     format: str | None = None
     properties: Properties = PROPERTIES
 
     def kind(self, path: str) -> str | None:
-        """What a file is, by its ending; None: lines, or Parquet."""
+        """The kind of a file, by its ending; None: lines, or Parquet."""
         ending = Path(path.lower().removesuffix(".gz")).suffix
         return kind_named(ending) or (None if ending in _LINES else kind_named(self.format))
 
@@ -63,7 +63,7 @@ class Documents:
         return list(dict.fromkeys(Split(piece.path) if self.kind(piece.path) else piece for piece in pieces))
 
     def of_file(self, path: str, stream: str, tuning: Tuning = DEFAULT) -> Iterator[Parsed]:
-        """What a file of documents holds. The same path at another time is another document."""
+        """The elements of a file of documents. The same path at another time is another document."""
         system, place = filesystem(path)
         written = system.get_file_info(place).mtime_ns
         base = path if "://" in path else Path(path).absolute().as_uri()
@@ -113,7 +113,7 @@ def _read(feed: Feed, kind: str, graphs: Graphs, rows: Rows, base: str | None) -
 
 
 def _mistake(feed: Feed, first: int, error: Exception) -> tuple[int, str]:
-    """Where it is, and what."""
+    """The line and the reason of a mistake."""
     reason = _PLACE.sub("", error.msg if isinstance(error, SyntaxError) else str(error))
     for mark, clearer in _CLEARER.items():
         if mark in reason:

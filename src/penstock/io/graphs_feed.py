@@ -46,13 +46,13 @@ class Feed:
             number -= piece.endswith(b"\n")
 
     def text(self, line: int) -> str:
-        """What a line says, if it was handed out just now."""
+        """The text of a line that was handed out just now."""
         said = self._last.split(b"\n")
         at = line - self._begin
         return said[at].decode(errors="replace").rstrip("\r")[:_LONGEST] if 0 <= at < len(said) else ""
 
     def rest(self, line: int) -> str:
-        """What comes from a line on that was handed out just now: all that a parser has not understood."""
+        """The text from a line on that was handed out just now: all that a parser has not read."""
         said = self._last.split(b"\n", max(0, line - self._begin))[-1]
         return b"".join([said, self._open.read(), *self._pieces]).decode(errors="replace").rstrip("\r\n")
 

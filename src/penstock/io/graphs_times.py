@@ -1,11 +1,11 @@
-"""Graphs of a document and their times: what has one is an element, what has none yet waits for it.
+"""The graphs of a document and their times: triples of a graph with a time are elements, the others wait for it.
 
 The time of a graph is said of its name, in the default graph (and is then no element) or in the graph itself (and then
 is one). The first that a document says counts. What the default graph says otherwise of a graph's name is an element
 of that time which is in no graph. Whatever gets no time is bad.
 
 Where a graph may have a start and an end, one that has both lasts from the one to the other, and one that has either is
-a point of time there. Until both are known, or the document ends, nobody can tell which, so its triples wait.
+a point of time there. Until both are known, or the document ends, the kind of its time is unknown, so its triples wait.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _When: TypeAlias = tuple[int, int | None]
 
 @dataclass(frozen=True, slots=True)
 class Properties:
-    """What says when a graph was: IRIs of properties, `start` and `end` only where graphs may last."""
+    """The properties with the time of a graph; `start` and `end` only where graphs may have a duration."""
 
     time: str = GENERATED_AT
     start: str | None = None
@@ -63,7 +63,7 @@ class Rows:
         self._rows.append((s, p, o, ts, g, start))
 
     def take(self) -> Parsed:
-        """What has come together, which is then forgotten here."""
+        """The elements and bad statements so far, which are then removed."""
         taken = Parsed(table_of(self._rows), self.bad)
         self._rows, self.bad = [], []
         return taken
@@ -82,7 +82,7 @@ class Graphs:
         self._waiting: dict[Hashable, list[tuple[Quad, int]]] = {}
 
     def add(self, quad: Quad, line: int) -> None:
-        """One statement more, which stands about there."""
+        """Add a statement that is at about that line."""
         name = quad.graph_name
         about = quad.subject if isinstance(name, DefaultGraph) else name
         role = self._roles.get(quad.predicate)
@@ -158,7 +158,7 @@ class Graphs:
 
 
 def _when(said: Mapping[str, int]) -> _When | str:
-    """When a graph was of which this was said."""
+    """The time of a graph, from its properties."""
     if not {_START, _END} <= said.keys():
         return next(said[role] for role in (_START, _END, _TIME) if role in said), None
     try:

@@ -53,7 +53,7 @@ def parse_ntriples(data: bytes, scope: str, tuning: Tuning = DEFAULT) -> Parsed:
 
 
 def scope(stream: str) -> str:
-    """What goes before the labels of a stream's blank nodes: always the same, and different for every stream."""
+    """The prefix of a stream's blank node labels: always the same, and different for every stream."""
     return f"s{blake2s(stream.encode(), digest_size=8).hexdigest()}."
 
 
@@ -109,7 +109,7 @@ def _broken(text: bytes) -> str:
 
 
 def _fast(block: Block, reading: Reading, few: int) -> list[Columns]:
-    """What the kernels can read: lines with times where these are allowed, lines without where these are."""
+    """The elements that the kernels can read: lines with times where these are allowed, else lines without."""
     if len(block.lines) < few:
         return []
     found = [read_block(block, TIMED_LINES, reading.scope, timed=True)] if reading.timed else []

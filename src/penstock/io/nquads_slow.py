@@ -1,4 +1,4 @@
-"""Lines one by one: what the fast kernels leave. pyoxigraph decides what is RDF and says why something is not.
+"""The slow reader: lines that the fast kernels leave, one by one. pyoxigraph decides what is RDF.
 
 A regular expression that accepts too much finds the terms; the three of the triple go to pyoxigraph as N-Triples.
 """
@@ -116,7 +116,7 @@ def _reason(content: str) -> str:
     if isinstance(quads, str):
         return quads
     if quads and not isinstance(graph := quads[0].graph_name, DefaultGraph) and graph.value != "x:":
-        return f"the fourth term has to be a timestamp, and {graph} is none"
+        return f"the fourth term must be a timestamp, not {graph}"
     return "not a triple of RDF 1.1 with a timestamp"
 
 
@@ -152,7 +152,7 @@ def _time(token: str | None, reading: Reading) -> int:
 def moment_of(term: object) -> int:
     """The time that a literal tells, as microseconds since 1970; a `ValueError` says why it tells none."""
     if not isinstance(term, Literal) or term.datatype.value not in _STAMP_TYPES:
-        raise ValueError(f"a timestamp is an xsd:dateTime, and {term} is none")
+        raise ValueError(f"a timestamp must be an xsd:dateTime, not {term}")
     return microseconds(term.value)
 
 

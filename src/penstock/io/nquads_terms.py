@@ -31,7 +31,7 @@ def scoped(terms: pa.StringArray, first_bytes: Bytes, scope: str) -> pa.StringAr
 
 
 def unescaped(literals: pa.StringArray, letters: set[str]) -> pa.StringArray:
-    """Without their escapes, which have only these letters.
+    """The texts without their escapes, which have only these letters.
 
     Simple ones can be replaced in all texts, one after the other, but not where a backslash is escaped itself.
     """
@@ -82,7 +82,7 @@ def _lowered(literals: pa.StringArray, lengths: Indices) -> pa.StringArray:
 
 
 def replaced(texts: pa.StringArray, rows: Indices, new: pa.StringArray) -> pa.StringArray:
-    """With others in these rows."""
+    """The column with other values in these rows."""
     if not len(rows):
         return texts
     places = np.arange(len(texts))

@@ -28,7 +28,7 @@ def microseconds(text: str) -> int:
     if not 1 <= year <= 9999:
         raise ValueError(f'the timestamp "{text}" is not in the years 1 to 9999')
     if not _is_clock(hour, minute, second, match[7]):
-        raise ValueError(f'the timestamp "{text}" has no such time of day')
+        raise ValueError(f'the timestamp "{text}" has an invalid time of day')
     moment = (_days(text, year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second) * _SECOND
     moment += int(((match[7] or "") + "000000")[:6]) - _offset(text, match[8])
     if not _FIRST <= moment < _END:
@@ -47,7 +47,7 @@ def _days(text: str, year: int, month: int, day: int) -> int:
     try:
         return date(year, month, day).toordinal() - _EPOCH_DAY
     except ValueError:
-        raise ValueError(f'the timestamp "{text}" has no such day') from None
+        raise ValueError(f'the timestamp "{text}" has an invalid date') from None
 
 
 def _offset(text: str, zone: str | None) -> int:
@@ -55,5 +55,5 @@ def _offset(text: str, zone: str | None) -> int:
         return 0
     hours, minutes = int(zone[1:3]), int(zone[4:])
     if minutes > 59 or hours * 60 + minutes > 14 * 60:
-        raise ValueError(f'the timestamp "{text}" has no such time zone')
+        raise ValueError(f'the timestamp "{text}" has an invalid time zone')
     return (hours * 60 + minutes) * 60 * _SECOND * (-1 if zone[0] == "-" else 1)

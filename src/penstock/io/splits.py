@@ -1,6 +1,6 @@
 """Files of lines, cut into pieces that tasks read on their own.
 
-A plain file is cut by bytes: a line belongs to the piece in which it begins, so nobody has to look into the file to
+A plain file is cut by bytes: a line belongs to the piece in which it begins, so the file need not be read to
 cut it. A gzipped one can only be read from its start, and is one piece. `pyarrow.fs` opens them, so that a path may
 as well be `hdfs://…` or `s3://…`.
 """
@@ -113,7 +113,7 @@ def _is_gzip(path: str) -> bool:
 
 
 def _stream(stream: pa.NativeFile, size: int) -> Iterator[bytes]:
-    """All lines. What is behind the last newline of a portion goes before the next."""
+    """All lines. The rest after the last newline of a portion goes before the next."""
     rest = b""
     while data := stream.read(size):
         data = rest + data

@@ -1,8 +1,8 @@
-"""Recursive rules, event by event.
+"""The machine: evaluates recursive rules event by event.
 
 Time goes in steps of equal ends. In each step all elements that end there go through the network of the rules'
-patterns; the triples that come of them end there too, and go the same way, until nothing new comes. What a step leaves
-behind is in the memories of the nodes, which are all the state there is.
+patterns; the triples that come of them end there too, and go the same way, until nothing new comes. The memories
+of the nodes are all the state between steps.
 """
 
 from __future__ import annotations
@@ -45,16 +45,17 @@ class Element(NamedTuple):
 
 @dataclass(frozen=True)
 class Limits:
-    """When rules are taken for endless: so many times round in one step, so many triples of one step."""
+    """The limits of one step, iterations and triples, beyond which rules count as not terminating."""
 
     rounds: int = 10_000
     triples: int = 1_000_000
 
 
 class Machine:
-    """Rules, each with its state, and what follows from elements. With `saved` it continues where another machine was:
-    what patterns remember that both have is kept, and those that are new begin with what comes. What has no bound is
-    kept for `retention` after its end."""
+    """Evaluates rules on elements and the triples that these entail.
+
+    With `saved` it continues from the state of another machine: patterns of both keep their memories, and new patterns
+    begin empty. Rows without a bound are kept for `retention` after their end."""
 
     def __init__(
         self,
@@ -62,13 +63,13 @@ class Machine:
         background: Background | None = None,
         limits: Limits | None = None,
         saved: str | None = None,
-        following: Entailment = NOTHING,
+        entailment: Entailment = NOTHING,
         retention: int | None = None,
         tuning: Tuning = DEFAULT,
     ) -> None:
         self._tuning = tuning
         self.now: int | None = None
-        self._network = Network(rules, background or Nothing(), following)
+        self._network = Network(rules, background or Nothing(), entailment)
         self._stages = stages(self._network)
         self._limits = limits or Limits()
         self._steps = 0
@@ -84,7 +85,7 @@ class Machine:
             self._restore(saved)
 
     def _begin(self) -> None:
-        """What the background alone makes."""
+        """Derive the triples of the background alone."""
         for node in self._network.nodes:
             rows = node.first()
             for receive in node.outputs if rows else ():
@@ -94,12 +95,12 @@ class Machine:
 
     def feed(self, elements: Iterable[Row], rule: str | None = None) -> list[Element]:
         """Takes the elements (as `Element` has them) of one end, later than all before, and gives the triples derived
-        from them, by all rules or by one: they have the same end. What was given is not derived again."""
+        from them, by all rules or by one: they have the same end. Given elements are not derived again."""
         given = list(dict.fromkeys(elements if self._network.apart else [(*row[:5], None) for row in elements]))
         if not given:
             return []
         self._start(given[0][1], given)
-        for element in [*given, *self._network.following.rows(given)]:
+        for element in [*given, *self._network.entailment.rows(given)]:
             for receive in self._reading(element[3]):
                 receive([element])
         self._settle()
@@ -120,7 +121,7 @@ class Machine:
         self._given = {row[:5] for row in given}
 
     def _reading(self, predicate: str) -> list[Receive]:
-        """Those that may read an element of this predicate."""
+        """The leaves that may read an element of this predicate."""
         if not self._readers:
             named = {encode(p) for leaf in self._network.leaves if (p := _predicate(leaf)) is not None}
             for name in (*named, None):
@@ -143,10 +144,10 @@ class Machine:
                     node.run()
             rounds += 1
             if rounds > self._limits.rounds:
-                raise self._endless(f"more than {self._limits.rounds} times round")
+                raise self._endless(f"more than {self._limits.rounds} iterations")
 
     def _derive(self, rule: str, elements: list[Row]) -> list[Row]:
-        """Those of the elements that are new in this step."""
+        """The elements that are new in this step."""
         new = [element for element in elements if element not in self._derived]
         if not self._network.apart:
             new = [element for element in new if element[:5] not in self._given]
@@ -156,11 +157,11 @@ class Machine:
         return new
 
     def _endless(self, much: str) -> QueryError:
-        """The rule that has made the most of late is the one to look at."""
+        """The error for rules that do not terminate. It names the rule that has derived the most triples lately."""
         latest = list(self._derived.values())[-1000:]
         name = Counter(latest).most_common(1)[0][0] if latest else self._network.heads[0].rule
         return QueryError(
-            f"rule {name} does not come to an end: {much} at one time ({self.now})",
+            f"rule {name} does not terminate: {much} at one time ({self.now})",
             hint="write SEQ, so that a triple comes after those that it is made of, or a FILTER that stops it",
         )
 

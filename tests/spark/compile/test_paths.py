@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import penstock
-from penstock.compile.operators.transitive_closure import closed
+from penstock.compile.operators.paths import closed
 from tests.support.asking import NS, ask
 
 DATA = f"""

@@ -1,4 +1,4 @@
-"""What people get wrong: one clear sentence each, and nothing is lost."""
+"""Mistakes of users: one clear sentence each, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_windows_that_cannot_be(spark: SparkSession, window: str, sentence: str)
         assert (caught.value.line, engine.queries) == (1, [])
 
 
-def test_an_unknown_stream_and_what_is_there_stays(spark: SparkSession) -> None:
+def test_unknown_stream_is_an_error_and_changes_nothing(spark: SparkSession) -> None:
     with Engine(spark=spark) as engine:
         engine.stream(STREAM, [lines(0, 600)])
         known, unknown = engine.register(COUNT), engine.register(COUNT.replace(STREAM, f"{STREAM}s"), name="unknown")
@@ -50,7 +50,7 @@ def test_an_unknown_stream_and_what_is_there_stays(spark: SparkSession) -> None:
         assert counted(known.answers()) == WHOLE
 
 
-def test_a_file_that_is_no_nquads_keeps_nobody_from_trying_again(spark: SparkSession, tmp_path: Path) -> None:
+def test_file_without_nquads_can_be_replaced_and_read(spark: SparkSession, tmp_path: Path) -> None:
     file = tmp_path / "gates.nq"
     file.write_text("@prefix : <http://e/> .\n:a :b :c .\n")
     with Engine(spark=spark) as engine:
@@ -65,7 +65,7 @@ def test_a_file_that_is_no_nquads_keeps_nobody_from_trying_again(spark: SparkSes
         assert engine.status.streams[STREAM].malformed == 0
 
 
-def test_lines_that_are_no_nquads_are_kept_with_the_reason(spark: SparkSession, tmp_path: Path) -> None:
+def test_malformed_lines_are_dead_letters_with_the_reason(spark: SparkSession, tmp_path: Path) -> None:
     bad = ["what is this", "<http://e/a> <http://e/b> <http://e/c> .", '<http://e/a> "b" <http://e/c> "2009" .']
     (tmp_path / "gates.nq").write_text(lines(0, 300) + "".join(f"{one}\n" for one in bad) + lines(300, 600))
     with Engine(spark=spark, checkpoint=tmp_path / "state") as engine:
@@ -82,7 +82,7 @@ def test_lines_that_are_no_nquads_are_kept_with_the_reason(spark: SparkSession, 
 
 
 class Server:
-    """Sends each text to one who connects, then closes."""
+    """Sends each text to one client, then closes."""
 
     def __init__(self, *texts: str) -> None:
         self._texts = texts
@@ -130,7 +130,7 @@ def test_a_socket_that_closes_in_the_middle_of_a_line(spark: SparkSession) -> No
     assert counted(one for one in answers if one.time and one.time.timestamp() <= 600) == WHOLE
 
 
-def test_a_source_that_nobody_serves_does_not_hold_up_another(spark: SparkSession) -> None:
+def test_unreachable_source_does_not_hold_up_another(spark: SparkSession) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     with told() as sentences, Engine(spark=spark) as engine:

@@ -1,4 +1,4 @@
-"""Corners where answers once depended on how a stream came in, or on what was there before."""
+"""Corner cases where answers once depended on the batches of a stream, or on earlier state."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WHERE {{ <http://e/gate0> <http://e/registers> ?car . <http://e/gate1> <http://e
 
 
 def cars(answers: Iterable[Answer]) -> list[tuple[int, list[str]]]:
-    """What each answer has, by second: the last letters of its IRIs."""
+    """The last letters of the IRIs of each answer, by second."""
     found = []
     for answer in answers:
         assert answer.time is not None
@@ -35,7 +35,7 @@ def test_elements_of_one_time_are_counted_in_the_order_of_their_arrival(spark: S
         assert cars(query.answers()) == [(5, ["0", "1", "9"])]  # the 9th, 10th and 11th
 
 
-def test_of_equal_triples_that_come_at_once_the_last_stands_for_all(spark: SparkSession) -> None:
+def test_last_of_equal_simultaneous_triples_counts(spark: SparkSession) -> None:
     """[TRIPLES 2]: when the third element comes, the second is still there, though it equals the first."""
     with Engine(spark=spark) as engine:
         engine.stream(STREAM)
@@ -46,7 +46,7 @@ def test_of_equal_triples_that_come_at_once_the_last_stands_for_all(spark: Spark
 
 
 def test_a_window_stays_as_it_is_while_another_counts(spark: SparkSession) -> None:
-    """At 13 the window on the first stream is what it was at 10, though its next instant is 20."""
+    """At 13 the window on the first stream holds the same elements as at 10, though its next instant is 20."""
     with Engine(spark=spark) as engine:
         engine.stream(STREAM)
         engine.stream(OTHER)
@@ -65,7 +65,7 @@ def test_a_window_stays_as_it_is_while_another_counts(spark: SparkSession) -> No
         assert cars(query.answers()) == [(10, []), (11, ["51"]), (13, ["53"])]
 
 
-def test_a_query_that_was_dropped_leaves_nothing_to_the_next_one_of_its_name(spark: SparkSession) -> None:
+def test_dropped_query_leaves_no_state_to_its_successor(spark: SparkSession) -> None:
     with Engine(spark=spark) as engine:
         engine.stream(STREAM)
         engine.push(STREAM, lines(0, 300))

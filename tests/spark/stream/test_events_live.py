@@ -37,7 +37,7 @@ def told(answers: Iterable[Answer]) -> dict[str, list[str]]:
     }
 
 
-def test_recursive_rules_see_what_follows(spark: SparkSession) -> None:
+def test_recursive_rules_read_entailed_triples(spark: SparkSession) -> None:
     """Each count and each later sensor make another count. The second sensor is one by a rule's triple alone: the rule
     feeds the other by what follows from its triples, and both are one group."""
     with Engine(spark=spark, entailment="rdfs") as engine:
@@ -58,7 +58,7 @@ def test_recursive_rules_see_what_follows(spark: SparkSession) -> None:
         }
 
 
-def test_axioms_streams_and_rules_come_and_go(spark: SparkSession) -> None:
+def test_axioms_streams_and_rules_are_added_and_dropped(spark: SparkSession) -> None:
     with Engine(spark=spark, entailment="rdfs") as engine:
         engine.stream(ONE)
         query = engine.register(PREFIX + "SELECT ?a ?b { { ?a a :Sensor } SEQ { ?b a :Sensor } }")
@@ -91,7 +91,7 @@ def test_axioms_streams_and_rules_come_and_go(spark: SparkSession) -> None:
         }  # fmt: skip
 
 
-def test_rules_join_a_circle_and_leave_it_while_it_turns(spark: SparkSession) -> None:
+def test_rules_join_and_leave_a_running_cycle(spark: SparkSession) -> None:
     """:a goes on from :a and :b with each :p; after 0:03 there is :b, which goes on from :a with each :q; after 0:09 no
     more. :b knows nothing of what was before it: at 0:06 it is 2 and 3, from the :a of 0:04. What it has made stays."""
     where = "{{ {{ ?x :{1} ?n }} SEQ {{ ?x :{2} ?y }} BIND (?n + 1 AS ?m) }}"
@@ -130,8 +130,8 @@ def test_rules_join_a_circle_and_leave_it_while_it_turns(spark: SparkSession) ->
         }
 
 
-def test_what_is_older_than_the_retention_is_gone(spark: SparkSession) -> None:
-    """Of two equal queries the one without a bound has forgotten at 0:12 what was at 0:01; the other says how long."""
+def test_elements_older_than_the_retention_are_dropped(spark: SparkSession) -> None:
+    """Of two equal queries, the one without a bound has dropped the element of 0:01 at 0:12; the other has a bound."""
     pattern = "{ ?x :a ?a } SEQ { ?x :b ?b }"
     with Engine(spark=spark, retention="2s") as engine:
         engine.stream(ONE)

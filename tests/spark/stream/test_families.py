@@ -1,4 +1,4 @@
-"""Queries that are equal but for constants, on Spark: each is told what it would be told alone, in one job for all."""
+"""Query families on Spark: each query gets the answers that it would get alone, in one job for all."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def cars(gate: int) -> str:
 
 
 def holds(gate: int, minute: int, end: int) -> set[str]:
-    """What the window holds of a gate, when all before `end` has come."""
+    """The elements of a gate in the window, when all elements before `end` have arrived."""
     seconds = range(max(0, minute * 60 - 119), min(minute * 60 + 1, end))
     return {f"http://e/car{second}" for second in seconds if second % 7 == 0 and second % 3 == gate}
 
@@ -111,7 +111,7 @@ def test_other_forms(form: str, spark: SparkSession) -> None:
                     assert answer.rows[0]["n"].value == str(len(expected[at]))
 
 
-def test_members_come_go_and_pause_while_the_engine_runs(spark: SparkSession, evaluations: list[int]) -> None:
+def test_family_members_are_added_dropped_and_paused_live(spark: SparkSession, evaluations: list[int]) -> None:
     with Engine(spark=spark) as engine:
         engine.stream(STREAM)
         first, second = (engine.register(cars(gate), emit="istream") for gate in (0, 1))

@@ -89,7 +89,7 @@ def test_a_stop_and_a_start_lose_nothing(open_ingest: Opener) -> None:
     assert times(second.log) == [1, 2, 3, 4, 5]
 
 
-def test_spark_and_we_agree_on_what_a_batch_is(open_ingest: Opener, tmp_path: Path) -> None:
+def test_batches_of_spark_and_of_the_spool_agree(open_ingest: Opener, tmp_path: Path) -> None:
     ingest = open_ingest()
     ingest.start()
     for number in range(3):
@@ -116,7 +116,7 @@ def test_a_crash_repeats_a_batch_and_no_element(open_ingest: Opener, place: str)
 
     failpoints.handler = crash
     first.push(STREAM, text([5, 3, 4]))
-    first._feedings[0]._watcher.join(30)
+    first._runners[0]._watcher.join(30)
     failpoints.handler = None
     first.close()
     second = open_ingest(lateness=1)
@@ -165,7 +165,7 @@ def test_an_error_is_one_sentence(open_ingest: Opener, monkeypatch: pytest.Monke
     assert times(ingest.log) == [1]
 
 
-def test_advancing_comes_after_what_was_pushed_before(open_ingest: Opener) -> None:
+def test_advance_applies_after_earlier_pushes(open_ingest: Opener) -> None:
     ingest = open_ingest()
     ingest.push(STREAM, text([5]))
     ingest.advance(STREAM, 100)

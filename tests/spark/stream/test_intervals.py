@@ -95,10 +95,10 @@ def test_run(spark: SparkSession, tmp_path: Path, declare: Callable[[Engine, Pat
     assert sorted(in_log(StreamLog(tmp_path / "state" / "log"))) == LOGGED  # graphs that have an end alone come last
 
 
-def test_what_events_make_keeps_its_start_in_every_sink(
+def test_complex_events_keep_their_start_in_every_sink(
     spark: SparkSession, tmp_path: Path, recwarn: pytest.WarningsRecorder
 ) -> None:
-    """From :0 that lasts from 0:00 to 0:03 and a point at 0:05: a derived stream, a rule, and who reads them."""
+    """From :0 that lasts from 0:00 to 0:03 and a point at 0:05: a derived stream, a rule, and their readers."""
     prefix = "PREFIX : <http://e/> "
     pairs = "{ ?s :p ?o FILTER (?o = '1') } SEQ { ?s :p ?u }"
     with Engine(spark=spark) as engine:

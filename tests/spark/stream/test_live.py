@@ -32,11 +32,11 @@ FROM STREAM <{OTHER}> [RANGE 2m STEP 1m] WHERE {{ ?gate <http://e/registers> ?ca
 
 
 def live(counts: Counts, last: int) -> Counts:
-    """What is due when everything before `last` has come: an instant waits for an element after it."""
+    """The instants that are due when all elements before `last` have arrived: each waits for an element after it."""
     return {now: gates for now, gates in counts.items() if now < last}
 
 
-def test_what_is_pushed_is_answered_as_in_a_replay_however_it_is_cut(spark: SparkSession) -> None:
+def test_pushed_elements_are_answered_as_in_a_replay(spark: SparkSession) -> None:
     with Engine(spark=spark) as engine:
         engine.stream(STREAM)
         busiest, busy = engine.register(BUSIEST, name="busiest"), engine.register(BUSY)
@@ -57,7 +57,7 @@ def test_what_is_pushed_is_answered_as_in_a_replay_however_it_is_cut(spark: Spar
         assert min(log) > 0, "the log should have let go of what no window can see"
 
 
-def test_queries_come_go_and_pause_while_the_engine_runs(spark: SparkSession) -> None:
+def test_queries_are_added_dropped_and_paused_live(spark: SparkSession) -> None:
     seen: list[Answer] = []
     with Engine(spark=spark) as engine:
         engine.stream(STREAM)
@@ -85,7 +85,7 @@ def test_queries_come_go_and_pause_while_the_engine_runs(spark: SparkSession) ->
         assert max(counted(seen)) == 360
 
 
-def test_a_reader_gets_answers_as_they_come_until_the_engine_stops(spark: SparkSession) -> None:
+def test_reader_gets_answers_until_the_engine_stops(spark: SparkSession) -> None:
     seen: list[Answer] = []
     source = TestSource([lines(0, 200), lines(200, 400)])
     with Engine(spark=spark) as engine:
@@ -129,7 +129,7 @@ def test_silence_and_the_clock_move_time(spark: SparkSession) -> None:
         assert counted(alone.answers()) == {60: {"http://e/gate0": 1}, 120: {"http://e/gate0": 1}}
 
 
-def test_somebody_may_say_that_nothing_more_comes(spark: SparkSession) -> None:
+def test_advance_completes_a_stream(spark: SparkSession) -> None:
     with Engine(spark=spark) as engine:
         engine.stream(STREAM, lateness="1h")
         query = engine.register(COUNT)
@@ -202,7 +202,7 @@ def test_a_failure_is_one_querys_own_and_can_be_tried_again(spark: SparkSession)
     assert bad.status.state == "running"
 
 
-def test_what_was_pushed_and_not_read_is_part_of_the_next_run(spark: SparkSession, tmp_path: Path) -> None:
+def test_spooled_pushes_are_part_of_the_next_run(spark: SparkSession, tmp_path: Path) -> None:
     """The engine is gone, as after a crash, when its last push has become durable."""
     with Engine(spark=spark, checkpoint=tmp_path / "state") as engine:
         engine.stream(STREAM)

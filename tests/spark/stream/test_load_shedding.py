@@ -53,7 +53,7 @@ def test_one_is_evaluated_less_often_and_the_other_catches_up(spark: SparkSessio
         assert some.status.due == every.status.due == 0
 
 
-def test_what_was_left_out_stays_so_after_a_restart(spark: SparkSession, tmp_path: Path) -> None:
+def test_skipped_instants_stay_skipped_after_a_restart(spark: SparkSession, tmp_path: Path) -> None:
     def answers() -> list[str]:
         return [json.loads(each)["time"] for each in (tmp_path / "some.ndjson").read_text().splitlines()]
 

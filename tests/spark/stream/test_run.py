@@ -145,7 +145,7 @@ def test_late_elements_and_bad_lines_are_counted_and_kept(spark: SparkSession, t
     assert len(list((tmp_path / "state" / "dead").rglob("*.malformed.ndjson"))) == 1
 
 
-def test_nothing_is_late_in_a_bounded_run_unless_somebody_says_so(spark: SparkSession) -> None:
+def test_bounded_run_has_late_elements_only_with_a_lateness(spark: SparkSession) -> None:
     with Engine(spark=spark) as engine:
         engine.stream(STREAM)
         query = engine.register(COUNT)
@@ -173,7 +173,7 @@ def test_a_checkpoint_of_a_run_continues_and_repeats_nothing(spark: SparkSession
 # What goes wrong
 
 
-def test_an_unknown_stream_is_said_before_anything_runs(spark: SparkSession) -> None:
+def test_unknown_stream_is_an_error_before_the_run(spark: SparkSession) -> None:
     with Engine(spark=spark) as engine:
         engine.stream(STREAM, "/no/such/file.nq")
         engine.register(COUNT.replace("gates", "gatse"), name="typo")
@@ -219,7 +219,7 @@ def test_a_source_without_an_end_needs_start(spark: SparkSession) -> None:
         engine.stream(STREAM, "tcp://127.0.0.1:1")
         engine.register(COUNT)
         with pytest.raises(
-            PenstockError, match=r"has no end \(tcp://127\.0\.0\.1:1\): use start\(\) instead of run\(\)"
+            PenstockError, match=r"is unbounded \(tcp://127\.0\.0\.1:1\): use start\(\) instead of run\(\)"
         ):
             engine.run()
 
@@ -238,14 +238,14 @@ def test_a_query_that_fails_does_not_stop_the_others(spark: SparkSession) -> Non
         assert counted(good.answers()) == expected(0, 120, 0, 120)
 
 
-def test_answers_that_went_to_a_sink_are_there(spark: SparkSession) -> None:
+def test_answers_of_a_query_with_a_sink_are_an_error(spark: SparkSession) -> None:
     with Engine(spark=spark) as engine:
         engine.stream(STREAM)
         with pytest.raises(PenstockError, match="The answers of mine go to its sink"):
             engine.register(COUNT, name="mine", sink=print).answers()
 
 
-def test_a_query_over_streams_is_registered_not_asked(spark: SparkSession) -> None:
+def test_one_shot_query_over_streams_is_an_error(spark: SparkSession) -> None:
     with Engine(spark=spark) as engine, pytest.raises(QueryError, match="register it"):
         engine.query(COUNT)
 

@@ -200,7 +200,7 @@ def _items(row: Any) -> frozenset[Any]:
 
 @given(case=cases())
 @sampled(8)
-def test_answers_do_not_depend_on_how_a_stream_comes(case: Case, spark: Any, tmp_path_factory: Any) -> None:
+def test_answers_do_not_depend_on_the_source(case: Case, spark: Any, tmp_path_factory: Any) -> None:
     """A live engine goes on after the last element, since it is told that time does."""
     folder = tmp_path_factory.mktemp("same")
     replayed = answers(spark, case, one_file, folder / "replayed")

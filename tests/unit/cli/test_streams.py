@@ -52,7 +52,7 @@ class FakeEngine:
 
     def stream(self, iri: str, source: str, **options: Any) -> None:
         if options.get("lateness") == "soon":
-            raise ValueError('"soon" is no duration')
+            raise ValueError('"soon" is not a duration')
         self.declared[iri] = (source, options)
 
     def register(self, text: str, *, name: str | None, **options: Any) -> None:
@@ -281,7 +281,7 @@ def test_stream_specs(engine: FakeEngine, spec: str, expected: tuple[str, str]) 
         (["--stream", "gates.nq"], "--stream gates.nq: write it as IRI=SOURCE"),
         (["--stream", "=gates.nq"], "--stream =gates.nq: write it as IRI=SOURCE"),
         (["--stream", "http://s=absent.nq"], "--stream http://s=absent.nq: absent.nq does not exist"),
-        (["--stream", "http://s=gates.nq", "--lateness", "soon"], '--stream http://s: "soon" is no duration'),
+        (["--stream", "http://s=gates.nq", "--lateness", "soon"], '--stream http://s: "soon" is not a duration'),
     ],
 )
 def test_streams_that_cannot_be(engine: FakeEngine, arguments: list[str], message: str) -> None:

@@ -76,7 +76,7 @@ def test_lines_without_graphs_have_no_such_column() -> None:
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        (f"<http://e/a> <http://e/p> <http://e/a> {G1} .", "the fourth term has to be a timestamp, and <http://e/g1>"),
+        (f"<http://e/a> <http://e/p> <http://e/a> {G1} .", "the fourth term must be a timestamp, not <http://e/g1>"),
         ('<http://e/a> <http://e/p> <http://e/a> "g" "1970-01-01T00:00:01Z" .', ""),
         ('<http://e/a> <http://e/p> <http://e/a> <g> "1970-01-01T00:00:01Z" .', "No scheme found in an absolute IRI"),
         (f'<http://e/a> <http://e/p> <http://e/a> {G1} "soon" .', 'the timestamp "soon" is not written like'),
@@ -162,7 +162,7 @@ def test_blank_nodes_of_two_documents_never_meet() -> None:
 
 def test_documents_lines_and_time_come_in_their_order(tmp_path: Path) -> None:
     log = StreamLog(tmp_path / "log")
-    intake = LogWriter(log, DeadLetters(tmp_path / "dead"), Watermarks(log, ManualClock(), {}))
+    log_writer = LogWriter(log, DeadLetters(tmp_path / "dead"), Watermarks(log, ManualClock(), {}))
     blocks = [
         Block(STREAM, text([SECOND])),
         Block(STREAM, trig(1, 2).encode(), kind="trig"),
@@ -170,7 +170,7 @@ def test_documents_lines_and_time_come_in_their_order(tmp_path: Path) -> None:
         Block(STREAM, (trig(2, 2) + trig(3, 4) + "oops").encode(), kind="trig"),
         Block(STREAM, FIVE.encode()),
     ]
-    intake.take(ArrivedBatch(STREAM, "spool", 0), of_blocks(STREAM, blocks, "spool-0"))
+    log_writer.write(ArrivedBatch(STREAM, "spool", 0), of_blocks(STREAM, blocks, "spool-0"))
     log = StreamLog(tmp_path / "log")
     assert rows(log) == [(1, None), (2, G1), (4, "<http://e/g3>")]
     assert log.counts(STREAM) == Counts(3, late=2, malformed=1)
@@ -306,8 +306,8 @@ def test_pushes_before_the_start(tmp_path: Path) -> None:
     ("given", "options", "sentence"),
     [
         (None, {"time_property": "prov:generatedAtTime"}, "write out its IRI, as in http://www.w3.org/ns/prov#gen"),
-        (None, {"time_property": "http://e/a b"}, "time_property='http://e/a b' is no IRI"),
-        (None, {"end_property": "http://e/a b"}, "end_property='http://e/a b' is no IRI"),
+        (None, {"time_property": "http://e/a b"}, "time_property='http://e/a b' is not an IRI"),
+        (None, {"end_property": "http://e/a b"}, "end_property='http://e/a b' is not an IRI"),
         (None, {"start_property": "urn:a", "end_property": "<urn:a>"}, "start_property and end_property are the same"),
         ("tcp://localhost:1", {"format": "trig"}, "TriG has no lines to tell documents apart: send JSON-LD"),
     ],
@@ -318,7 +318,7 @@ def test_one_sentence_each(given: object, options: dict[str, str], sentence: str
 
 
 def test_a_source_of_documents_gives_text() -> None:
-    with pytest.raises(LoadError, match=r"A source of trig gives each document as text\."):
+    with pytest.raises(LoadError, match=r"A source of trig must give each document as text\."):
         list(source([(Triple(A, P, A), 5)], format="trig").source)
 
 

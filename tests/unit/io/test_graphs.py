@@ -109,8 +109,8 @@ def test_a_graph_without_a_time_is_kept_aside_and_the_others_are_not() -> None:
     ("time", "reason"),
     [
         ('"yesterday"', 'the timestamp "yesterday" is not written like 2009-07-20T22:48:52Z'),
-        (":noon", "a timestamp is an xsd:dateTime, and <http://e/noon> is none"),
-        ('"2009-02-30T00:00:00Z"^^xsd:dateTime', 'the timestamp "2009-02-30T00:00:00Z" has no such day'),
+        (":noon", "a timestamp must be an xsd:dateTime, not <http://e/noon>"),
+        ('"2009-02-30T00:00:00Z"^^xsd:dateTime', 'the timestamp "2009-02-30T00:00:00Z" has an invalid date'),
     ],
 )
 def test_a_time_that_is_none(time: str, reason: str) -> None:

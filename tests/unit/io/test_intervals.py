@@ -21,7 +21,6 @@ from penstock.io.splits import Split
 from penstock.stream.base.watermark import Watermarks
 from penstock.stream.ingest.bounded_sources import BoundedSources
 from penstock.stream.ingest.dead_letters import DeadLetters, line_of
-from penstock.stream.ingest.derived_streams import elements as derived
 from penstock.stream.ingest.element_reader import of_blocks, of_file
 from penstock.stream.ingest.elements import Elements, When, lines, pushed
 from penstock.stream.ingest.late_filter import Reading
@@ -30,6 +29,7 @@ from penstock.stream.ingest.log_writer import ArrivedBatch, LogWriter
 from penstock.stream.ingest.sources.folder import Dropped
 from penstock.stream.ingest.spool import Block
 from penstock.stream.ingest.stream_declaration import Declared, declare
+from penstock.stream.ingest.stream_view import derived_elements as derived
 from penstock.stream.log.stream_log import Counts, StreamLog
 from penstock.testing import ManualClock
 from tests.support.arrivals import STREAM, elements, text
@@ -109,9 +109,9 @@ def test_points_alone_have_no_such_column() -> None:
     ("stamp", "reason"),
     [
         ("1970-01-01T00:00:02Z/1970-01-01T00:00:01Z", "it ends before it starts"),
-        ("1970-01-01T00:00:02Z", "a timestamp is an xsd:dateTime"),
+        ("1970-01-01T00:00:02Z", "a timestamp must be an xsd:dateTime"),
         ("1970-01-01T00:00:02Z/soon", 'the timestamp "soon" is not written like'),
-        ("1970-01-01T00:00:01Z/1970-01-01T00:00:02Z/1970-01-01T00:00:03Z", "a timestamp is an xsd:dateTime"),
+        ("1970-01-01T00:00:01Z/1970-01-01T00:00:02Z/1970-01-01T00:00:03Z", "a timestamp must be an xsd:dateTime"),
     ],
 )
 def test_lines_that_are_no_interval(stamp: str, reason: str) -> None:
@@ -124,7 +124,7 @@ def test_lines_that_are_no_interval(stamp: str, reason: str) -> None:
 
 @pytest.mark.parametrize("times", [(), (1, 2, 3)])
 def test_too_few_times_and_too_many(times: tuple[int, ...]) -> None:
-    with pytest.raises(LoadError, match=f"has a time, or a start and an end, and here are {len(times)} times"):
+    with pytest.raises(LoadError, match=f"has one time, or a start and an end, not {len(times)} times"):
         lines([(ONE, *times)], None, 0)  # type: ignore[list-item]
 
 
@@ -185,9 +185,9 @@ def test_a_task_writes_what_lasts(tmp_path: Path) -> None:
 def test_late_is_what_ends_late_and_is_readable_again(tmp_path: Path) -> None:
     streams = {STREAM: Declared(lateness=5)}
     log = StreamLog(tmp_path / "log")
-    intake = LogWriter(log, DeadLetters(tmp_path / "dead"), Watermarks(log, ManualClock(), streams))
+    log_writer = LogWriter(log, DeadLetters(tmp_path / "dead"), Watermarks(log, ManualClock(), streams))
     data = lines([(ONE, 0, 20), (ONE, 1, 15), (ONE, 2, 14), (ONE, 13)], None, 0)
-    intake.take(ArrivedBatch(STREAM, "spool", 0), of_blocks(STREAM, [Block(STREAM, data)]))
+    log_writer.write(ArrivedBatch(STREAM, "spool", 0), of_blocks(STREAM, [Block(STREAM, data)]))
     assert in_log(tmp_path) == [(0, 20), (1, 15)]
     (late,) = (tmp_path / "dead").rglob("*.late.nq")
     again = parse(late.read_bytes(), STREAM)

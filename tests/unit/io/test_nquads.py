@@ -147,9 +147,9 @@ def test_blank_nodes_belong_to_their_stream() -> None:
     ("line", "because"),
     [
         ("<a:s> <a:p> <a:o> .", "no timestamp"),
-        ("<a:s> <a:p> <a:o> <a:g> .", "<a:g> is none"),
-        (f'<a:s> <a:p> <a:o> "5"^^<{XSD}integer> .', "a timestamp is an xsd:dateTime"),
-        ('<a:s> <a:p> <a:o> "2009-07-20T22:48:52Z"@en .', "a timestamp is an xsd:dateTime"),
+        ("<a:s> <a:p> <a:o> <a:g> .", "must be a timestamp, not <a:g>"),
+        (f'<a:s> <a:p> <a:o> "5"^^<{XSD}integer> .', "a timestamp must be an xsd:dateTime"),
+        ('<a:s> <a:p> <a:o> "2009-07-20T22:48:52Z"@en .', "a timestamp must be an xsd:dateTime"),
         (f"<s> <a:p> <a:o> {TIME} .", "No scheme"),
         (f"<a:s> <a:p> <a:o> {TIME}", "dot"),
         (f"<a:s> <a:p> <a:o> {TIME} . .", ""),

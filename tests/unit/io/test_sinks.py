@@ -212,10 +212,14 @@ def test_a_function_is_called_with_each_answer() -> None:
 @pytest.mark.parametrize(
     ("spec", "kind", "message"),
     [
-        ("a.txt", "solutions", r"in what form .*\nhint: end it in \.ndjson, \.jsonl, \.csv, or a folder \(DIR/\)"),
+        (
+            "a.txt",
+            "solutions",
+            r"names no format of answers\nhint: end it in \.ndjson, \.jsonl, \.csv, or a folder \(DIR/\)",
+        ),
         ("a.csv", "graph", r"a \.csv file cannot hold these answers\nhint: end it in \.ndjson, \.jsonl, \.nq,"),
         ("a.nq", "boolean", r"a \.nq file cannot hold these answers\nhint: end it in \.ndjson, \.jsonl,"),
-        (5, "graph", "5 is no sink"),
+        (5, "graph", "5 is not a sink"),
     ],
 )
 def test_what_is_no_sink_says_what_would_be(spec: SinkSpec, kind: str, message: str) -> None:

@@ -153,7 +153,7 @@ def test_keys(template: str, pattern: str, expected: Partition | None) -> None:
 )
 def test_what_follows_has_the_key_where_its_element_has_it(pattern: str, places: dict[NamedNode, str] | None) -> None:
     one = rule("one", "?a :p ?n", pattern)
-    found = partition([one], following=followed(one))
+    found = partition([one], entailment=followed(one))
     assert found == (None if places is None else Partition(places))
 
 

@@ -156,14 +156,14 @@ def test_a_rule_without_end_is_stopped_and_named() -> None:
     quiet = rule("quiet", events("CONSTRUCT { ?a :m ?n } WHERE { ?a :n ?n }"))
     machine = Machine([quiet, rule("counts for ever", events(ENDLESS))], limits=Limits(rounds=50))
     with pytest.raises(
-        QueryError, match=r"rule counts for ever does not come to an end: more than 50 times.*\n.*write SEQ"
+        QueryError, match=r"rule counts for ever does not terminate: more than 50 iterations.*\n.*write SEQ"
     ):
         machine.feed(elements("3 3 :a :n 0"))
 
 
 def test_too_many_triples_are_an_end_too() -> None:
     machine = Machine([rule("counts for ever", events(ENDLESS))], limits=Limits(triples=10))
-    with pytest.raises(QueryError, match="rule counts for ever does not come to an end: more than 10 triples"):
+    with pytest.raises(QueryError, match="rule counts for ever does not terminate: more than 10 triples"):
         machine.feed(elements("3 3 :a :n 0"))
 
 

@@ -109,13 +109,13 @@ def test_with_what_follows(rules: Rules, given_: World, stated: list[Triple]) ->
 
 def reasoning(rules: Rules, given_: World, stated: list[Triple]) -> Machine:
     try:
-        return machine(rules, given_, following=following_of(rules, stated))
+        return machine(rules, given_, entailment=entailment_by(rules, stated))
     except QueryError:
         assume(False)
         raise
 
 
-def following_of(rules: Rules, stated: list[Triple]) -> Entailment:
+def entailment_by(rules: Rules, stated: list[Triple]) -> Entailment:
     ontology = closed_ontology(lambda wanted: [t for t in stated if t.predicate in wanted])
     return entailment_of(ontology, [pattern for rule in rules for pattern in rule.patterns()])
 
@@ -123,7 +123,7 @@ def following_of(rules: Rules, stated: list[Triple]) -> Entailment:
 @often
 @given(rules=from_tape(keyed_rules, 200), given_=from_tape(dense, 80), stated=from_tape(axioms, 20))
 def test_parts_with_what_follows(rules: Rules, given_: World, stated: list[Triple]) -> None:
-    split = partition(rules, following=following_of(rules, stated))
+    split = partition(rules, entailment=entailment_by(rules, stated))
     assume(split is not None)
     assert split is not None
     apart = [derived(reasoning(rules, given_, stated).run(part)) for part in in_parts(split, fed(given_))]

@@ -44,12 +44,12 @@ partitions = st.builds(Partition, st.dictionaries(predicates, places), st.none()
 
 
 @given(st.none() | times, states)
-def test_the_state_of_a_machine_comes_back_equal(now: int | None, memories: dict[str, Any]) -> None:
+def test_machine_state_is_restored_equal(now: int | None, memories: dict[str, Any]) -> None:
     assert read_state(write_state(now, memories)) == (now, memories)
 
 
 @given(st.none() | partitions)
-def test_a_partition_comes_back_equal(partition: Partition | None) -> None:
+def test_partition_is_restored_equal(partition: Partition | None) -> None:
     assert read_partition(write_partition(partition)) == partition
 
 
@@ -68,7 +68,7 @@ def advanced(split: Partition | None, subject: str) -> RuleResult:
     return RuleResult(cast(Any, FakeDataFrame(pa.Table.from_pylist([row], _SCHEMA))), split)
 
 
-def test_the_states_of_rules_come_back_equal(tmp_path: Path) -> None:
+def test_rule_states_are_restored_equal(tmp_path: Path) -> None:
     made = advanced(BY_SUBJECT, "<a>")
     carried = ReportState(tmp_path)
     name, _ = carried.keep(made)
@@ -81,7 +81,7 @@ def written(root: Path) -> None:
     """A checkpoint with everything that the runtime itself writes; the rest is Spark's."""
     registry = MetadataStore(root / "registry")
     entry = registry.add(
-        QueryRecord("q", "…", sink="/x.csv", position=17, unit=1), GroupProgress(5, (("x.parquet", 1),), 3)
+        QueryRecord("q", "…", sink="/x.csv", position=17, group=1), GroupProgress(5, (("x.parquet", 1),), 3)
     )
     registry.save_streams({STREAM: {"source": None, "lateness": 5}})
     registry.pause(entry.number, True)

@@ -1,13 +1,15 @@
 """Property paths: https://www.w3.org/TR/sparql11-query/#propertypaths.
 
-Every path is a relation of pairs, `.s` and `.o`. The closure of a few edges is computed in the driver, by
-`transitive_closure`. The closure of many edges is computed by Spark jobs until no new pair is found: from a given end
-breadth first; between two variables by doubling the length of the paths.
+Every path is a relation of pairs, `.s` and `.o`. The transitive closure of a few edges is computed in the driver
+(`closed`), that of many edges is computed by Spark jobs until no new pair is found: from a given end
+breadth first; between two
+variables by doubling the length of the paths.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import reduce
 from typing import Any
@@ -22,13 +24,14 @@ from penstock.compile.expressions import term_columns
 from penstock.compile.operators import joins
 from penstock.compile.operators.compile_operator import compiles
 from penstock.compile.operators.physical.semijoin_reduction import Candidates, can_match
-from penstock.compile.operators.transitive_closure import closed
 from penstock.compile.relation import INSTANT, Relation, select, table
 from penstock.compile.sql import Derived, Expr, Join, Query, Select, Table
 from penstock.model import term_encoding
 
 S, O = ".s", ".o"  # noqa: E741
 PAIR = (S, O)
+Row = tuple[str, ...]  # a start, an end, and the keys that both hold for
+Node = tuple[str, tuple[str, ...]]
 Ends = tuple[str | None, str | None]  # the encoded start and end of a pair, if given
 
 
@@ -233,3 +236,28 @@ _PATHS: dict[type, Callable[[Any, Context, Ends], Relation]] = {
     ops.ZeroOrMore: _zero_or_more,
     ops.ZeroOrOne: _zero_or_one,
 }
+
+
+def closed(edges: list[Row], start: str | None, most: int) -> list[Row] | None:
+    """The pairs that one or more edges connect, from `start` or from anywhere; None where they are more than `most`."""
+    following: dict[Node, list[str]] = defaultdict(list)
+    for s, o, *rest in edges:
+        following[s, tuple(rest)].append(o)
+    found: list[Row] = []
+    for s, keys in [node for node in following if start in (None, node[0])]:
+        for o in _reached(s, keys, following):
+            found.append((s, o, *keys))
+            if len(found) > most:
+                return None
+    return found
+
+
+def _reached(start: str, keys: tuple[str, ...], following: dict[Node, list[str]]) -> Iterator[str]:
+    """Every node that can be reached, once; the start only by a cycle."""
+    seen: set[str] = set()
+    pending = [start]
+    while pending:
+        new = [o for o in following.get((pending.pop(), keys), ()) if o not in seen]
+        seen.update(new)
+        pending += new
+        yield from new

@@ -22,7 +22,7 @@ def to_json(answer: Answer) -> str:
 
 
 def json_object(answer: Answer) -> dict[str, Any]:
-    """The document before it is text, for those who add members to it."""
+    """The document as Python objects, to which members can be added."""
     require(answer, "JSON results", "solutions", "boolean")
     if answer.boolean is not None:
         return {"head": {}, "boolean": answer.boolean}

@@ -50,7 +50,7 @@ def when_text(answer: Answer) -> str:
 
 
 def time_literal(time: datetime, start: datetime | None = None) -> str:
-    """What stands in the fourth place of timestamped N-Quads: an instant, or what lasted from a start until then."""
+    """The fourth term of timestamped N-Quads: an instant, or an interval that ends there."""
     if start is None or start == time:
         return f'"{time_text(time)}"^^<{XSD_DATETIME.value}>'
     return f'"{time_text(start)}/{time_text(time)}"^^<{INTERVAL}>'

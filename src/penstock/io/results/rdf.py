@@ -22,7 +22,7 @@ def to_ntriples(answer: Answer) -> str:
 
 
 def to_turtle(answer: Answer) -> str:
-    """Turtle with the well-known prefixes that occur. What is said of one subject stands together."""
+    """Turtle with the well-known prefixes that occur. The triples of one subject stand together."""
     triples = sorted(require_graph(answer, "Turtle"), key=lambda triple: (str(triple.subject), str(triple.predicate)))
     plain = _written(triples, RdfFormat.N_TRIPLES)
     used = {prefix: iri for prefix, iri in WELL_KNOWN.items() if f"<{iri}" in plain}

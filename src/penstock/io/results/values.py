@@ -52,7 +52,7 @@ _READERS: dict[NamedNode, tuple[re.Pattern[str], Callable[[str], Value]]] = {
 def value(term: Term) -> Value:
     """The Python value: of literals whose lexical form has one, and the text of everything else.
 
-    What Python's types cannot hold (the year 12000, midnight as 24:00:00, a date with a time zone) stays text.
+    Values beyond Python's types (the year 12000, midnight as 24:00:00, a date with a time zone) stays text.
     """
     if not isinstance(term, Literal) or term.datatype not in _READERS:
         return text(term)

@@ -47,7 +47,7 @@ def sink_text(spec: SinkSpec) -> str | None:
 
 
 def open_sink(spec: SinkSpec, kind: str, plug_ins: PlugIns = SINKS) -> Sink:
-    """The sink of a spec, for answers of a kind. Paths say by their ending what they hold; a folder ends in a slash."""
+    """The sink of a spec, for answers of a kind. The ending of a path names its format; a folder ends in a slash."""
     if spec is None:
         return MemorySink()
     if isinstance(spec, Sink):
@@ -56,7 +56,9 @@ def open_sink(spec: SinkSpec, kind: str, plug_ins: PlugIns = SINKS) -> Sink:
         return _for_text(sink_text(spec) or "", kind, plug_ins)
     if callable(spec):
         return CallingSink(spec)
-    raise QueryError(f"{spec!r} is no sink: give a function, a path, or an object with begin, rewind, deliver, close")
+    raise QueryError(
+        f"{spec!r} is not a sink: give a function, a path, or an object with begin, rewind, deliver, close"
+    )
 
 
 def _for_text(text: str, kind: str, plug_ins: PlugIns) -> Sink:
@@ -76,7 +78,7 @@ def _for_path(path: str, kind: str) -> Sink:
     writer, kinds = _FILES.get(suffix, (None, ()))
     fitting = ", ".join([ending for ending, (_, can) in _FILES.items() if kind in can] + ["or a folder (DIR/)"])
     if writer is None:
-        raise QueryError(f"{path} does not say in what form answers are to be written", hint=f"end it in {fitting}")
+        raise QueryError(f"{path}: the ending names no format of answers", hint=f"end it in {fitting}")
     if kind not in kinds:
         raise QueryError(f"{path}: a {suffix} file cannot hold these answers", hint=f"end it in {fitting}")
     return FileSink(Path(path), writer)

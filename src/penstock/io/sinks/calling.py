@@ -13,7 +13,7 @@ __all__ = ["CallingSink"]
 class CallingSink:
     """Calls a function with each answer.
 
-    What a function does cannot be undone: an answer whose batch was cut off by a crash comes again, with the same
+    A call cannot be undone: an answer whose batch was interrupted by a crash comes again, with the same
     `query` and `time`.
     """
 

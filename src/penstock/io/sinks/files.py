@@ -22,7 +22,7 @@ Writer = Callable[[Iterable[Answer], bool], Iterator[str]]
 
 
 class FileSink:
-    """Appends to a file; what was in it before the query was registered stays."""
+    """Appends to a file, after the content that it had at the registration."""
 
     def __init__(self, path: Path, write: Writer) -> None:
         self._path = path
@@ -34,7 +34,7 @@ class FileSink:
         return self._opened().seek(0, os.SEEK_END)
 
     def rewind(self, position: Position) -> None:
-        """See `Sink.rewind`. A file that is shorter than it was has been changed by somebody, so we leave it alone."""
+        """See `Sink.rewind`. A file that is shorter than it was has been changed from outside, and is left alone."""
         file, length = self._opened(), int(position or 0)
         if file.seek(0, os.SEEK_END) < length:
             raise StoreError(f"{self._path} has lost answers that were written to it: remove it and drop the query.")

@@ -1,4 +1,4 @@
-"""Answers kept for `query.answers()`: as Arrow tables, decoded only when somebody looks."""
+"""Answers kept for `query.answers()`: as Arrow tables, decoded when they are read."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class MemorySink:
             self._changed.notify_all()
 
     def close(self) -> None:
-        """See `Sink.close`. What is kept can still be read."""
+        """See `Sink.close`. The kept answers can still be read."""
         self.live(False)
 
     def answers(self) -> Iterator[Answer]:

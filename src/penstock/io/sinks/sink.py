@@ -1,8 +1,8 @@
-"""What a sink has to be able to do, so that every answer reaches it once, whatever happens between two lines of code.
+"""The protocol of sinks, by which every answer is delivered exactly once, whatever happens between two lines of code.
 
 After each batch the engine saves the sink's position together with the query's progress, in one step. When it comes
-back after a crash it rewinds the sink to the position saved last: what had been written after it goes, and the batch
-that it belonged to is delivered again.
+back after a crash it rewinds the sink to the position saved last: later output is removed, and its batch is delivered
+again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Batch(Protocol):
 
     @property
     def instants(self) -> int:
-        """How many answers there are; 0 if only Spark knows, since nobody has fetched them."""
+        """How many answers there are; 0 if only Spark knows, since they are not collected."""
 
     @property
     def size(self) -> int:
@@ -55,7 +55,7 @@ class Sink(Protocol):
         """The position before the first answer. Called once, when the query is registered for the first time."""
 
     def rewind(self, position: Position) -> None:
-        """Forget what was delivered after that position. Called before the first delivery of each process."""
+        """Remove all deliveries after that position. Called before the first delivery of each process."""
 
     def deliver(self, batch: Batch) -> Position:
         """Keep the batch, for good when this returns, and say where that has led."""

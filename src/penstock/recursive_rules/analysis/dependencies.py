@@ -27,15 +27,15 @@ _ANYTHING = TriplePattern(Var(".s"), Var(".p"), Var(".o"))
 
 @dataclass(frozen=True)
 class Layer:
-    """Rules that may run at once, when all layers before have. Those of a recursive layer feed each other."""
+    """Rules that may run at once, when all layers before have. The rules of a recursive layer feed each other."""
 
     rules: tuple[Rule, ...]
     recursive: bool = False
 
 
-def layers(rules: Sequence[Rule], following: Entailment = NOTHING) -> list[Layer]:
+def layers(rules: Sequence[Rule], entailment: Entailment = NOTHING) -> list[Layer]:
     """The rules in dependency order: rules without recursion as early as possible, each recursive group by itself."""
-    leads_to = [[j for j, other in enumerate(rules) if feeds(rule, other, following)] for rule in rules]
+    leads_to = [[j for j, other in enumerate(rules) if feeds(rule, other, entailment)] for rule in rules]
     groups = components(leads_to)
     depths: dict[int, int] = {}
     for group in groups:
@@ -56,12 +56,12 @@ def _at_depth(groups: list[list[int]], rules: Sequence[Rule], leads_to: list[lis
             yield Layer(tuple(rules[i] for i in group), recursive=True)
 
 
-def feeds(rule: Rule, other: Rule, following: Entailment = NOTHING) -> bool:
+def feeds(rule: Rule, other: Rule, entailment: Entailment = NOTHING) -> bool:
     """Whether some triple of `rule` may match a pattern of `other`."""
     if not other.reads_rules:
         return False
     wanted = read_by(other)
-    return any(may_match(rule, triple, pattern, following) for triple in rule.template for pattern in wanted)
+    return any(may_match(rule, triple, pattern, entailment) for triple in rule.template for pattern in wanted)
 
 
 def read_by(rule: Rule) -> list[TriplePattern]:
@@ -91,10 +91,10 @@ def _steps(path: ops.PathExpr) -> Iterator[TriplePattern]:
             yield _ANYTHING
 
 
-def may_match(rule: Rule, triple: TriplePattern, pattern: TriplePattern, following: Entailment = NOTHING) -> bool:
+def may_match(rule: Rule, triple: TriplePattern, pattern: TriplePattern, entailment: Entailment = NOTHING) -> bool:
     """Whether a triple that the rule makes of this part of its template, or one that it entails, may match the
     pattern."""
-    return any(_fits(rule, made, pattern) for made in following.patterns(triple))
+    return any(_fits(rule, made, pattern) for made in entailment.patterns(triple))
 
 
 def _fits(rule: Rule, triple: TriplePattern, pattern: TriplePattern) -> bool:

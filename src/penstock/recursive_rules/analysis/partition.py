@@ -1,4 +1,4 @@
-"""By which term the elements of recursive rules may be split, so that each part can be evaluated by itself.
+"""The partitioning of recursive rules: the term by which elements can be split, so that each part is evaluated alone.
 
 If one variable stands in every pattern and every template triple of a rule, all elements that meet in a solution have
 one term there, and so have the triples that come of it. That holds for a group of rules if the place of that term
@@ -52,12 +52,12 @@ class Partition:
 def partition(
     rules: Sequence[Rule],
     streamed: Callable[[TriplePattern], bool] = lambda pattern: True,
-    following: Entailment = NOTHING,
+    entailment: Entailment = NOTHING,
 ) -> Partition | None:
     """A way to split the elements of these rules; None if there is none. `streamed` tells whether a pattern may match
     an element at all: what matches the background alone is everywhere."""
     found = _of_rules(rules, streamed)
-    return None if found is None else _with_following(found, following)
+    return None if found is None else _with_entailment(found, entailment)
 
 
 def _of_rules(rules: Sequence[Rule], streamed: Callable[[TriplePattern], bool]) -> Partition | None:
@@ -106,12 +106,12 @@ def _agreed(occurrences: list[Occurrence]) -> Places | None:
     return {predicate: max(places) for predicate, places in allowed.items()}
 
 
-def _with_following(found: Partition, following: Entailment) -> Partition | None:
+def _with_entailment(found: Partition, entailment: Entailment) -> Partition | None:
     """The same for elements from which something follows that rules read."""
     places = dict(found.places)
-    for predicate in map(decode, sorted(following.predicates)):
+    for predicate in map(decode, sorted(entailment.predicates)):
         assert isinstance(predicate, NamedNode)
-        wanted = {_followed(found, shape) for shape in following.shapes(encode(predicate))}
+        wanted = {_followed(found, shape) for shape in entailment.shapes(encode(predicate))}
         wanted |= {own} if (own := found.place(predicate)) is not None else set()
         if len(wanted) > 1 or None in wanted:
             return None

@@ -29,13 +29,13 @@ Made = TypeVar("Made", bound=Node)
 class Network:
     """The nodes of all rules, and the edges between them."""
 
-    def __init__(self, rules: Sequence[Rule], background: Background, following: Entailment = NOTHING) -> None:
+    def __init__(self, rules: Sequence[Rule], background: Background, entailment: Entailment = NOTHING) -> None:
         self.apart = any(rule.streams is not None for rule in rules)  # whether some read streams that others do not
         self.nodes: list[Node] = []
         self.edges: list[Edge] = []
         self.leaves: list[Leaf] = []
         self.used: list[Node] = []
-        self.following = following
+        self.entailment = entailment
         self.memories: dict[str, Memory] = {}
         self._background = background
         self._known: dict[Hashable, Node] = {}
@@ -47,19 +47,19 @@ class Network:
     def _head(self, rule: Rule) -> TemplateNode:
         check(rule)
         root = Builder(self, rule).build(rule.pattern, (), read=False)
-        return self.add(TemplateNode(rule, root.layout, self.following), rule, (root,))
+        return self.add(TemplateNode(rule, root.layout, self.entailment), rule, (root,))
 
     def _feed(self, rule: Rule, head: TemplateNode) -> None:
         for triple, readers in zip(rule.template, head.readers, strict=True):
             for leaf in self.leaves:
                 reads = leaf.streams is None or ops.RULES.value in leaf.streams
-                if reads and may_match(rule, triple, leaf.pattern, self.following):
+                if reads and may_match(rule, triple, leaf.pattern, self.entailment):
                     readers.append(leaf.input(0))
                     self.edges.append((head, leaf, 0))
 
     def leaf(self, pattern: TriplePattern, rule: Rule) -> Node:
         def make() -> Leaf:
-            may_repeat = self.apart or bool(self.following)
+            may_repeat = self.apart or bool(self.entailment)
             leaf = Leaf(pattern, rule.streams, self._background.matches(pattern), may_repeat)
             self.leaves.append(leaf)
             return self.add(leaf, rule, ())

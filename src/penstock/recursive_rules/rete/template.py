@@ -27,10 +27,10 @@ class TemplateNode(Scheduled):
     and whenever it is found.
     """
 
-    def __init__(self, rule: Rule, layout: Layout, following: Entailment = NOTHING) -> None:
+    def __init__(self, rule: Rule, layout: Layout, entailment: Entailment = NOTHING) -> None:
         super().__init__(layout)
         self.rule = rule.name
-        self._following = following
+        self._entailment = entailment
         self._salt = blake2b(repr((rule.query.form, rule.pattern)).encode(), digest_size=16).digest()
         new = dict.fromkeys(term for triple in rule.template for term in terms_of(triple) if rule.is_new(term))
         self._nodes = {term: f"x{number}" for number, term in enumerate(new)}
@@ -53,7 +53,7 @@ class TemplateNode(Scheduled):
         for elements, readers in zip(self._triples(inbox[0]), self.readers, strict=True):
             new = self.derive(self.rule, elements) if elements else elements
             if new and readers:
-                seen = [*new, *self._following.rows(new)] if self._following else new
+                seen = [*new, *self._entailment.rows(new)] if self._entailment else new
                 for receive in readers:
                     receive(seen)
         return []

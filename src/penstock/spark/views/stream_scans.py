@@ -7,15 +7,15 @@ Many elements are read by Spark from their files.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable, Sequence
 from itertools import count
+from urllib.parse import unquote
 
 import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from penstock.compile import sql
-from penstock.compile.windows import arrival_order
 from penstock.io.columns import LOGGED, ddl, logged
 from penstock.io.splits import parquet_file
 from penstock.model.span import Span
@@ -23,10 +23,13 @@ from penstock.model.stream_files import StreamFiles
 from penstock.spark.session.jobs import frame
 from penstock.tuning import DEFAULT, Tuning
 
-__all__ = ["StreamScans"]
+__all__ = ["StreamScans", "arrival_order"]
 
 _SCHEMA = ddl(LOGGED)
 _numbers = count()
+_PATH = sql.column("_metadata", "file_path")
+_AFTER_SCHEME = sql.call("substr", _PATH, sql.call("instr", _PATH, sql.text(":")) + 1)
+_WITHOUT_SCHEME = sql.call("ltrim", _AFTER_SCHEME, sql.text("/"))  # Spark has file:/a here and file:///a there
 
 Times = tuple[Span, ...] | None
 
@@ -76,7 +79,7 @@ class StreamScans:
         stored = self._session.read.schema(_SCHEMA).parquet(*stream.paths)
         if not ordered:
             return stored
-        place = sql.alias(arrival_order.place(stored.inputFiles(), stream.paths), "file")
+        place = sql.alias(arrival_order(stored.inputFiles(), stream.paths), "file")
         row = sql.alias(sql.column("_metadata", "row_index"), "row")
         return stored.selectExpr("*", sql.write_expression(place), sql.write_expression(row))
 
@@ -99,3 +102,23 @@ class StreamScans:
 
 def _within(stamps: np.ndarray, times: tuple[Span, ...]) -> pa.Array[pa.BooleanScalar]:
     return pa.array(np.logical_or.reduce([(stamps > span.after) & (stamps <= span.through) for span in times]))
+
+
+def arrival_order(files: Iterable[str], paths: Sequence[str]) -> sql.Expr:
+    """An expression that puts rows of these files, as Spark names them, into the order of the paths they lie under.
+
+    `spool-10` came after `spool-9`, though not by name. Where names say the same, they are the cheapest place.
+    """
+    numbers = {path.rpartition("://")[2].strip("/"): number for number, path in enumerate(paths)}
+    names = [file.partition(":")[2].lstrip("/") for file in files]
+    ordered = sorted(names, key=lambda name: (_number(unquote(name), numbers), name))
+    if ordered == sorted(names):
+        return _PATH
+    return sql.call("array_position", sql.array(*map(sql.text, ordered)), _WITHOUT_SCHEME)
+
+
+def _number(file: str, numbers: dict[str, int]) -> int:
+    """That of the file itself, or of the folder that it lies in."""
+    while file and file not in numbers:
+        file = file.rpartition("/")[0]
+    return numbers.get(file, len(numbers))

@@ -1,4 +1,4 @@
-"""What time it is, and how to wait: the one place that asks the machine's clock, so that tests can bring their own."""
+"""The clock: the time now, and waiting. The one module that reads the machine's clock, so that tests can replace it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Clock(Protocol):
     def now(self) -> int: ...
 
     def wait(self, condition: Condition, until: int | None) -> None:
-        """Wait, holding the condition, until somebody notifies it or the moment has come (None: only the former)."""
+        """Wait, holding the condition, until it is notified or the moment has come (None: until it is notified)."""
 
 
 class SystemClock:

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, and that a loss of power does not take back."""
+"""Durable files: written atomically and synced, so that a crash leaves the old content or the new."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LONGEST = 40  # letters of the readable part of a folder's name
 
 
 def replace(path: Path, data: bytes) -> None:
-    """Give the file this content, at once: whoever reads it sees the old or the new, also after a crash."""
+    """Replace the content of a file atomically: a reader sees the old or the new, also after a crash."""
     temporary = path.with_name(f".{path.name}.tmp")
     with temporary.open("wb") as file:
         file.write(data)

@@ -1,4 +1,4 @@
-"""Places at which a crash must do no harm. A test may have something happen there; otherwise nothing does."""
+"""Failpoints: the places at which a crash must do no harm. Tests inject a crash there."""
 
 from __future__ import annotations
 

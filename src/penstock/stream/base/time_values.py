@@ -1,4 +1,4 @@
-"""Times and durations between people and the engine, which counts microseconds (since 1970)."""
+"""Timestamps and durations of users as microseconds (since 1970), and back."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def microseconds(duration: Duration) -> int:
     else:
         value = duration // _MICROSECOND if isinstance(duration, timedelta) else int(duration)
     if value < 0:
-        raise ValueError(f"{duration!r} is less than nothing")
+        raise ValueError(f"a duration must not be negative: {duration}")
     return value
 
 
@@ -47,7 +47,7 @@ def _read(text: str) -> int:
     found = _DURATION.fullmatch(text)
     unit = _UNIT_OF.get(found[2].lower()) if found else None
     if found is None or unit is None:
-        raise ValueError(f'"{text}" is no duration: write one as 10s, 500ms, 5m, 2h, 1d, "2 minutes" or PT1H')
+        raise ValueError(f'"{text}" is not a duration: write one as 10s, 500ms, 5m, 2h, 1d, "2 minutes" or PT1H')
     whole, _, fraction = found[1].partition(".")
     return int(whole) * unit + int(fraction or 0) * unit // int("1" + "0" * len(fraction))
 

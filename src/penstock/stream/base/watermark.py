@@ -20,22 +20,22 @@ __all__ = ["Position", "Watermarks", "combined", "late_before", "next_change", "
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """The event time of a stream. All times are microseconds; `heard` and `idle` are by the clock, the others by data.
+    """The event time of a stream. All times are microseconds.
 
     `newest` is the greatest time of an element, `advanced_to` the time through which `advance` has called the stream
-    complete, and `heard` when something arrived last (or when listening began). `idle` is the silence after which the
-    stream is idle (None: never); with `advance` the clock's time is the stream's.
+    complete, `lateness` the allowed lateness. `last_arrival` is the clock's time of the last arrival, or of the start.
+    `idle` is the silence after which the stream is idle (None: never); with `advance` the clock's time is the stream's.
     """
 
     newest: int | None = None
     advanced_to: int | None = None
     lateness: int = 0
-    heard: int = 0
+    last_arrival: int = 0
     idle: int | None = None
     advance: bool = False
 
     def is_idle(self, now: int) -> bool:
-        return self.idle is not None and now - self.heard >= self.idle
+        return self.idle is not None and now - self.last_arrival >= self.idle
 
 
 def watermark(position: Position, now: int) -> int | None:
@@ -71,7 +71,7 @@ def late_before(position: Position) -> int | None:
 
 def next_change(positions: Iterable[Position], now: int) -> int | None:
     """When, without any element, the clock alone will next make a stream idle; None: not by itself."""
-    moments = (position.heard + position.idle for position in positions if position.idle is not None)
+    moments = (position.last_arrival + position.idle for position in positions if position.idle is not None)
     return min((moment for moment in moments if moment > now), default=None)
 
 
@@ -108,17 +108,17 @@ class Watermarks:
     def begin(self, accepted: Callable[[], int]) -> None:
         """Count silence from now on. `accepted` is the clock's time up to which all that was accepted is in the log:
         the clock must not overtake elements that came before."""
-        self._heard: dict[str, int] = {}
+        self._arrivals: dict[str, int] = {}
         self._began, self._accepted = self._clock.now(), accepted
 
-    def hear(self, stream: str) -> None:
-        """Note that something has arrived; it may still be on its way."""
-        self._heard[stream] = self._clock.now()
+    def note_arrival(self, stream: str) -> None:
+        """Note an arrival on the stream; its elements may not be in the log yet."""
+        self._arrivals[stream] = self._clock.now()
 
     def position(self, stream: str) -> Position:
         """The event time of a stream now. An undeclared stream has no allowed lateness and is never idle."""
         known = Position(self._log.newest(stream), self._log.advanced_to(stream))
-        known = replace(known, heard=self._heard.get(stream, self._began))
+        known = replace(known, last_arrival=self._arrivals.get(stream, self._began))
         if (timing := self._streams.get(stream)) is None:
             return known
         return replace(known, lateness=timing.allowed_lateness, idle=timing.idle, advance=timing.advance)
@@ -129,7 +129,7 @@ class Watermarks:
         return watermark(replace(self.position(stream), advance=False), 0)
 
     def combined(self, streams: Iterable[str], others: Iterable[int | None] = ()) -> int | None:
-        """The watermark of a query that reads these streams, for good: whatever comes later for that time is late.
+        """The watermark of a query that reads these streams, decided for good: later arrivals for that time are late.
 
         `others` are the watermarks of the derived streams that it reads. None: there is none yet.
         """

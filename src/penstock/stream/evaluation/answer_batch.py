@@ -1,4 +1,4 @@
-"""From what the compiler gives for a span of instants to answers, one an instant.
+"""Answer batches: the rows of an evaluation as answers, one for each instant.
 
 The compiler's columns are `time`, the query's own, `.row` (false: a row that only says that the instant is to be
 reported) and perhaps `.order`, or `.since` where a row tells an interval, whose end `time` then is. They are taken by
@@ -41,7 +41,7 @@ _INSTANT = pa.timestamp("us", "UTC")
 
 @dataclass(frozen=True, slots=True)
 class AnswerSchema:
-    """What the answers of a query look like."""
+    """The schema of a query's answers: kind, variables and names of the time columns."""
 
     query: str
     kind: str
@@ -210,7 +210,7 @@ def order_rows(fetched: pa.Table, own: int) -> pa.Table:
 
 
 def in_order(rows: pa.Table, *first: str) -> pa.Table:
-    """Arranged rows, sorted by these columns, and then as answers are."""
+    """Arranged rows, sorted by the columns `first`, and then as answers are."""
     names = (*first, "t", "since", "order", *_names(rows.num_columns))
     keys = [name for name in names if name in rows.column_names]
     return rows.take(pc.sort_indices(rows, [(key, "ascending") for key in keys]))
@@ -232,7 +232,7 @@ def _answer(shape: AnswerSchema, count: int, cells: list[list[Any]], time: Any) 
 
 
 def _written_by_spark(frame: DataFrame, shape: AnswerSchema) -> DataFrame:
-    """The columns of `Results.rows`; what the compiler gives has the instant first, then the query's own."""
+    """The columns of `AnswerBatch.rows`; the compiler puts the instant first, then the query's own."""
     kept = frame.toDF(".t", *shape.columns, *frame.columns[1 + len(shape.columns) :])
     read = [name for name in (".since", ".t") if name in kept.columns]
     names = zip(shape.when(".since" in read), read, strict=True)

@@ -1,4 +1,4 @@
-"""The evaluation of a unit for a span: run the plan, write the operator state, deliver answers, save the progress."""
+"""The evaluation of a group for a span: run the plan, write the operator state, deliver answers, save the progress."""
 
 from __future__ import annotations
 
@@ -33,50 +33,50 @@ class Deriving(Protocol):
     """Where derived streams are written."""
 
     def derive(self, stream: str, batch: Batch) -> None:
-        """Append the batch's triples to the stream, in place of those that a batch of its number left there."""
+        """Append the batch's triples to the stream, in place of an earlier batch of that number."""
 
     def undo(self, stream: str, number: int) -> None:
-        """Take back what a batch of that number, whose delivery was cut off, has left in the stream."""
+        """Remove the elements of a batch whose delivery was interrupted."""
 
 
 class Evaluator:
-    """Evaluates and delivers. `answered` is told when something was delivered."""
+    """Evaluates groups and delivers their answers. `answered` is called after a delivery."""
 
     def __init__(
         self,
         inputs: Deriving,
-        units: EvaluationGroups,
+        groups: EvaluationGroups,
         answered: Callable[[], None],
-        carried: ReportState | None = None,
+        report_state: ReportState | None = None,
         tuning: Tuning = DEFAULT,
     ) -> None:
         self._tuning = tuning
-        self._inputs, self._units, self._carried, self._answered = inputs, units, carried, answered
+        self._inputs, self._groups, self._report_state, self._answered = inputs, groups, report_state, answered
 
     def answer(
-        self, unit: EvaluationGroup, plan: CompiledQuery, span: Span, streams: Mapping[str, StreamFiles], final: bool
+        self, group: EvaluationGroup, plan: CompiledQuery, span: Span, streams: Mapping[str, StreamFiles], final: bool
     ) -> bool:
-        """Evaluate a unit for a span and deliver its answers; whether a delivery was made or has failed. A query that
+        """Evaluate a group for a span and deliver its answers; whether a delivery was made or has failed. A query that
         was paused meanwhile keeps its progress."""
-        members = unit.members(self._units.planner)
-        before = self._before(unit, members is None)
+        members = group.members(self._groups.planner)
+        before = self._before(group, members is None)
         frame = plan.evaluate(Evaluation(streams, span, before, final, members))
-        batches = self._alone(unit.first, plan, frame) if members is None else self._each(unit, plan, frame)
-        reached = replace(unit.after(span), open=0)
+        batches = self._alone(group.first, plan, frame) if members is None else self._each(group, plan, frame)
+        reached = replace(group.after(span), open=0)
         if plan.carries:
-            reached = self._kept(reached, frame, unit.first.entry.number if members is None else None)
+            reached = self._kept(reached, frame, group.first.entry.number if members is None else None)
         elif not batches and plan.emit in _WHOLE:
-            unit.passed(span)
+            group.passed(span)
             return False
-        return self._deliver(unit, reached, batches)
+        return self._deliver(group, reached, batches)
 
-    def _before(self, unit: EvaluationGroup, alone: bool) -> OpenIntervalFiles:
+    def _before(self, group: EvaluationGroup, alone: bool) -> OpenIntervalFiles:
         """The files of operator state. A query that is answered alone has one at most; those of dropped queries may
         have been removed."""
-        if self._carried is None:
+        if self._report_state is None:
             return None
-        found = [(self._carried.path(name), number) for name, number in unit.reached.states]
-        files = [(path, number) for path, number in found if path and (number is None or number in unit.tasks)]
+        found = [(self._report_state.path(name), number) for name, number in group.reached.states]
+        files = [(path, number) for path, number in found if path and (number is None or number in group.tasks)]
         if not files:
             return None
         return files[0][0] if alone else files
@@ -89,9 +89,9 @@ class Evaluator:
         batch = collect(frame, shape, number)
         return {task: batch} if batch.size else {}
 
-    def _each(self, unit: EvaluationGroup, plan: CompiledQuery, frame: Frame) -> Mapping[RegisteredQuery, Batch]:
+    def _each(self, group: EvaluationGroup, plan: CompiledQuery, frame: Frame) -> Mapping[RegisteredQuery, Batch]:
         """The answers of a family, by query, for queries that have some. A query dropped meanwhile is left out."""
-        tasks, shape = dict(unit.tasks), _shape(unit.first, plan)
+        tasks, shape = dict(group.tasks), _shape(group.first, plan)
         looks = shape.kind, shape.variables, shape.bounds
         cuts = split_by_query(frame.collect(), len(shape.columns), self._tuning.answer_rows)
         found = ((tasks.get(cut.number), cut) for cut in cuts)
@@ -103,26 +103,28 @@ class Evaluator:
 
     def _kept(self, reached: GroupProgress, frame: Frame, number: int | None) -> GroupProgress:
         """The progress with the operator state written, also where there is no answer."""
-        assert self._carried is not None
-        name, count = self._carried.keep(frame)
+        assert self._report_state is not None
+        name, count = self._report_state.keep(frame)
         reach("carried")
         return replace(reached, states=((name, number),), open=count)
 
-    def _deliver(self, unit: EvaluationGroup, reached: GroupProgress, batches: Mapping[RegisteredQuery, Batch]) -> bool:
+    def _deliver(
+        self, group: EvaluationGroup, reached: GroupProgress, batches: Mapping[RegisteredQuery, Batch]
+    ) -> bool:
         wanted = {task: self._delivered(task, batch) for task, batch in batches.items()}
         delivered, refused = ([task for task in wanted if wanted[task] is which] for which in (True, False))
-        files = {name for name, _ in (*unit.reached.states, *reached.states)}
-        if len(unit.tasks) > sum(not task.dropped for task in refused):
-            self._units.moved(unit, reached, delivered, refused)
+        files = {name for name, _ in (*group.reached.states, *reached.states)}
+        if len(group.tasks) > sum(not task.dropped for task in refused):
+            self._groups.moved(group, reached, delivered, refused)
             reach("saved" if delivered else "skipped")
-        if self._carried is not None and files:
-            self._carried.remove(files - self._units.files())
+        if self._report_state is not None and files:
+            self._report_state.remove(files - self._groups.files())
         if delivered:
             self._answered()
         return bool(delivered) or any(task.error is not None for task in refused)
 
     def _delivered(self, task: RegisteredQuery, batch: Batch) -> bool:
-        """An error is the task's own, and stops no other."""
+        """Whether the query took the batch. An error fails this query only."""
         try:
             return task.deliver(batch, lambda made: self._inputs.derive(task.output or "", made))
         except Exception as error:
@@ -130,7 +132,7 @@ class Evaluator:
             return False
 
     def fail(self, task: RegisteredQuery, error: Exception) -> None:
-        """It stands still from now on; what half a delivery has derived is taken back."""
+        """Mark a query as failed, and remove the derived elements of its interrupted delivery."""
         task.fail(error)
         if task.output is not None:
             self._inputs.undo(task.output, task.entry.batches)

@@ -1,4 +1,4 @@
-"""Compiled queries: one background for all of them, in the one session that holds its tables."""
+"""The plan cache: compiled queries, which share one background in one Spark session."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["PlanCache"]
 
 
 class PlanCache:
-    """Compiles, and lets go of what was compiled. Spark is not touched before the first query."""
+    """Compiles queries, and releases compiled ones. Spark is started with the first query."""
 
     def __init__(
         self,
@@ -46,8 +46,8 @@ class PlanCache:
         """See `Planner`: for a query that is answered alone, at one of so many instants."""
         from penstock.stream.evaluation.recursive_rule_plan import RecursiveRulePlan
 
-        if task.group:
-            return RecursiveRulePlan(task.name, task.group, self.background, self._retention)
+        if task.rules:
+            return RecursiveRulePlan(task.name, task.rules, self.background, self._retention)
         return self.compiled(stretched(task.query, factor), task.entry)
 
     def compiled(self, query: Query, entry: QueryRecord) -> CompiledQuery:
@@ -72,7 +72,7 @@ class PlanCache:
         return ParameterTable(numbers, rows)
 
     def release(self, plan: CompiledQuery) -> None:
-        """See `Planner`: nobody uses it any more."""
+        """See `Planner`: close a plan that no group uses any more."""
         released = [made for made in self._made if made is plan]
         self._made = [made for made in self._made if made is not plan]
         self._close(released)
@@ -90,7 +90,7 @@ class PlanCache:
 
     @property
     def background(self) -> BackgroundTables:
-        """What all queries share; Spark is started for it."""
+        """The tables of the background, which all queries share; Spark is started for them."""
         from penstock.spark.views.background_tables import BackgroundTables
 
         if self._background is None:

@@ -1,7 +1,7 @@
-"""Recursive rules as a plan: the elements of a span go through a machine for each part of them, in Spark's workers.
+"""The plan of recursive rules: the elements of a span go through one machine per partition, in Spark's workers.
 
-What a machine remembers goes from one evaluation to the next in the rows that it returns: one a part, beside those of
-the triples. So an evaluation reads the elements of its own span alone.
+The state of a machine goes to the next evaluation in a row beside the triples that it returns. So an evaluation reads
+the elements of its own span alone.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _SCHEMA = pa.schema(_COLUMNS)
 
 
 class RecursiveRulePlan:
-    """A rule that feeds itself, with those that do so with it. It reports what it derives itself."""
+    """The compiled form of a recursive rule and the rules of its cycle. It reports the triples of the rule itself."""
 
     emit, carries = "rules", True
     schedule = Schedule(at_changes=True, elsewhere=(SlideWindow(0),))  # operator state has what elements before were
@@ -69,26 +69,26 @@ class RecursiveRulePlan:
         self._group = tuple(group)
         self._background = background
         self._retention = retention
-        self._known_following: tuple[Ontology | None, Entailment] = (None, NOTHING)
+        self._known_entailment: tuple[Ontology | None, Entailment] = (None, NOTHING)
 
     def evaluate(self, evaluation: Evaluation) -> RuleResult:
         """The triples that elements of the span complete. A rule is of no family, so it has one file."""
         before = evaluation.before
         assert before is None or isinstance(before, str)
-        following = self._following()
-        found, split = _states(before, partition(self._group, following=following))
+        entailment = self._entailment()
+        found, split = _states(before, partition(self._group, entailment=entailment))
         states = self._background.session.createDataFrame(found, _STATE)
         elements = self._elements(evaluation.streams, evaluation.span, split)
         together = elements.groupBy("part").cogroup(states.groupBy("part"))
-        return RuleResult(together.applyInArrow(self._advance(following), _MADE), split)
+        return RuleResult(together.applyInArrow(self._advance(entailment), _MADE), split)
 
-    def _following(self) -> Entailment:
+    def _entailment(self) -> Entailment:
         """By the ontology as it is now."""
-        entailed, (known, found) = self._background.entailed, self._known_following
+        entailed, (known, found) = self._background.entailed, self._known_entailment
         ontology = None if entailed is None else entailed.ontology
         if ontology is not known:
             found = entailment_of(ontology, [pattern for rule in self._group for pattern in rule.patterns()])
-            self._known_following = ontology, found
+            self._known_entailment = ontology, found
         return found
 
     def _elements(self, streams: Mapping[str, StreamFiles], span: Span, split: Partition | None) -> DataFrame:
@@ -107,14 +107,14 @@ class RecursiveRulePlan:
         ]
         return reduce(DataFrame.unionAll, found) if found else session.createDataFrame([], _ELEMENT)
 
-    def _advance(self, following: Entailment) -> Callable[[pa.Table, pa.Table], pa.Table]:
+    def _advance(self, entailment: Entailment) -> Callable[[pa.Table, pa.Table], pa.Table]:
         name = self._name
         background = RuleMatches({_constants(one): self._known(one) for rule in self._group for one in rule.patterns()})
         machine = partial(
             Machine,
             self._group,
             background,
-            following=following,
+            entailment=entailment,
             retention=self._retention,
             tuning=self._background.tuning,
         )
@@ -160,8 +160,8 @@ def _hashed(term: sql.Expr) -> sql.Expr:
 
 
 def _states(before: str | None, wanted: Partition | None) -> tuple[pa.Table, Partition | None]:
-    """What the machines remember, and how elements are split: as is wanted, if they were split like that before. Else
-    all go to one machine from now on, with what those of the parts remember."""
+    """The saved states of the machines, and the partition of elements: the wanted one if it is the saved one. Else one
+    machine continues, with the states of all partitions."""
     if before is None:
         return _remembered({}), wanted
     saved = parquet.read_table(before)
@@ -177,7 +177,7 @@ def _remembered(states: Mapping[int, str]) -> pa.Table:
 
 
 def advance(name: str, make: Callable[..., Machine], elements: pa.Table, states: pa.Table) -> pa.Table:
-    """What the rule of that name makes of the elements of a part, and what its machine remembers then."""
+    """The triples that a rule derives from the elements of a partition, and the state of the machine then."""
     saved = states.column("state")[0].as_py() if states.num_rows else None
     if not elements.num_rows:
         return _made(states.column("part")[0].as_py(), [], saved)
@@ -198,7 +198,7 @@ def _made(part: int, derived: Sequence[Element], state: str | None) -> pa.Table:
 
 
 class RuleResult:
-    """What an evaluation gives: triples with when they occurred, and the states of the machines."""
+    """The result of an evaluation: triples with their intervals, and the states of the machines."""
 
     def __init__(self, made: DataFrame, split: Partition | None) -> None:
         self._made, self._split = made, split

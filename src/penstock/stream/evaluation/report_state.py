@@ -46,12 +46,12 @@ class ReportState:
         return file.name, count
 
     def remove(self, names: Iterable[str]) -> None:
-        """Remove files that no unit refers to any more."""
+        """Remove files that no group refers to any more."""
         for name in names:
             _remove(self._root / name)
 
     def sweep(self, used: Collection[str]) -> None:
-        """Remove all files but these. A crash may have left one that no query refers to."""
+        """Remove all files but the used ones. A crash may have left one that no query refers to."""
         names = [found.name for found in self._root.iterdir()] if self._root.is_dir() else []
         self.remove(name for name in names if name not in used)
 

@@ -1,18 +1,18 @@
-"""A round: every unit that has due instants is answered, those that derive streams before those that read them."""
+"""Rounds: each evaluates the groups that have due instants, in dependency order, over one snapshot of the log."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Protocol
 
 from penstock.algebra.schedule import stretched
 from penstock.errors import PenstockError
 from penstock.model.span import Span
+from penstock.model.stream_files import StreamFiles
 from penstock.stream.evaluation.evaluator import Deriving, Evaluator
 from penstock.stream.evaluation.report_state import ReportState
-from penstock.stream.evaluation.round_snapshot import RoundSnapshot
 from penstock.stream.log.stream_log import Segment
 from penstock.stream.registry import due_instants
 from penstock.stream.registry.dependency_order import in_order
@@ -21,7 +21,7 @@ from penstock.stream.registry.evaluation_groups import EvaluationGroups
 from penstock.stream.registry.load_shedding import pace
 from penstock.tuning import DEFAULT, Tuning
 
-__all__ = ["Inputs", "Rounds"]
+__all__ = ["Inputs", "RoundSnapshot", "Rounds"]
 
 
 class Inputs(Deriving, Protocol):
@@ -35,7 +35,7 @@ class Inputs(Deriving, Protocol):
     def dropped(self, stream: str) -> int: ...
 
     def tidy(self, stream: str, horizon: int, keep_last: int) -> None:
-        """Let go of what has ts <= horizon, except the newest `keep_last` of it. Nobody reads segments just now."""
+        """Drop elements with ts <= horizon, except the newest `keep_last`. No evaluation reads segments meanwhile."""
 
 
 class StreamTime(Protocol):
@@ -45,95 +45,122 @@ class StreamTime(Protocol):
     def of(self, stream: str) -> int | None: ...
 
 
+class RoundSnapshot:
+    """The segments of streams in one round. Groups that are due together read the same ones, and can share them.
+
+    Segments are read once the watermark is known, and belong to that time.
+    """
+
+    def __init__(self, inputs: Inputs) -> None:
+        self._inputs = inputs
+        self._segments: dict[tuple[str, int | None], Sequence[Segment]] = {}
+        self._streams: dict[tuple[str, tuple[str, ...]], StreamFiles] = {}
+
+    def segments(self, streams: Iterable[str], through: int | None) -> dict[str, Sequence[Segment]]:
+        """The segments of streams, at least through that time."""
+        return {name: self._of(name, through) for name in streams}
+
+    def _of(self, stream: str, through: int | None) -> Sequence[Segment]:
+        key = stream, through
+        if key not in self._segments:
+            self._segments[key] = self._inputs.segments(stream)
+        return self._segments[key]
+
+    def streams(self, found: Mapping[str, StreamFiles]) -> dict[str, StreamFiles]:
+        """The streams, each replaced by an equal one that another group has read in this round."""
+        return {name: self._streams.setdefault((name, stream.paths), stream) for name, stream in found.items()}
+
+
 class Rounds:
-    """Answers what is due. `answered` is told whenever something has been delivered."""
+    """Evaluates due instants. `answered` is called after every delivery."""
 
     def __init__(
         self,
         inputs: Inputs,
         watermarks: StreamTime,
-        units: EvaluationGroups,
+        groups: EvaluationGroups,
         answered: Callable[[], None] = lambda: None,
-        carried: ReportState | None = None,
+        report_state: ReportState | None = None,
         tuning: Tuning = DEFAULT,
     ) -> None:
         self._inputs, self._watermarks, self._tuning = inputs, watermarks, tuning
-        self._units = units
-        self._answering = Evaluator(inputs, units, answered, carried, tuning)
+        self._groups = groups
+        self._evaluator = Evaluator(inputs, groups, answered, report_state, tuning)
 
     def live(self) -> bool:
-        """Answer all that is due now; whether anything was. A watermark is asked for once, and holds for the round."""
-        ordered, seen = in_order(self._units.arranged()), RoundSnapshot(self._inputs)
-        derived, combined = {unit.output: unit for unit in ordered if unit.output}, cache(self._watermarks.combined)
-        busy = [self._attempt(unit, seen, lambda unit=unit: _due(unit, derived, combined, seen)) for unit in ordered]  # type: ignore[misc]
+        """Evaluate all instants that are due now; whether any were. A watermark is computed once for the round."""
+        ordered, snapshot = in_order(self._groups.arranged()), RoundSnapshot(self._inputs)
+        derived, combined = {group.output: group for group in ordered if group.output}, cache(self._watermarks.combined)
+        busy = [self._attempt(group, snapshot, partial(_due, group, derived, combined, snapshot)) for group in ordered]
         self._retain()
         return any(busy)
 
     def bounded(self) -> None:
-        """Every instant up to that of the last element, streams that are derived on the way included."""
-        ordered, seen = in_order(self._units.arranged()), RoundSnapshot(self._inputs)
-        deriving = [unit for unit in ordered if unit.output is not None]
-        for unit in ordered:
-            cause = next((other for other in deriving if other.output in unit.inputs and not other.ready), None)
+        """Evaluate every instant up to that of the last element, also of streams that are derived on the way."""
+        ordered, snapshot = in_order(self._groups.arranged()), RoundSnapshot(self._inputs)
+        deriving = [group for group in ordered if group.output is not None]
+        for group in ordered:
+            cause = next((other for other in deriving if other.output in group.inputs and not other.ready), None)
             if cause is None:
-                self._attempt(unit, seen, lambda unit=unit: _whole(unit, seen), final=True)  # type: ignore[misc]
-            elif unit.ready and cause.first.error is not None:
-                self._fail(unit, PenstockError(f"the query {cause.name}, whose stream it reads, failed"))
+                self._attempt(group, snapshot, partial(_whole, group, snapshot), final=True)
+            elif group.ready and cause.first.error is not None:
+                self._fail(group, PenstockError(f"the query {cause.name}, whose stream it reads, failed"))
 
     def _attempt(
-        self, unit: EvaluationGroup, seen: RoundSnapshot, span_of: Callable[[], Span | None], final: bool = False
+        self, group: EvaluationGroup, snapshot: RoundSnapshot, span_of: Callable[[], Span | None], final: bool = False
     ) -> bool:
-        """An error is the unit's own, and stops no other."""
-        if not unit.inputs or (unit.plan is None and unit.first.error is not None):
+        """Evaluate a group; whether it had something to do. An error fails this group only."""
+        if not group.inputs or (group.plan is None and group.first.error is not None):
             return False
         try:
-            unit.planned(self._units.planner)  # also for those who stand still: it says what they will need
-            span = span_of() if unit.ready else None
+            group.planned(self._groups.planner)  # also for paused queries: the retention bound needs the plan
+            span = span_of() if group.ready else None
             if span is None:
                 return False
-            pace(unit, span, final, self._tuning)
-            return self._answer(unit, unit.planned(self._units.planner), span, seen, final)
+            pace(group, span, final, self._tuning)
+            return self._answer(group, group.planned(self._groups.planner), span, snapshot, final)
         except Exception as error:
-            self._fail(unit, error)
+            self._fail(group, error)
             return True
 
-    def _fail(self, unit: EvaluationGroup, error: Exception) -> None:
-        for task in list(unit.tasks.values()):
-            self._answering.fail(task, error)
+    def _fail(self, group: EvaluationGroup, error: Exception) -> None:
+        for task in list(group.tasks.values()):
+            self._evaluator.fail(task, error)
 
     def _answer(
-        self, unit: EvaluationGroup, plan: due_instants.CompiledQuery, span: Span, seen: RoundSnapshot, final: bool
+        self, group: EvaluationGroup, plan: due_instants.CompiledQuery, span: Span, snapshot: RoundSnapshot, final: bool
     ) -> bool:
-        """Whether something was delivered. A piece that is not wanted any more is the last: resumed, it comes again.
+        """Evaluate the span in pieces; whether an answer was delivered. A piece that was refused is the last, and comes
+        again when the query is resumed.
 
         `final`: the run ends with the span."""
-        segments = seen.segments(unit.inputs, span.through)
+        segments = snapshot.segments(group.inputs, span.through)
         elements = sum(part.rows for parts in segments.values() for part in parts)
         busy = False
-        query = stretched(unit.query, unit.reached.stretched)
+        query = stretched(group.query, group.reached.stretched)
         for piece in due_instants.chunks(query, span, elements, self._tuning):
-            ends = unit.reached.open > 0 and plan.schedule.has_instant(piece.after, piece.through)
-            if ends or due_instants.has_news(unit.query, plan, piece, segments):
-                streams = seen.streams(due_instants.visible_segments(plan, piece, segments, self._inputs.dropped))
-                busy |= self._answering.answer(unit, plan, piece, streams, final and piece.through == span.through)
+            ends = group.reached.open > 0 and plan.schedule.has_instant(piece.after, piece.through)
+            if ends or due_instants.has_news(group.query, plan, piece, segments):
+                streams = snapshot.streams(due_instants.visible_segments(plan, piece, segments, self._inputs.dropped))
+                busy |= self._evaluator.answer(group, plan, piece, streams, final and piece.through == span.through)
             else:
-                unit.passed(piece)
-            if unit.progress != piece.through or not unit.tasks:
+                group.passed(piece)
+            if group.progress != piece.through or not group.tasks:
                 break
         return busy
 
     def _retain(self) -> None:
-        """Let the log drop what no query can see any more. A query that stands still keeps what it will need.
+        """Let the log drop elements that no query can read any more. Paused and failed queries keep theirs.
 
-        How far streams are is asked first, and then who reads them: a query that is registered while the round goes on
-        is among those, or it begins after all that may go.
+        The watermarks are read before the readers: a query that is registered during the round is among the readers,
+        or it begins after all elements that are dropped.
         """
         ends = {stream: self._watermarks.of(stream) for stream in self._inputs.streams}
-        ends |= {unit.output: unit.progress for unit in self._units if unit.output is not None}
+        ends |= {group.output: group.progress for group in self._groups if group.output is not None}
         readers: defaultdict[str, list[tuple[due_instants.CompiledQuery | None, int | None]]] = defaultdict(list)
-        for unit in self._units:
-            for stream in unit.inputs:
-                readers[stream].append((unit.plan, unit.progress))
+        for group in self._groups:
+            for stream in group.inputs:
+                readers[stream].append((group.plan, group.progress))
         for stream, complete in ends.items():
             known = [(plan, progress) for plan, progress in readers[stream] if plan is not None]
             kept = due_instants.retention_bound(known, stream, complete) if len(known) == len(readers[stream]) else None
@@ -142,20 +169,24 @@ class Rounds:
 
 
 def _due(
-    unit: EvaluationGroup,
+    group: EvaluationGroup,
     derived: Mapping[str, EvaluationGroup],
     combined: Callable[..., int | None],
-    seen: RoundSnapshot,
+    snapshot: RoundSnapshot,
 ) -> Span | None:
     """The time from its progress to the watermark of its streams. That of a derived stream is its query's progress."""
-    declared = tuple(name for name in unit.inputs if name not in derived)
-    through = combined(declared, tuple(derived[name].progress for name in unit.inputs if name in derived))
-    return None if through is None else due_instants.span(unit.progress, through, seen.segments(unit.inputs, through))
+    declared = tuple(name for name in group.inputs if name not in derived)
+    through = combined(declared, tuple(derived[name].progress for name in group.inputs if name in derived))
+    return (
+        None
+        if through is None
+        else due_instants.span(group.progress, through, snapshot.segments(group.inputs, through))
+    )
 
 
-def _whole(unit: EvaluationGroup, seen: RoundSnapshot) -> Span | None:
-    segments = seen.segments(unit.inputs, None)
+def _whole(group: EvaluationGroup, snapshot: RoundSnapshot) -> Span | None:
+    segments = snapshot.segments(group.inputs, None)
     lasts = [part.last for parts in segments.values() for part in parts]
-    if not lasts or unit.plan is None:
+    if not lasts or group.plan is None:
         return None
-    return due_instants.span(unit.progress, unit.plan.schedule.last_instant(max(lasts)), segments)
+    return due_instants.span(group.progress, group.plan.schedule.last_instant(max(lasts)), segments)

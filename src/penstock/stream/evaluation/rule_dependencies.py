@@ -1,8 +1,8 @@
-"""Queries of events among each other: what each of them reads, and which rules have to be evaluated together.
+"""Rule dependencies: the streams that each event query reads, and the rules that are evaluated together.
 
-The triples of a rule are a stream of its own. Whoever reads all streams, or that of the rules, reads those of the rules
-that may say something to it, be it by what follows from their triples. Rules that feed each other are evaluated as one
-group, each for what it derives itself.
+The triples of a rule are a stream of its own. A query that reads all streams, or the stream of the rules, reads the
+rules whose triples, or triples entailed by them, may match its patterns. Rules that feed each other are evaluated as
+one group, each for the triples that it derives itself.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ __all__ = ["RuleDependencies", "arrange"]
 
 
 class RuleDependencies:
-    """Arranges queries, and does so anew when there are other streams, other queries, or another ontology.
+    """Binds event queries to their streams, and again when streams, queries or the ontology change.
 
-    Of all queries it wants those of events and those that derive streams: no other query reads the stream of a rule.
+    Only event queries and queries that derive streams are needed: no other query reads the stream of a rule.
     """
 
     def __init__(self, store: Store, streams: Mapping[str, object]) -> None:
@@ -37,7 +37,7 @@ class RuleDependencies:
 
     def one(self, task: RegisteredQuery, others: Iterable[RegisteredQuery]) -> None:
         """A new one; the others hear of it when they are arranged again."""
-        if task.asked.emit == "events":
+        if task.original.emit == "events":
             tasks = [*others, task]
             arrange(tasks, self._streams, self._ontology(tasks), only=task)
 
@@ -46,7 +46,7 @@ class RuleDependencies:
         return self.all(tasks) if self._seen != self._state(tasks) else []
 
     def _ontology(self, tasks: Iterable[RegisteredQuery]) -> Ontology | None:
-        """What is asked for may follow from what rules derive."""
+        """The ontology, if there are rules: queries may match triples that derived ones entail."""
         return getattr(self._store, "ontology", None) if any(task.is_rule for task in tasks) else None
 
     def _state(self, tasks: Iterable[RegisteredQuery]) -> tuple[object, ...]:
@@ -60,12 +60,12 @@ def arrange(
     ontology: Ontology | None = None,
     only: RegisteredQuery | None = None,
 ) -> list[RegisteredQuery]:
-    """Tell every query of events, or one, which streams it reads, and rules that feed themselves, by whom they do.
+    """Bind every event query, or one, to the streams that it reads, and recursive rules to the rules of their cycle.
 
-    Those to whom that is news."""
+    Returns the queries that changed."""
     rules = [task for task in tasks if task.is_rule]
-    asking = [task for task in (tasks if only is None else (only,)) if task.asked.emit == "events"]
-    events = {task.name: Rule(task.name, task.asked) for task in (*rules, *asking)}
+    asking = [task for task in (tasks if only is None else (only,)) if task.original.emit == "events"]
+    events = {task.name: Rule(task.name, task.original) for task in (*rules, *asking)}
     followed = entailment_of(ontology, (pattern for rule in events.values() for pattern in read_by(rule)))
     groups = _groups([events[task.name] for task in rules], followed)
     read = {task.output: task.named for task in tasks if task.output is not None and not task.is_rule}
@@ -79,7 +79,7 @@ def arrange(
             for other in rules
             if other.name not in named and any(feeds(events[other.name], rule, followed) for rule in together)
         )
-        return task.read([*declared, *_derived(task, read), *filter(None, fed)], group)
+        return task.bind_streams([*declared, *_derived(task, read), *filter(None, fed)], group)
 
     return [task for task in asking if hears(task)]
 

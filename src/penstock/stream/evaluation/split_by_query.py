@@ -1,4 +1,4 @@
-"""The answers of a family, each to its query: sorted once, then cut, so that who has none costs nothing."""
+"""Splits the answers of a family by query: sorted once, then cut, so that a query without answers costs nothing."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class AnswerSlice(NamedTuple):
 
 
 class QueryAnswers(AnswerBatch):
-    """What one query of a family gets: rows that are here already, and in order."""
+    """The answers of one query of a family: rows that are collected and sorted already."""
 
     def __init__(self, shape: AnswerSchema, number: int, cut: AnswerSlice) -> None:
         super().__init__(shape, number, cut.rows)

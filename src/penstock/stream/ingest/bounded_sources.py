@@ -1,7 +1,11 @@
-"""Sources that end, read as a whole: files of N-Quads and of graphs into the log, Parquet where it lies."""
+"""Bounded sources, read as a whole: files of N-Quads and of graphs into the log, Parquet in place.
+
+LOG/<stream>/<source>.size      the number of bytes of a source when it was read
+"""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from pathlib import Path
@@ -11,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from penstock.errors import LoadError, PenstockError
+from penstock.errors import LoadError, PenstockError, PenstockWarning
 from penstock.io.columns import ELEMENTS, END, LOGGED
 from penstock.io.graphs import Documents
 from penstock.io.nquads import parse
@@ -19,7 +23,6 @@ from penstock.io.splits import Split, chunks, filesystem, splits
 from penstock.stream.base import durable_files
 from penstock.stream.base.clock import Clock
 from penstock.stream.base.watermark import Watermarks
-from penstock.stream.ingest.changed_files import Sizes
 from penstock.stream.ingest.dead_letters import DeadLetters, Malformed
 from penstock.stream.ingest.element_reader import of_blocks, of_documents, of_file
 from penstock.stream.ingest.elements import count_texts
@@ -41,7 +44,7 @@ _ELSEWISE = {END, "start"}  # columns that mean something in the log that they d
 
 
 class BoundedSources:
-    """Reads each source once: what the log holds of it already is left alone."""
+    """Reads each source once: batches that the log holds already are skipped."""
 
     def __init__(
         self,
@@ -55,20 +58,20 @@ class BoundedSources:
         self._clock = clock
         self._streams = streams
         self._options = {name: declared.bounded() for name, declared in streams.items()}
-        self._intake = LogWriter(log, dead, Watermarks(log, clock, self._options), tuning)
-        self._sizes = Sizes(log.root)
+        self._log_writer = LogWriter(log, dead, Watermarks(log, clock, self._options), tuning)
+        self._sizes = _SourceSizes(log.root)
 
     def read(self, stream: str, session: Callable[[], SparkSession], *, in_place: bool) -> list[Segment]:
-        """Bring a stream's source into the log, and give what is read where it lies instead."""
+        """Read a stream's source into the log; returns the segments of Parquet that is read in place instead."""
         declared = self._streams[stream]
         if declared.is_endless:
-            raise PenstockError(f"The stream <{stream}> has no end ({declared.path}): use start() instead of run().")
+            raise PenstockError(f"The stream <{stream}> is unbounded ({declared.path}): use start() instead of run().")
         if declared.path is None:
-            self._take_lines(stream, declared.source or ())
+            self._read_lines(stream, declared.source or ())
         elif declared.is_parquet and in_place and declared.lateness is None and _fits(Path(declared.path)):
             return _segments(Path(declared.path))
         else:
-            self._take_files(stream, declared, session)
+            self._read_files(stream, declared, session)
         return []
 
     def has_read(self, stream: str) -> bool:
@@ -77,17 +80,17 @@ class BoundedSources:
         return path is not None and self._log.holds(stream, _source(path), 0)
 
     def push(self, stream: str, data: bytes, kind: str | None = None) -> int:
-        """Bring lines into the log at once; how many elements that was. Or documents; how many."""
+        """Write lines to the log at once, and return the number of elements; of documents, the number of documents."""
         before = self._log.counts(stream).elements
-        batch = ArrivedBatch(stream, "push", self._free(stream, "push"))
-        self._take_blocks(batch, [Block(stream, data, kind=kind)])
+        batch = ArrivedBatch(stream, "push", self._next_batch(stream, "push"))
+        self._write_blocks(batch, [Block(stream, data, kind=kind)])
         return self._log.counts(stream).elements - before if kind is None else count_texts(data, kind)
 
-    def _take_blocks(self, batch: ArrivedBatch, blocks: Iterable[Block]) -> None:
+    def _write_blocks(self, batch: ArrivedBatch, blocks: Iterable[Block]) -> None:
         documents = self._options[batch.stream].documents
-        self._intake.take(batch, of_blocks(batch.stream, blocks, batch.name, documents.properties, self._tuning))
+        self._log_writer.write(batch, of_blocks(batch.stream, blocks, batch.name, documents.properties, self._tuning))
 
-    def _take_files(self, stream: str, declared: Declared, session: Callable[[], SparkSession]) -> None:
+    def _read_files(self, stream: str, declared: Declared, session: Callable[[], SparkSession]) -> None:
         path = str(declared.path)
         batch = ArrivedBatch(stream, _source(path), 0)
         if self.has_read(stream):
@@ -95,57 +98,94 @@ class BoundedSources:
             return
         self._sizes.note(stream, batch.source, path)
         if declared.is_parquet:
-            self._intake.take(batch, _parquet_items(Path(path), stream, self._options[stream]))
+            self._log_writer.write(batch, _parquet_items(Path(path), stream, self._options[stream]))
         else:
-            self._take_texts(batch, path, session)
+            self._read_texts(batch, path, session)
 
-    def _take_texts(self, batch: ArrivedBatch, path: str, session: Callable[[], SparkSession]) -> None:
-        """Small files are read here, large ones by a Spark job."""
+    def _read_texts(self, batch: ArrivedBatch, path: str, session: Callable[[], SparkSession]) -> None:
+        """Read small files in the driver, and large ones by a Spark job."""
         documents = self._options[batch.stream].documents
         pieces = documents.whole(splits(path, self._tuning.split_bytes))
         lines = not any(documents.kind(piece.path) for piece in pieces)
 
-        def check(sifting: BatchWriter) -> None:
-            """The wrong file is not taken for read: somebody will put the right one there."""
-            if sifting.refused and not sifting.parts and not sifting.late.num_rows:
-                raise LoadError(f"{path}: {_useless(sifting, lines)}")
+        def check(writer: BatchWriter) -> None:
+            """A file without any element is not marked as read, so that it can be replaced by the right one."""
+            if writer.refused and not writer.parts and not writer.late.num_rows:
+                raise LoadError(f"{path}: {_useless(writer, lines)}")
 
         stamp = self._clock.now() if self._options[batch.stream].stamped_on_arrival else None
         if sum(_size(piece) for piece in pieces) <= self._tuning.small_files_bytes:
-            self._intake.take(batch, _items(pieces, batch.stream, stamp, documents, self._tuning), check)
+            self._log_writer.write(batch, _items(pieces, batch.stream, stamp, documents, self._tuning), check)
             return
         from penstock.stream.ingest import parallel_load
 
         folder = self._log.begin(batch.stream, batch.source, batch.number)
         parts = parallel_load.write(session(), pieces, batch.stream, str(folder), stamp, documents, self._tuning)
-        self._intake.take_parts(batch, folder, parts, check)
+        self._log_writer.write_loaded(batch, folder, parts, check)
 
-    def _take_lines(self, stream: str, items: Iterable[bytes]) -> None:
-        """After a restart an iterable begins anew, and what the log holds of it is passed over; one that can be resumed
-        gives what has not been taken yet."""
-        first = self._free(stream, "items") if getattr(items, "resumable", False) else 0
+    def _read_lines(self, stream: str, items: Iterable[bytes]) -> None:
+        """Read an iterable in batches. After a restart it begins anew, and batches that the log holds are skipped; a
+        resumable one continues."""
+        first = self._next_batch(stream, "items") if getattr(items, "resumable", False) else 0
         kind = self._options[stream].kind
         for number, some in enumerate(_together(items), first):
             batch = ArrivedBatch(stream, "items", number)
             if not self._log.holds(stream, batch.source, number):
                 texts = [b"".join(some)] if kind is None else some
-                self._take_blocks(batch, [Block(stream, text, kind=kind) for text in texts])
+                self._write_blocks(batch, [Block(stream, text, kind=kind) for text in texts])
 
-    def _free(self, stream: str, source: str) -> int:
+    def _next_batch(self, stream: str, source: str) -> int:
         """The number of the source's next batch."""
         return next(number for number in count() if not self._log.holds(stream, source, number))
 
 
+class _SourceSizes:
+    """The sizes of sources when they were read: a source that has changed since is not read again, and warned of."""
+
+    def __init__(self, log: Path) -> None:
+        self._log = log
+
+    def note(self, stream: str, source: str, path: str) -> None:
+        """Save the size of a source that is read now."""
+        file = self._file(stream, source)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        durable_files.replace(file, str(_bytes(path)).encode())
+
+    def compare(self, stream: str, source: str, path: str) -> None:
+        """Warn if the size of the source has changed. A source that no longer exists needs no warning."""
+        file = self._file(stream, source)
+        if file.exists() and (size := _bytes(path)) is not None and file.read_text() != str(size):
+            warnings.warn(
+                f"{path} has changed since it was read, and is not read again: push the new elements, or put them into"
+                " a folder that start() watches.",
+                PenstockWarning,
+                stacklevel=1,
+            )
+
+    def _file(self, stream: str, source: str) -> Path:
+        return self._log / durable_files.folder_name(stream) / f"{source}.size"
+
+
+def _bytes(path: str) -> int | None:
+    """The size of a file, or of all files of a folder; None if there is none."""
+    try:
+        files = {piece.path for piece in splits(path)}
+    except LoadError:
+        return None
+    infos = (system.get_file_info(place) for system, place in map(filesystem, files))
+    return sum(int(info.size or 0) for info in infos)
+
+
 def _source(path: str) -> str:
-    """What the log calls the batches of a file or folder."""
+    """The name of a file or folder as a source of batches in the log."""
     return f"file-{durable_files.folder_name(path)}"
 
 
-def _useless(sifting: BatchWriter, lines: bool) -> str:
-    """Why nothing of a source can be used."""
+def _useless(writer: BatchWriter, lines: bool) -> str:
+    """The reason why a source has no element."""
     if lines:
-        return f"none of its {sifting.refused:,} lines is timestamped N-Quads"
-    first = sifting.malformed[0]
+        return f"none of its {writer.refused:,} lines is timestamped N-Quads"
+    first = writer.malformed[0]
     return f"nothing in it is an element; line {first.line}: {first.reason}"
 
 
@@ -173,7 +213,7 @@ def _size(piece: Split) -> int:
 def _items(
     pieces: Iterable[Split], stream: str, stamp: int | None, documents: Documents, tuning: Tuning
 ) -> Iterator[Reading]:
-    """What the pieces hold. Lines have the numbers that they have in their files."""
+    """The elements of the pieces. Malformed lines have their number in the file."""
     before: dict[str, int] = {}
     for piece in pieces:
         if documents.kind(piece.path) is not None:

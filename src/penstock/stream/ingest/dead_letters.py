@@ -1,4 +1,4 @@
-"""Dead letters: what came too late and what could not be read, kept aside so that nothing is lost without a trace.
+"""Dead letters: late elements and malformed lines, kept in files so that none is lost without a trace.
 
     ROOT/<stream>/<source>-<batch>.late.nq              timestamped N-Quads, readable again
     ROOT/<stream>/<source>-<batch>.malformed.ndjson     {"source", "line", "text", "reason"}
@@ -39,7 +39,7 @@ class DeadLetters:
         self._root = root
 
     def write(self, stream: str, name: str, late: pa.Table, malformed: Sequence[Malformed]) -> None:
-        """Keep what a batch could not use."""
+        """Write the late elements and malformed lines of a batch."""
         lines = [line_of(**row) for row in late.to_pylist()]
         records = [json.dumps(asdict(item), ensure_ascii=False) + "\n" for item in malformed]
         for texts, kind in ((lines, "late.nq"), (records, "malformed.ndjson")):

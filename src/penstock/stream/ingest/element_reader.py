@@ -1,4 +1,4 @@
-"""Blocks of the spool and dropped files as elements. What cannot be read becomes a dead letter and stops nothing."""
+"""Reads blocks of the spool and dropped files as elements. Unreadable input becomes dead letters and stops nothing."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def of_blocks(
     properties: Properties = PROPERTIES,
     tuning: Tuning = DEFAULT,
 ) -> Iterator[Item]:
-    """What a stream's blocks hold. An empty one with a stamp says that the stream's time has come there.
+    """The elements of a stream's blocks. An empty block with a stamp is a call of `advance`.
 
     The batch's name, which comes once in a stream, tells blank nodes of its documents from others.
     """
@@ -76,7 +76,7 @@ def _in_pieces(bad: Iterable[BadLine], pieces: Iterable[bytes], stream: str) -> 
 
 
 def of_file(file: Dropped, stream: str, options: Declared, tuning: Tuning = DEFAULT) -> Iterator[Reading]:
-    """What a dropped file holds, by its name's ending."""
+    """The elements of a dropped file, which is read by its ending."""
     stamp = file.modified if options.stamped_on_arrival else None
     try:
         if options.documents.kind(file.path) is not None:
@@ -90,7 +90,7 @@ def of_file(file: Dropped, stream: str, options: Declared, tuning: Tuning = DEFA
 
 
 def of_documents(path: str, stream: str, documents: Documents, tuning: Tuning = DEFAULT) -> Iterator[Reading]:
-    """What a file of documents holds. `LoadError` if it cannot be read to its end."""
+    """The elements of a file of documents. `LoadError` if it cannot be read to its end."""
     for parsed in documents.of_file(path, stream, tuning):
         yield _reading(parsed, path)
 
@@ -146,6 +146,6 @@ def _in_order(table: pa.Table, source: str, before: int) -> Reading:
 
 
 def _text(row: dict[str, Any]) -> str:
-    """As a line would have it; terms as they are, since nobody knows whether they are any."""
+    """A row as a line of N-Quads; the terms are not checked."""
     terms = (row[name] for name in ("s", "p", "o", "g") if row.get(name) is not None)
     return f"{' '.join(terms)} {time_values.stamp(row['ts'], row['start'])} ."

@@ -1,4 +1,4 @@
-"""What people push, as lines of timestamped N-Quads: the one form in which elements are made durable."""
+"""Encodes pushed elements as lines of timestamped N-Quads, the one form in which elements are made durable."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ LINES = "nquads"
 
 
 def pushed(elements: Elements, time: When | None, now: int, format: StreamFormat | None) -> tuple[bytes, str | None]:
-    """What goes to the stream, and what that is: a kind of document, `LINES`, or None for text of the stream's own
-    kind. A dataset without a time brings times of its own graphs."""
+    """The bytes for the stream, and their kind: a kind of document, `LINES`, or None for text of the stream's format.
+    A dataset without a time has the times of its graphs."""
     if isinstance(elements, Dataset) and time is None:
         return cast(bytes, serialize(elements, format=RdfFormat.TRIG)), "trig"
     if not isinstance(elements, str | bytes):
@@ -38,7 +38,7 @@ def pushed(elements: Elements, time: When | None, now: int, format: StreamFormat
 def lines(elements: Elements, time: When | None, now: int) -> bytes:
     """Text as it is; triples with their own time, else the given one, else now, and with their graph's name.
 
-    What ends before it starts becomes a line as well: whoever reads it keeps it aside.
+    An element that ends before it starts becomes a line as well, which ingest writes to the dead letters.
     """
     if isinstance(elements, str | bytes):
         if time is not None:
@@ -66,7 +66,7 @@ def _stamp(when: Moment | tuple[Moment, ...]) -> str:
     """A time, or a start and an end, as a term."""
     times = [moment(time) for time in (when if isinstance(when, tuple) else (when,))]
     if not 1 <= len(times) <= 2:
-        raise LoadError(f"An element has a time, or a start and an end, and here are {len(times)} times.")
+        raise LoadError(f"An element has one time, or a start and an end, not {len(times)} times.")
     return stamp(*reversed(times))
 
 

@@ -1,4 +1,4 @@
-"""A batch of dropped files: small ones are read here, large ones by a Spark job."""
+"""Writes a batch of dropped files to the log: small ones from the driver, large ones by a Spark job."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from penstock.stream.ingest.stream_declaration import Declared
 from penstock.stream.log.stream_log import StreamLog
 from penstock.tuning import DEFAULT, Tuning
 
-__all__ = ["take_files"]
+__all__ = ["write_files"]
 
 _LINES = (".nq", ".nquads", ".nq.gz", ".nquads.gz")
 
 
-def take_files(
+def write_files(
     session: SparkSession,
     log: StreamLog,
-    intake: LogWriter,
+    log_writer: LogWriter,
     batch: ArrivedBatch,
     files: Sequence[Dropped],
     options: Declared,
     tuning: Tuning = DEFAULT,
 ) -> None:
-    """Bring the files of a batch into the log, in order."""
+    """Write the files of a batch to the log, in order."""
     if log.holds(batch.stream, batch.source, batch.number):
         return
     large = _is_work_for_spark(files, options, tuning.small_files_bytes)
-    if large and _by_job(session, log, intake, batch, files, options.documents, tuning):
+    if large and _by_job(session, log, log_writer, batch, files, options.documents, tuning):
         return
-    intake.take(batch, (reading for file in files for reading in of_file(file, batch.stream, options, tuning)))
+    log_writer.write(batch, (reading for file in files for reading in of_file(file, batch.stream, options, tuning)))
 
 
 def _is_work_for_spark(files: Sequence[Dropped], options: Declared, small: int) -> bool:
@@ -49,7 +49,7 @@ def _is_work_for_spark(files: Sequence[Dropped], options: Declared, small: int) 
 def _by_job(
     session: SparkSession,
     log: StreamLog,
-    intake: LogWriter,
+    log_writer: LogWriter,
     batch: ArrivedBatch,
     files: Sequence[Dropped],
     documents: Documents,
@@ -62,5 +62,5 @@ def _by_job(
         parts = parallel_load.write(session, pieces, batch.stream, str(folder), documents=documents, tuning=tuning)
     except LoadError:
         return False
-    intake.take_parts(batch, folder, parts)
+    log_writer.write_loaded(batch, folder, parts)
     return True

@@ -1,7 +1,7 @@
 """Ingest: Structured Streaming brings every live source into the log.
 
-One streaming query reads the spool, where pushes and receivers have left their lines, and one each drop folder. Spark
-keeps the account of what has been read; a batch that it runs again after a crash is one that the log has, or has not.
+One streaming query reads the spool, with the lines of pushes and receivers, and one each drop folder. Spark keeps the
+offsets. A batch that it runs again after a crash is skipped if the log holds it, so each is committed exactly once.
 """
 
 from __future__ import annotations
@@ -21,12 +21,10 @@ from penstock.stream.ingest import sources, spool, spool_source
 from penstock.stream.ingest.dead_letters import DeadLetters
 from penstock.stream.ingest.element_reader import of_blocks
 from penstock.stream.ingest.elements import count_texts
-from penstock.stream.ingest.file_batches import take_files
-from penstock.stream.ingest.in_flight import InFlight
 from penstock.stream.ingest.log_writer import ArrivedBatch, LogWriter
 from penstock.stream.ingest.sources.folder import Folder, dropped
 from penstock.stream.ingest.sources.iterable import IterableSource
-from penstock.stream.ingest.spool import Block, Spool
+from penstock.stream.ingest.spool import Block, InFlight, Spool
 from penstock.stream.ingest.stream_declaration import Declared
 from penstock.stream.ingest.streaming_query import StreamingQueryRunner, streaming_session
 from penstock.stream.log.stream_log import StreamLog
@@ -39,7 +37,7 @@ _WATCHING = "200 milliseconds"  # between two looks at a folder: each look costs
 
 
 class Ingest:
-    """The live sources of some streams. `push` works at any time; what it takes is read when `start` has been called.
+    """The live sources of some streams. `push` works at any time; its elements reach the log after `start`.
 
     `root` is the checkpoint's folder; in it are `spool/`, `log/`, `ingest/` and `dead/`.
     """
@@ -62,24 +60,24 @@ class Ingest:
         self._streaming: SparkSession | None = None  # while it runs
         self.log = log or StreamLog(self._root / "log", tuning)
         self.watermarks = watermarks or Watermarks(self.log, clock, self._streams)
-        self._intake = LogWriter(self.log, DeadLetters(self._root / "dead"), self.watermarks, tuning)
+        self._log_writer = LogWriter(self.log, DeadLetters(self._root / "dead"), self.watermarks, tuning)
         self._spool = Spool(self._root / _SPOOL, tuning.spool_file_bytes)
         self._in_flight = InFlight(clock, spool_source.consumed(self._checkpoint(_SPOOL)), self._spool.next_number)
         self.watermarks.begin(self._in_flight.now)
-        self._feedings: list[StreamingQueryRunner] = []
+        self._runners: list[StreamingQueryRunner] = []
 
     def start(self) -> None:
-        """Begin to read. What is in the spool and in the folders comes first."""
+        """Begin to read, first the files that are in the spool and in the folders."""
         self._streaming = streaming_session(self._session)
         tuning = self._tuning
         options = tuning.spool_batch_bytes, tuning.spool_wait_s, tuning.spool_look_s
         frame = spool_source.arrivals(self._streaming, self._spool.folder, *options)
-        self._feed("the spool", frame, _SPOOL, self._take_spooled)
+        self._run_query("the spool", frame, _SPOOL, self._write_spooled)
         for stream in self._sources:
             self._open(self._streaming, stream)
 
     def add(self, stream: str, options: Declared) -> None:
-        """Take one more stream; if ingest runs, its source is read from now on."""
+        """Add a stream; if ingest runs, its source is read from now on."""
         self._streams[stream] = options
         if options.source is not None:
             self._sources[stream] = sources.open(options.source)
@@ -92,18 +90,18 @@ class Ingest:
         for source in self._sources.values():
             if not isinstance(source, Folder):
                 source.stop()
-        for feeding in self._feedings:
-            feeding.stop()
-        self._feedings = []
+        for runner in self._runners:
+            runner.stop()
+        self._runners = []
 
     def close(self) -> None:
         self.stop()
         self._spool.close()
 
     def push(self, stream: str, data: bytes, kind: str | None = None) -> int:
-        """Take whole lines; they are durable when this returns, with the number of those that are not empty.
+        """Accept whole lines; they are durable when this returns, with the number of lines that are not empty.
 
-        Or take a document, or several, of the kind that is named, and return their number.
+        Or accept a document, or several, of the kind that is named, and return their number.
         """
         if not data or data.isspace():
             return 0
@@ -117,15 +115,15 @@ class Ingest:
 
     def drain(self) -> None:
         """Wait until all that has been accepted, and all that lies in the folders, is in the log."""
-        self._in_flight.wait(lambda: self.error is not None or not self._feedings)
-        for feeding in self._feedings[1:]:
-            feeding.settle()
+        self._in_flight.wait(lambda: self.error is not None or not self._runners)
+        for runner in self._runners[1:]:
+            runner.settle()
         self._check()
 
     @property
     def error(self) -> str | None:
         """Why ingest has stopped, in one sentence."""
-        return next((feeding.error for feeding in self._feedings if feeding.error is not None), None)
+        return next((runner.error for runner in self._runners if runner.error is not None), None)
 
     @property
     def problems(self) -> dict[str, str]:
@@ -140,17 +138,17 @@ class Ingest:
         else:
             kind = self._options(stream).kind
             if kind is not None and not isinstance(source, IterableSource):
-                kind = "ndjsonld"  # what comes from a socket comes by the line
+                kind = "ndjsonld"  # sockets deliver lines
             source.start(partial(self.push, stream, kind=kind), self._clock)
 
     def _append(self, stream: str, data: bytes, stamp: int | None, kind: str | None = None) -> None:
         self._check()
-        self.watermarks.hear(stream)
+        self.watermarks.note_arrival(stream)
         with self._in_flight.accepting() as noted:
             noted(self._spool.append(stream, data, stamp, kind))
         reach("spooled")
 
-    def _take_spooled(self, _frame: DataFrame, number: int) -> None:
+    def _write_spooled(self, _frame: DataFrame, number: int) -> None:
         """Bring the spool's files of one batch into the log. The frame has no rows by design: Spark schedules batches
         and keeps their offsets, and the elements are read from the files."""
         start, end = spool_source.files_of(self._checkpoint(_SPOOL), number)
@@ -160,7 +158,7 @@ class Ingest:
                 blocks.setdefault(block.stream, []).append(block)
         for stream, some in blocks.items():
             batch, documents = ArrivedBatch(stream, _SPOOL, number), self._options(stream).documents
-            self._intake.take(batch, of_blocks(stream, some, batch.name, documents.properties, self._tuning))
+            self._log_writer.write(batch, of_blocks(stream, some, batch.name, documents.properties, self._tuning))
         reach("ingested")
         self._in_flight.read(end)
 
@@ -170,15 +168,15 @@ class Ingest:
         def take(frame: DataFrame, number: int) -> None:
             batch = ArrivedBatch(stream, name, number)
             session, files, options = frame.sparkSession, dropped(frame), self._options(stream)
-            take_files(session, self.log, self._intake, batch, files, options, self._tuning)
+            write_files(session, self.log, self._log_writer, batch, files, options, self._tuning)
             reach("ingested")
 
-        self._feed(folder.path, folder.arrivals(session), name, take, _WATCHING)
+        self._run_query(folder.path, folder.arrivals(session), name, take, _WATCHING)
 
-    def _feed(
+    def _run_query(
         self, what: str, frame: DataFrame, name: str, work: Callable[[DataFrame, int], None], every: str | None = None
     ) -> None:
-        self._feedings.append(
+        self._runners.append(
             StreamingQueryRunner(what, frame, self._checkpoint(name), work, self._in_flight.wake, every)
         )
 

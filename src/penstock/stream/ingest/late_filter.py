@@ -1,4 +1,8 @@
-"""What arrives on a stream, one after the other, and what is in time of it."""
+"""The late filter: splits the arrivals of a stream by its watermark, and writes those that are in time.
+
+An element is late iff ts < (the greatest ts of all that arrived before it) − lateness, or the stream was advanced
+beyond its time. The rule looks at single elements, so it does not matter how arrivals are cut into batches.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +11,20 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from penstock.io.columns import ELEMENTS
-from penstock.stream.base.watermark import Position
+from penstock.stream.base.watermark import Position, late_before
 from penstock.stream.ingest.dead_letters import Malformed
-from penstock.stream.ingest.lateness import after, is_clean, split_late
-from penstock.stream.ingest.load_task import LoadedFile as MeasuredPart
+from penstock.stream.ingest.load_task import LoadedFile
 from penstock.stream.log.segment import SegmentFile, write_part
 from penstock.tuning import DEFAULT, Tuning
 
-__all__ = ["Advance", "BatchWriter", "Item", "Reading"]
+__all__ = ["Advance", "BatchWriter", "Item", "Reading", "split_late", "with_newest"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,61 +47,90 @@ Item: TypeAlias = Reading | Advance
 
 @dataclass
 class BatchWriter:
-    """A batch on its way into a folder: where the stream stands, and what has become of the arrivals so far."""
+    """Writes a batch to a folder: elements in time to Parquet files, late elements and malformed lines to lists."""
 
     position: Position
     folder: Path
     parts: list[SegmentFile] = field(default_factory=list)
     late: pa.Table = field(default_factory=ELEMENTS.empty_table)
     malformed: list[Malformed] = field(default_factory=list)
-    untold: int = 0  # malformed lines whose text is only where they came from
+    omitted: int = 0  # malformed lines beyond those that are listed
     tuning: Tuning = DEFAULT
-    _kept: list[pa.Table] = field(default_factory=list)
+    _in_time: list[pa.Table] = field(default_factory=list)
 
-    def take(self, items: Iterable[Item]) -> None:
-        """Sift arrivals, and write those that are in time."""
+    def add(self, items: Iterable[Item]) -> None:
+        """Split arrivals by the watermark, and write the elements that are in time."""
         for item in items:
             if isinstance(item, Advance):
                 self._advance(item.through)
             else:
                 self.malformed.extend(item.malformed)
-                self._kept.append(self._sift(item.elements))
+                self._in_time.append(self._split(item.elements))
                 self._write(self.tuning.segment_part_rows)
         self._write(1)
 
-    def take_part(self, part: MeasuredPart) -> None:
-        """Take a part that lies in the folder, or what is in time of it."""
+    def add_file(self, part: LoadedFile) -> None:
+        """Add a file that lies in the folder, or the elements of it that are in time."""
         self.malformed += [Malformed(bad.file or "", bad.line, bad.text, bad.reason) for bad in part.bad]
-        self.untold += part.malformed - len(part.bad)
+        self.omitted += part.malformed - len(part.bad)
         if not part.rows:
             return
-        if is_clean(part, self.position):
-            self.position = after(self.position, part.last)
+        if _is_clean(part, self.position):
+            self.position = with_newest(self.position, part.last)
             self.parts.append(part)
-        elif (kept := self._sift(pq.read_table(part.path, partitioning=None))).num_rows:
+        elif (kept := self._split(pq.read_table(part.path, partitioning=None))).num_rows:
             self.parts.append(write_part(kept, Path(part.path), tuning=self.tuning))
 
     @property
     def refused(self) -> int:
         """How many lines held no element."""
-        return len(self.malformed) + self.untold
+        return len(self.malformed) + self.omitted
 
     def _advance(self, through: int) -> None:
         known = self.position.advanced_to
         self.position = replace(self.position, advanced_to=through if known is None else max(known, through))
 
-    def _sift(self, elements: pa.Table) -> pa.Table:
+    def _split(self, elements: pa.Table) -> pa.Table:
         kept, behind = split_late(elements, self.position)
         if behind.num_rows:
             self.late = pa.concat_tables([self.late, behind], promote_options="default")
         if kept.num_rows:
-            self.position = after(self.position, int(kept.column("ts").to_numpy().max()))
+            self.position = with_newest(self.position, int(kept.column("ts").to_numpy().max()))
         return kept
 
     def _write(self, least: int) -> None:
-        """Write what waits as a part if it is so many rows: small pushes become one, and nothing large waits."""
-        if sum(table.num_rows for table in self._kept) >= least:
+        """Write the collected elements to a file if they are at least so many: small pushes share a file."""
+        if sum(table.num_rows for table in self._in_time) >= least:
             path = self.folder / f"part-{len(self.parts):05}.parquet"
-            kept = pa.concat_tables(self._kept, promote_options="default")
+            kept = pa.concat_tables(self._in_time, promote_options="default")
             self.parts.append(write_part(kept, path, tuning=self.tuning))
-            self._kept = []
+            self._in_time = []
+
+
+def split_late(table: pa.Table, position: Position) -> tuple[pa.Table, pa.Table]:
+    """The elements that are in time and the late ones, if they arrive in this order at this position of the stream."""
+    late = _late(table.column("ts").to_numpy(), position)
+    if not late.any():
+        return table, table.slice(0, 0)
+    mask = pa.array(late)
+    return table.filter(pc.invert(mask)), table.filter(mask)
+
+
+def with_newest(position: Position, last: int) -> Position:
+    """The position of the stream after elements have arrived of which the greatest time is `last`."""
+    return replace(position, newest=last if position.newest is None else max(position.newest, last))
+
+
+def _is_clean(part: LoadedFile, position: Position) -> bool:
+    """Whether no element of a loaded file can be late, by its statistics. If false, the elements have to be read."""
+    limit = late_before(position)
+    return part.disorder <= position.lateness and (limit is None or part.first >= limit)
+
+
+def _late(ts: npt.NDArray[np.int64], position: Position) -> npt.NDArray[np.bool_]:
+    if not len(ts):
+        return np.zeros(0, np.bool_)
+    start = ts[0] if position.newest is None else position.newest
+    earlier = np.maximum.accumulate(np.concatenate([[start], ts[:-1]]))
+    late: npt.NDArray[np.bool_] = ts < earlier - position.lateness
+    return late if position.advanced_to is None else late | (ts <= position.advanced_to)

@@ -1,4 +1,4 @@
-"""One task of a replay: a piece of a file as a Parquet file, and what is known of that without reading it again."""
+"""One task of a parallel load: writes a piece of a file as a Parquet file, and returns its statistics."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def portions(
 
 @dataclass(slots=True)
 class _Measured:
-    """What is known of the elements so far."""
+    """The statistics of the elements so far."""
 
     tuning: Tuning
     rows: int = 0

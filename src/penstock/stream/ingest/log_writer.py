@@ -1,4 +1,4 @@
-"""From parsed elements to the log: late ones are taken out, bad lines kept aside, and the batch committed once.
+"""The log writer: splits off late elements, writes dead letters, and commits each batch exactly once.
 
 Arrivals are judged by the watermark under its lock, so that it does not move in between.
 """
@@ -22,7 +22,7 @@ __all__ = ["ArrivedBatch", "LogWriter"]
 
 @dataclass(frozen=True, slots=True)
 class ArrivedBatch:
-    """Some arrivals on one stream, by the name under which they can come again after a crash."""
+    """A batch of arrivals on one stream, with the name by which a repeated batch is recognised after a crash."""
 
     stream: str
     source: str
@@ -34,40 +34,40 @@ class ArrivedBatch:
 
 
 Check: TypeAlias = Callable[[BatchWriter], None]
-"""Raises an error for a batch that shall not be taken."""
+"""Raises an error for a batch that is not to be committed."""
 
 
 def _anything(_: BatchWriter) -> None: ...
 
 
 class LogWriter:
-    """Brings batches into the log, split by the watermarks into elements in time and late ones. For any thread."""
+    """Writes batches to the log, split by the watermark into elements in time and late ones. Thread-safe."""
 
     def __init__(self, log: StreamLog, dead: DeadLetters, watermarks: Watermarks, tuning: Tuning = DEFAULT) -> None:
         self._log, self._dead, self._watermarks, self._tuning = log, dead, watermarks, tuning
 
-    def take(self, batch: ArrivedBatch, items: Iterable[Item], check: Check = _anything) -> None:
-        """Bring arrivals in, unless the log has this batch of them already; what `check` refuses leaves no trace."""
+    def write(self, batch: ArrivedBatch, items: Iterable[Item], check: Check = _anything) -> None:
+        """Write a batch, unless the log holds it already; a batch that `check` refuses leaves no trace."""
         with self._watermarks.lock:
             if self._log.holds(batch.stream, batch.source, batch.number):
                 self._repeat(batch.stream, items)
                 return
             folder = self._log.begin(batch.stream, batch.source, batch.number)
-            sifting = BatchWriter(self._watermarks.position(batch.stream), folder, tuning=self._tuning)
-            sifting.take(items)
-            check(sifting)
-            self._commit(batch, sifting)
+            writer = BatchWriter(self._watermarks.position(batch.stream), folder, tuning=self._tuning)
+            writer.add(items)
+            check(writer)
+            self._commit(batch, writer)
 
-    def take_parts(
+    def write_loaded(
         self, batch: ArrivedBatch, folder: Path, parts: Iterable[LoadedFile], check: Check = _anything
     ) -> None:
-        """Bring in parts that lie in the log's folder for the batch, in the order of arrival."""
+        """Write a batch of files that lie in its folder of the log, in the order of arrival."""
         with self._watermarks.lock:
-            sifting = BatchWriter(self._watermarks.position(batch.stream), folder, tuning=self._tuning)
+            writer = BatchWriter(self._watermarks.position(batch.stream), folder, tuning=self._tuning)
             for part in parts:
-                sifting.take_part(part)
-            check(sifting)
-            self._commit(batch, sifting)
+                writer.add_file(part)
+            check(writer)
+            self._commit(batch, writer)
 
     def _repeat(self, stream: str, items: Iterable[Item]) -> None:
         """After a crash the elements are in the log, but perhaps not the calls of `advance` among them."""
@@ -75,11 +75,11 @@ class LogWriter:
             if isinstance(item, Advance):
                 self._log.advance(stream, item.through)
 
-    def _commit(self, batch: ArrivedBatch, sifting: BatchWriter) -> None:
-        self._watermarks.hear(batch.stream)
-        self._dead.write(batch.stream, batch.name, sifting.late, sifting.malformed)
-        counts = {"late": sifting.late.num_rows, "malformed": sifting.refused}
-        if sifting.parts or any(counts.values()):
-            self._log.commit(batch.stream, batch.source, batch.number, sifting.parts, **counts)
-        if sifting.position.advanced_to is not None:
-            self._log.advance(batch.stream, sifting.position.advanced_to)
+    def _commit(self, batch: ArrivedBatch, writer: BatchWriter) -> None:
+        self._watermarks.note_arrival(batch.stream)
+        self._dead.write(batch.stream, batch.name, writer.late, writer.malformed)
+        counts = {"late": writer.late.num_rows, "malformed": writer.refused}
+        if writer.parts or any(counts.values()):
+            self._log.commit(batch.stream, batch.source, batch.number, writer.parts, **counts)
+        if writer.position.advanced_to is not None:
+            self._log.advance(batch.stream, writer.position.advanced_to)

@@ -1,7 +1,7 @@
 """Files of a stream's elements as a Spark job: every task reads a piece on its own, by `pyarrow` and not by the JVM.
 
-Into the log, each task writes its Parquet file itself as well, and only what is known of that file comes back: no
-element ever crosses into the JVM. The code travels by value, so a worker needs numpy, pyarrow and pyoxigraph only.
+Each task writes its Parquet file to the log itself, and returns only the statistics of that file: no element ever
+crosses into the JVM. The code travels by value, so a worker needs numpy, pyarrow and pyoxigraph only.
 """
 
 from __future__ import annotations
@@ -65,9 +65,9 @@ def write(
     documents: Documents = DOCUMENTS,
     tuning: Tuning = DEFAULT,
 ) -> list[LoadedFile]:
-    """Each piece as `part-00000.parquet` and so on in the folder, and what is known of these files, in order.
+    """Write each piece as `part-00000.parquet` and so on in the folder; returns the files with their statistics.
 
-    A task that runs again replaces what it wrote before. `LoadError` if a piece cannot be read.
+    A task that runs again replaces its file. `LoadError` if a piece cannot be read.
     """
     place = splits.absolute(folder)
     system, path = splits.filesystem(place)

@@ -3,25 +3,28 @@
     FOLDER/<number>.nq      blocks, each a line `# <bytes> <stamp or -> <stream>` and so many bytes of whole lines,
                             or `# <bytes> <kind of document> <stream>` and a document
 
-Whoever appends waits for the disk, and while the disk works others come: they all go into the next file together. A
-thousand pushes at a time therefore cost what a few do. Numbers have no gaps, and go on after a restart.
+A push waits until its file is synced; pushes that arrive meanwhile go into the next file together. A thousand
+concurrent pushes therefore cost as much as a few. Numbers have no gaps, and go on after a restart.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from threading import Lock, Thread
+from threading import Condition, Lock, Thread
 
 from penstock.errors import PenstockError
 from penstock.stream.base import durable_files
+from penstock.stream.base.clock import Clock
 from penstock.tuning import DEFAULT
 
-__all__ = ["Block", "Spool", "files", "numbers", "read", "spool_file"]
+__all__ = ["Block", "InFlight", "Spool", "files", "numbers", "read", "spool_file"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +58,9 @@ class Spool:
         self._writer.start()
 
     def append(self, stream: str, data: bytes, stamp: int | None = None, kind: str | None = None) -> int:
-        """Return when these lines are durable, with the number of the last file they are in.
+        """Append lines, and return when they are durable, with the number of the last file that they are in.
 
-        No lines and a stamp: a note that the stream's time has come there. A document is in one file.
+        No lines and a stamp: a call of `advance`. A document is in one file.
         """
         number = self.next_number - 1
         for piece in _pieces(data, self._file_bytes) if data and kind is None else [data]:
@@ -65,7 +68,7 @@ class Spool:
         return number
 
     def close(self) -> None:
-        """Write what is waiting, then end."""
+        """Write the waiting blocks, then end."""
         with self._closing:
             if not self._closed:
                 self._closed = True
@@ -92,7 +95,7 @@ class Spool:
                     waiting.number.set_result(number)
 
     def _others(self, first: _Waiting) -> Iterator[_Waiting]:
-        """Those that wait as well, as long as the file does not grow too large."""
+        """The other waiting blocks, as long as the file does not grow too large."""
         size = len(first.block.data)
         while size < self._file_bytes:
             try:
@@ -115,6 +118,62 @@ class Spool:
         reason = f"Elements could not be written to {self.folder}: {error.strerror or error}"
         for waiting in together:
             waiting.number.set_exception(PenstockError(reason))
+
+
+class InFlight:
+    """Pushes that are accepted and not in the log yet, each with the time since when.
+
+    Event time that moves by the clock must not overtake elements that came before: the watermark goes no further than
+    the oldest of these.
+    """
+
+    def __init__(self, clock: Clock, read: int, written: int) -> None:
+        """Files below `read` are in the log, and files below `written` exist."""
+        self._clock = clock
+        self._changed = Condition()
+        self._keys = count()
+        self._offered: dict[int, int] = {}  # when, by a key of their own
+        self._written: dict[int, int] = {written - 1: clock.now()} if written > read else {}  # when, by file
+        self._read = read
+
+    @contextmanager
+    def accepting(self) -> Iterator[Callable[[int], None]]:
+        """Count a push as in flight. The function is to be called with the number of its file."""
+        with self._changed:
+            key, accepted = next(self._keys), self._clock.now()
+            self._offered[key] = accepted
+        try:
+            yield lambda number: self._note(number, accepted)
+        finally:
+            with self._changed:
+                del self._offered[key]
+
+    def _note(self, number: int, accepted: int) -> None:
+        with self._changed:
+            if number >= self._read:
+                self._written[number] = min(accepted, self._written.get(number, accepted))
+
+    def read(self, end: int) -> None:
+        """Files below this one are in the log now."""
+        with self._changed:
+            self._read = max(self._read, end)
+            self._written = {number: time for number, time in self._written.items() if number >= self._read}
+            self._changed.notify_all()
+
+    def now(self) -> int:
+        """The clock's time up to which all accepted pushes are in the log."""
+        with self._changed:
+            return min([self._clock.now(), *self._offered.values(), *self._written.values()])
+
+    def wait(self, given_up: Callable[[], bool]) -> None:
+        """Wait until all durable pushes are in the log, or `given_up` is true (`wake` has it asked again)."""
+        with self._changed:
+            last = max(self._written, default=-1)
+            self._changed.wait_for(lambda: self._read > last or given_up())
+
+    def wake(self) -> None:
+        with self._changed:
+            self._changed.notify_all()
 
 
 def spool_file(folder: Path, number: int) -> Path:

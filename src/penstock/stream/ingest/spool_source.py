@@ -29,7 +29,7 @@ _BATCH, _WAIT, _LOOK = "batch_bytes", "wait_s", "look_s"  # the options of the s
 
 
 class SpoolReader(SimpleDataSourceStreamReader):
-    """Tells Spark how far the spool has got. What is in the files is read in the driver, when the batch runs."""
+    """Gives Spark the offset of the spool. The files are read in the driver, when the batch runs."""
 
     def __init__(self, folder: str, batch_bytes: int, wait_s: float, look_s: float) -> None:
         self._folder, self._batch_bytes = folder, batch_bytes
@@ -75,7 +75,7 @@ def _end(start: int, sizes: dict[int, int], most: int) -> int:
 
 
 class SpoolSource(DataSource):
-    """What Spark knows the reader by."""
+    """The data source that Spark loads the reader from."""
 
     @classmethod
     def name(cls) -> str:

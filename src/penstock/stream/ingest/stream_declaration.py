@@ -98,7 +98,7 @@ class Declared:
         return replace(self, source=None, lateness=lateness, idle=None, advance=False)
 
     def remembered(self) -> dict[str, Any]:
-        """For the registry. What lives in this process alone cannot be remembered."""
+        """The declaration as the metadata store saves it. Sources that are Python objects cannot be saved."""
         return asdict(replace(self, source=self.path))
 
 
@@ -110,7 +110,7 @@ def declare(
     format: StreamFormat | None,
     **properties: str | NamedNode | None,
 ) -> Declared:
-    """What the user said, checked. `properties` are those that say when a graph was, by the names of their options."""
+    """The checked declaration of a stream. `properties` are those with the time of a graph, by option."""
     if isinstance(source, str | os.PathLike):
         text = os.fspath(source)
         if sources.is_live(text):
@@ -120,7 +120,7 @@ def declare(
     elif source is not None:
         if not isinstance(source, Iterable):
             raise PenstockError(
-                f"{source!r} is no source: give a path, tcp://HOST:PORT, listen://HOST:PORT or an iterable"
+                f"{source!r} is not a source: give a path, tcp://HOST:PORT, listen://HOST:PORT or an iterable"
             )
         source = _Lines(source, kind_named(format))
     late, silent = (None if value is None else microseconds(value) for value in (lateness, idle))
@@ -143,11 +143,11 @@ def _property(name: str, given: str | NamedNode) -> str:
     try:
         return NamedNode(text).value
     except ValueError as error:
-        raise PenstockError(f"{name}={text!r} is no IRI: {error}") from None
+        raise PenstockError(f"{name}={text!r} is not an IRI: {error}") from None
 
 
 class _Lines:
-    """What somebody's iterable gives, as lines, or each item as a document of some kind.
+    """The items of an iterable as lines, or each item as a document of some kind.
 
     It is gone through once, however often the engine starts; one that can be resumed, and says so by having a `done`,
     is asked again for the rest.
@@ -166,7 +166,9 @@ class _Lines:
         """Triples come with a time: whose clock would it be otherwise?"""
         for item in self._items:
             if isinstance(item, Triple):
-                raise LoadError("A source of triples gives each with its time, or with its start and its end.")
+                raise LoadError(
+                    "A source of triples must give each triple with its time, or with its start and its end."
+                )
             if self._kind is not None and not isinstance(item, str | bytes):
-                raise LoadError(f"A source of {self._kind} gives each document as text.")
+                raise LoadError(f"A source of {self._kind} must give each document as text.")
             yield lines([item] if isinstance(item, tuple) else item, None, 0)

@@ -1,15 +1,21 @@
-"""The streams as rounds see them: segments of the log, and Parquet that is read where it lies."""
+"""The streams as rounds read them: segments of the log, and Parquet that is read in place."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from penstock.io.columns import lasting
 from penstock.io.sinks import Batch
-from penstock.stream.ingest.derived_streams import SOURCE, derive
 from penstock.stream.ingest.stream_declaration import Declared
 from penstock.stream.log.stream_log import Segment, StreamLog
 
-__all__ = ["StreamView"]
+__all__ = ["StreamView", "derived_elements"]
+
+_SOURCE = "derived"
+_TRIPLE = ["s", "p", "o"]
 
 
 class StreamView:
@@ -25,15 +31,15 @@ class StreamView:
         return tuple(self._streams)
 
     def segments(self, stream: str) -> Sequence[Segment]:
-        """The segments that are read where they lie, then those of the log."""
+        """The segments that are read in place, then those of the log."""
         return (*self.in_place(stream), *self._log.segments(stream))
 
     def in_place(self, stream: str) -> Sequence[Segment]:
-        """The segments of Parquet that is read where it lies."""
+        """The segments of Parquet that is read in place."""
         return self._in_place.get(stream, ())
 
     def read_in_place(self, stream: str, segments: list[Segment]) -> None:
-        """Read these segments where they lie, from now on, and no others."""
+        """Read these segments in place from now on, instead of earlier ones."""
         self._in_place[stream] = segments
 
     def read_log_alone(self, *streams: str) -> None:
@@ -49,8 +55,24 @@ class StreamView:
         self._log.compact(stream)
 
     def derive(self, stream: str, batch: Batch) -> None:
-        derive(self._log, stream, batch)
+        """Append a batch of a query's triples to its derived stream, in place of an earlier batch of that number."""
+        self._log.append(stream, _SOURCE, batch.number, derived_elements(batch.rows))
 
     def undo(self, stream: str, number: int) -> None:
-        """`begin` takes away what a batch of that number has left; without a `commit` nothing else comes of it."""
-        self._log.begin(stream, SOURCE, number)
+        """Remove the elements of an interrupted batch: `begin` removes its files, and no `commit` follows."""
+        self._log.begin(stream, _SOURCE, number)
+
+
+def derived_elements(rows: pa.Table) -> pa.Table:
+    """The triples of answers as elements, in the order of time.
+
+    The answer at an instant is a graph, so each triple is there once.
+    Before the three columns of the triple there is the instant, or there are a start and an end.
+    """
+    when = ["start", "ts"][-(rows.num_columns - len(_TRIPLE)) :]
+    table = rows.rename_columns([*when, *_TRIPLE])
+    distinct = table.group_by(["ts", *_TRIPLE, *when[:-1]], use_threads=False).aggregate([])
+    ordered = distinct.take(pc.sort_indices(distinct, [(name, "ascending") for name in distinct.column_names]))
+    times = [ordered.column(name).cast(pa.int64()) for name in when]
+    found = pa.table([*times, *(ordered.column(name) for name in _TRIPLE)], names=[*when, *_TRIPLE])
+    return lasting(found) if "start" in when else found

@@ -1,4 +1,4 @@
-"""A streaming query of Spark that calls a Python function for each batch, and what became of it."""
+"""Runs a streaming query of Spark that calls a Python function for each batch, and keeps its error."""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ class StreamingQueryRunner:
         self._watcher.start()
 
     def settle(self) -> None:
-        """Wait until everything that is there by now has been worked on."""
+        """Wait until all input that is available by now has been processed."""
         try:
             self._query.processAllAvailable()
         except PySparkException as error:
             self._fail(error)
 
     def stop(self) -> None:
-        """Return when no work is going on any more: Spark would let it run on by itself."""
+        """Stop the query, and return when the last batch has ended, which Spark does not wait for."""
         self._stopping = True
         self._query.stop()
         with self._working:
@@ -100,9 +100,9 @@ class StreamingQueryRunner:
 
 
 def _sweep(checkpoint: Path) -> None:
-    """Remove what is left of a process that was killed while Spark wrote an account: it gets its name when it is whole.
+    """Remove unfinished files of Spark's checkpoint, which a killed process has left.
 
-    By itself, Spark would not start where the first one was never finished.
+    By itself, Spark does not start if the first of these files was never finished.
     """
     for torn in checkpoint.glob("*/.*.tmp*"):
         torn.unlink()

@@ -1,8 +1,8 @@
-"""One stream's folder in the log: its manifests, what was taken off it, and how it is put in order after a crash.
+"""A log partition: the folder of one stream, with its manifests, the totals of dropped segments, and recovery.
 
     <source>-<batch>.json       the manifest of a segment; a segment without one does not exist
     <source>-<batch>.parquet/   its rows
-    dropped.json                totals of what is no longer there, and which segments that was the last time
+    dropped.json                totals of dropped segments, and the names of those dropped last
     advanced.json               the time through which `advance` has called the stream complete
 
 Whatever goes is named in a file before it goes, so that an interrupted removal is finished when the folder is opened.
@@ -26,7 +26,7 @@ _DROPPED, _ADVANCED = "dropped.json", "advanced.json"
 
 @dataclass(frozen=True, slots=True)
 class DroppedSegments:
-    """What stood in the log once."""
+    """The totals of the segments that were dropped from the log."""
 
     elements: int = 0
     late: int = 0
@@ -37,7 +37,7 @@ class DroppedSegments:
     names: tuple[str, ...] = ()  # the segments that went last
 
     def after(self, gone: Mapping[str, Segment]) -> DroppedSegments:
-        """The totals when these segments have gone too."""
+        """The totals after these segments are dropped too."""
         segments = list(gone.values())
         return DroppedSegments(
             self.elements + sum(segment.rows for segment in segments),
@@ -51,7 +51,7 @@ class DroppedSegments:
 
 
 class StreamPartition:
-    """The segments of one stream by name, in the order of their arrival. Not for several threads at once."""
+    """The segments of one stream by name, in the order of their arrival. Not thread-safe."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -62,7 +62,7 @@ class StreamPartition:
         self.open()
 
     def open(self) -> None:
-        """Read the manifests; finish what was interrupted."""
+        """Read the manifests, and finish an interrupted removal."""
         for name in self.dropped.names:
             self.manifest(name).unlink(missing_ok=True)
         found = {path.stem: path.read_bytes() for path in self.folder.glob("*-*.json")}
@@ -95,19 +95,19 @@ class StreamPartition:
         return latest([self.dropped.newest, *(segment.last for segment in self.segments.values() if segment.rows)])
 
     def add(self, name: str, segment: Segment, replaces: Iterable[str] = ()) -> None:
-        """Put a segment in, whose rows are written, in the place of others."""
+        """Commit a segment whose rows are written, in the place of others, by writing its manifest."""
         durable_files.replace(self.manifest(name), segment.to_json(self.folder, replaces))
         kept = {other: held for other, held in self.segments.items() if other not in set(replaces)} | {name: segment}
         self.segments = dict(sorted(kept.items(), key=lambda item: item[1].number))
         self._remove(replaces)
 
-    def take(self, name: str) -> None:
-        """Take a segment away, and whatever a batch that did not come to its end has left of it."""
+    def remove(self, name: str) -> None:
+        """Remove a segment, or the files of an interrupted batch of that name."""
         self.segments.pop(name, None)
         self._remove([name])
 
     def drop(self, names: Iterable[str]) -> int:
-        """Take segments away for good, and keep count."""
+        """Drop segments for good, add them to the totals, and return the number of their elements."""
         gone = {name: self.segments[name] for name in names}
         if not gone:
             return 0
@@ -118,7 +118,7 @@ class StreamPartition:
         return sum(segment.rows for segment in gone.values())
 
     def advance(self, through: int) -> bool:
-        """Whether that is further than before."""
+        """Save the time through which the stream is complete; false if it was complete through that time already."""
         if self.advanced_to is not None and through <= self.advanced_to:
             return False
         durable_files.replace(self.folder / _ADVANCED, json.dumps(through).encode())

@@ -23,7 +23,7 @@ __all__ = ["Segment", "SegmentFile", "WrittenFile", "segment_of", "write_part"]
 
 
 class SegmentFile(SegmentStatistics, Protocol):
-    """A Parquet file of elements, and what is known of them: the job that writes it knows it anyway."""
+    """A Parquet file of elements with its statistics, which the job that writes the file collects on the way."""
 
     @property
     def path(self) -> str: ...
@@ -31,7 +31,7 @@ class SegmentFile(SegmentStatistics, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class WrittenFile:
-    """A part that this process has written."""
+    """A Parquet file that this process has written."""
 
     path: str
     rows: int
@@ -79,7 +79,7 @@ class Segment:
 def segment_of(
     parts: Sequence[SegmentFile], number: int, batches: Mapping[str, int], late: int = 0, malformed: int = 0
 ) -> Segment:
-    """The segment that some parts make, which are in the order of arrival."""
+    """The segment of some files, which are in the order of arrival."""
     full = [part for part in parts if part.rows]
     return Segment(
         tuple(str(part.path) for part in full),
@@ -96,7 +96,7 @@ def segment_of(
 
 
 def write_part(table: pa.Table, path: Path, sketches: Sketches | None = None, tuning: Tuning = DEFAULT) -> WrittenFile:
-    """Write a part. All columns are there in any case. Who knows its sketches can say so."""
+    """Write a Parquet file with all columns of the log. `sketches` are computed unless they are given."""
     path.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(logged(table), path, use_dictionary=["p", "g"])  # type: ignore[arg-type]  # the stubs know no list
     span = pc.min_max(table.column("ts"))

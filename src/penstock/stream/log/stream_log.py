@@ -19,9 +19,8 @@ import pyarrow as pa
 
 from penstock.stream.base import durable_files
 from penstock.stream.base.failpoints import reach
-from penstock.stream.log.compaction import merge, worth_merging
+from penstock.stream.log.maintenance import droppable, merge, worth_merging
 from penstock.stream.log.partition import StreamPartition
-from penstock.stream.log.retention import droppable
 from penstock.stream.log.segment import Segment, SegmentFile, segment_of, write_part
 from penstock.tuning import DEFAULT, Tuning
 
@@ -30,7 +29,7 @@ __all__ = ["Counts", "Segment", "StreamLog"]
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """All that ever came in: elements in the log, late ones kept aside, and lines that hold no element."""
+    """The totals of a stream: elements in the log, late elements, and malformed lines."""
 
     elements: int
     late: int
@@ -40,86 +39,88 @@ class Counts:
 class StreamLog:
     """The segments of all streams. All methods may be called from any thread.
 
-    `discard` and `compact` remove files: call them when nobody reads segments that were asked for before.
+    `discard` and `compact` remove files: call them only while no evaluation reads segments.
     """
 
     def __init__(self, root: Path | str, tuning: Tuning = DEFAULT) -> None:
         self.root, self._tuning = Path(root), tuning
-        self._shelves: dict[str, StreamPartition] = {}
+        self._partitions: dict[str, StreamPartition] = {}
         self._listeners: list[Callable[[str], None]] = []
         self._lock = RLock()
 
     def listen(self, listener: Callable[[str], None]) -> None:
-        """Call this with the stream's name after every commit, and when the stream's time was moved."""
+        """Call the listener with the stream's name after every commit, and after every advance of its event time."""
         self._listeners.append(listener)
 
     def segments(self, stream: str) -> tuple[Segment, ...]:
-        """What is in the log, in the order of arrival."""
+        """The segments of a stream that have rows, in the order of arrival."""
         with self._lock:
-            return tuple(segment for segment in self._shelf(stream).segments.values() if segment.rows)
+            return tuple(segment for segment in self._partition(stream).segments.values() if segment.rows)
 
     def newest(self, stream: str) -> int | None:
-        """The greatest time that any element has had, whether it is still there or not."""
+        """The greatest event time of all elements, including those of dropped segments."""
         with self._lock:
-            return self._shelf(stream).newest
+            return self._partition(stream).newest
 
     def dropped(self, stream: str) -> int:
-        """How many elements stood before those that are still there."""
+        """The number of elements in dropped segments."""
         with self._lock:
-            return self._shelf(stream).dropped.elements
+            return self._partition(stream).dropped.elements
 
     def counts(self, stream: str) -> Counts:
         with self._lock:
-            shelf = self._shelf(stream)
-            total = Counter(elements=shelf.dropped.elements, late=shelf.dropped.late, malformed=shelf.dropped.malformed)
-            for segment in shelf.segments.values():
+            partition = self._partition(stream)
+            total = Counter(
+                elements=partition.dropped.elements, late=partition.dropped.late, malformed=partition.dropped.malformed
+            )
+            for segment in partition.segments.values():
                 total.update(elements=segment.rows, late=segment.late, malformed=segment.malformed)
             return Counts(total["elements"], total["late"], total["malformed"])
 
     def advanced_to(self, stream: str) -> int | None:
         """The time through which `advance` has called the stream complete; None: it was never called."""
         with self._lock:
-            return self._shelf(stream).advanced_to
+            return self._partition(stream).advanced_to
 
     def advance(self, stream: str, through: int) -> None:
         """Call the stream complete through this time; it never goes back."""
         with self._lock:
-            moved = self._shelf(stream).advance(through)
+            moved = self._partition(stream).advance(through)
         if moved:
-            self._tell(stream)
+            self._notify(stream)
 
     def holds(self, stream: str, source: str, batch: int) -> bool:
-        """Whether this batch of the source has been committed, be it still there or not."""
+        """Whether this batch of the source has been committed, even if its segment was dropped since."""
         with self._lock:
-            return batch <= self._shelf(stream).batches.get(source, batch - 1)
+            return batch <= self._partition(stream).batches.get(source, batch - 1)
 
     def begin(self, stream: str, source: str, batch: int) -> Path:
-        """The folder for the parts of a batch, empty. What an earlier run of the batch has left goes."""
+        """An empty folder for the files of a batch. Files of an earlier run of the batch are removed."""
         with self._lock:
-            shelf, name = self._shelf(stream), _name(source, batch)
-            shelf.take(name)
-            shelf.data(name).mkdir()
-            return shelf.data(name)
+            partition, name = self._partition(stream), _name(source, batch)
+            partition.remove(name)
+            partition.data(name).mkdir()
+            return partition.data(name)
 
     def commit(
         self, stream: str, source: str, batch: int, parts: Sequence[SegmentFile], *, late: int = 0, malformed: int = 0
     ) -> None:
-        """Make the parts that lie in `begin`'s folder, in the order of arrival, a segment.
+        """Commit the files in `begin`'s folder, in the order of arrival, as a segment.
 
-        If the log has let go of this very batch already, nothing of it comes back.
+        If the segment of this batch was dropped already, its files are removed.
         """
         name = _name(source, batch)
         with self._lock:
-            shelf = self._shelf(stream)
-            if batch <= shelf.batches.get(source, batch - 1):
-                shelf.take(name)
+            partition = self._partition(stream)
+            if batch <= partition.batches.get(source, batch - 1):
+                partition.remove(name)
                 return
             reach("segment")
             files = [Path(part.path) for part in parts]
-            for path in [*files, *{file.parent for file in files}, shelf.folder]:
+            for path in [*files, *{file.parent for file in files}, partition.folder]:
                 durable_files.sync(path)
-            shelf.add(name, segment_of(parts, shelf.next_number, {source: batch}, late, malformed))
-        self._tell(stream)
+            partition.add(name, segment_of(parts, partition.next_number, {source: batch}, late, malformed))
+        self._notify(stream)
 
     def append(
         self, stream: str, source: str, batch: int, table: pa.Table, *, late: int = 0, malformed: int = 0
@@ -131,37 +132,37 @@ class StreamLog:
         self.commit(stream, source, batch, parts, late=late, malformed=malformed)
 
     def forget(self, stream: str) -> None:
-        """Let go of a whole stream, as if it had never been: another one of that name begins anew."""
+        """Remove the whole stream: another stream of that name begins anew."""
         with self._lock:
-            shutil.rmtree(self._shelf(stream).folder)
-            del self._shelves[stream]
+            shutil.rmtree(self._partition(stream).folder)
+            del self._partitions[stream]
 
     def discard(self, stream: str, horizon: int, keep_last: int = 0) -> int:
-        """Drop whole segments that nobody will see again; how many elements that was.
+        """Drop whole segments that no query can read any more, and return the number of their elements.
 
-        Nobody will see elements with ts ≤ horizon, except the newest `keep_last` of them.
+        No query reads elements with ts ≤ horizon, except the newest `keep_last` of them.
         """
         with self._lock:
-            shelf = self._shelf(stream)
-            return shelf.drop(droppable(shelf.segments, horizon, keep_last))
+            partition = self._partition(stream)
+            return partition.drop(droppable(partition.segments, horizon, keep_last))
 
     def compact(self, stream: str) -> int:
-        """Merge small segments that stand side by side, since every file costs its reader; how many that was."""
+        """Merge small neighbouring segments, since every file costs its reader, and return how many were merged."""
         with self._lock:
-            shelf = self._shelf(stream)
-            names = worth_merging(shelf.segments, self._tuning)
+            partition = self._partition(stream)
+            names = worth_merging(partition.segments, self._tuning)
             if names:
-                merge(shelf, names)
+                merge(partition, names)
             return len(names)
 
-    def _tell(self, stream: str) -> None:
+    def _notify(self, stream: str) -> None:
         for listener in self._listeners:
             listener(stream)
 
-    def _shelf(self, stream: str) -> StreamPartition:
-        if stream not in self._shelves:
-            self._shelves[stream] = StreamPartition(self.root / durable_files.folder_name(stream))
-        return self._shelves[stream]
+    def _partition(self, stream: str) -> StreamPartition:
+        if stream not in self._partitions:
+            self._partitions[stream] = StreamPartition(self.root / durable_files.folder_name(stream))
+        return self._partitions[stream]
 
 
 def _name(source: str, batch: int) -> str:

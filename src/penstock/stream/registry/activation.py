@@ -1,4 +1,4 @@
-"""Before a query is answered: where it begins, and what a crash may have left of it."""
+"""Activation of queries: where a new query begins, and the clean-up after a crash."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ __all__ = ["Activation", "beginning", "raise_failures"]
 
 
 class Activation:
-    """Makes tasks ready. A query that needs no stream is answered here, once."""
+    """Prepares queries for evaluation. A query that reads no stream is answered here, once."""
 
-    def __init__(self, plans: PlanCache, inputs: StreamView, units: EvaluationGroups) -> None:
-        self._plans, self._inputs, self._units = plans, inputs, units
+    def __init__(self, plans: PlanCache, inputs: StreamView, groups: EvaluationGroups) -> None:
+        self._plans, self._inputs, self._groups = plans, inputs, groups
 
     def open(self, task: RegisteredQuery, *, live: bool) -> None:
-        """What goes wrong is the task's own; one that failed before gets another chance."""
+        """Prepare a query. An error fails this query only; a query that failed before is tried again."""
         try:
             task.error = None
             if task.inputs:
                 self._prepare(task, live)
-            elif task.ready and not task.done and task.asked.emit != "events":  # which waits for a stream
+            elif task.ready and not task.done and task.original.emit != "events":  # which waits for a stream
                 answer = self._plans.answer(task.query, task.entry.text, task.entry.base)
                 if task.deliver(single_answer(answer, task.name), lambda _: None):
-                    self._units.moved(task.unit, task.unit.reached, [task])
+                    self._groups.moved(task.group, task.group.reached, [task])
         except Exception as error:
             task.fail(error)
 
@@ -50,10 +50,10 @@ def beginning(
     *,
     live: bool,
 ) -> int | None:
-    """After which instant a new query starts; None: with the first element.
+    """The instant after which a new query starts; None: with the first element.
 
-    One that comes while others run starts with what comes next; so does one that comes when the log has let go of
-    elements, whose first windows would be incomplete. `derived` are the streams of queries.
+    A query that is registered on a live engine starts at the watermark. So does one whose streams have dropped
+    segments, since its first windows would be incomplete. `derived` are the streams of queries.
     """
     if not live and not any(inputs.dropped(stream) for stream in task.inputs):
         return None
@@ -62,7 +62,7 @@ def beginning(
 
 
 def raise_failures(tasks: Iterable[RegisteredQuery]) -> None:
-    """At the end of a run: what went wrong, a line a query."""
+    """Raise the errors of failed queries at the end of a run, one line for each."""
     failed = [task for task in tasks if task.error is not None]
     if len(failed) == 1 and isinstance(failed[0].cause, PenstockError):
         raise failed[0].cause

@@ -1,4 +1,4 @@
-"""The registered queries: found again after a restart, checked against each other when one is added."""
+"""The catalogue of registered queries: restored after a restart, checked against each other at registration."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NUMBERED = "query-"
 
 
 class Catalogue:
-    """Tasks by name. For any thread. What is asked of a new query does not depend on how many there are."""
+    """Registered queries by name. Thread-safe. The cost of a registration does not depend on their number."""
 
     def __init__(self, registry: MetadataStore, planner: Planner) -> None:
         self._registry = registry
@@ -36,12 +36,12 @@ class Catalogue:
         self._lock = RLock()
         self.derived: dict[str, RegisteredQuery] = {}  # streams, and which query derives them
         self._linked: dict[str, RegisteredQuery] = {}
-        self.units = EvaluationGroups(registry, planner)
+        self.groups = EvaluationGroups(registry, planner)
         for entry in registry.load():
             query = translate(entry.text, entry.base)
             sink = None if entry.needs_sink else open_sink(entry.sink, AnswerSchema.of(entry.name, query).kind)
             self._add(task := RegisteredQuery(entry, query, sink, registry))
-            self.units.add(task)
+            self.groups.add(task)
         self._unclaimed = {name for name in self._tasks if name.startswith(_NUMBERED)}  # not registered again so far
         self._by_text: defaultdict[str, list[str]] = defaultdict(list)
         for name in sorted(self._unclaimed):
@@ -53,7 +53,7 @@ class Catalogue:
 
     @property
     def linked(self) -> list[RegisteredQuery]:
-        """Those that ask for events, which may come from others, or derive a stream."""
+        """The event queries, which may read other queries, and the queries that derive a stream."""
         with self._lock:
             return list(self._linked.values())
 
@@ -81,7 +81,7 @@ class Catalogue:
         """Register a new query, which starts after that instant (None: with the first element)."""
         with self._lock:
             task.begin()
-            self.units.begin(task, progress)
+            self.groups.begin(task, progress)
             self._add(task)
 
     def name_for(self, text: str, name: str | None, query: Query) -> str:
@@ -97,7 +97,7 @@ class Catalogue:
             return next(again, f"{_NUMBERED}{self._free}")
 
     def drop(self, task: RegisteredQuery) -> None:
-        """Forget a query that nobody depends on."""
+        """Remove a query that no other query depends on."""
         with self._lock:
             if task.output is not None:
                 self._check_unread(task)
@@ -111,7 +111,7 @@ class Catalogue:
             self._sinks[task.entry.sink] = task.name
         if task.output is not None:
             self.derived[task.output] = task
-        if task.asked.emit == "events" or task.output is not None:
+        if task.original.emit == "events" or task.output is not None:
             self._linked[task.name] = task
 
     def _remove(self, task: RegisteredQuery) -> None:
@@ -124,7 +124,7 @@ class Catalogue:
         if (number := task.name.removeprefix(_NUMBERED)).isdecimal():
             self._free = min(self._free, int(number))
         self._linked.pop(task.name, None)
-        self.units.drop(task)
+        self.groups.drop(task)
 
     def _again(self, known: RegisteredQuery, wanted: QueryRecord, sink: SinkSpec) -> RegisteredQuery:
         entry = known.entry
@@ -141,7 +141,7 @@ class Catalogue:
         return known
 
     def _check(self, task: RegisteredQuery, declared: Container[str]) -> None:
-        """One producer a stream, and no circle: who derives nothing is no part of one."""
+        """Check that each stream has one producer, and that there is no cycle, which needs a query that derives."""
         if task.output is None:
             return
         if task.output in declared:
@@ -171,7 +171,7 @@ def entry_of(
     sink: SinkSpec,
     overload: Overload = CATCH_UP,
 ) -> QueryRecord:
-    """What the registry will remember of a new query."""
+    """The record of a new query for the metadata store."""
     if duplicates not in get_args(Duplicates):
         raise ValueError(f'duplicates is "keep" or "merge", not {duplicates!r}')
     path = sink_text(sink)
@@ -182,5 +182,5 @@ def entry_of(
 
 
 def memory_of(sink: Sink | None) -> MemorySink | None:
-    """The sink, if it is one that keeps answers."""
+    """The sink, if it keeps answers in memory."""
     return sink if isinstance(sink, MemorySink) else None

@@ -1,4 +1,4 @@
-"""Which query has to be answered before which: those that derive a stream before those that read it."""
+"""The dependency order of queries: a query that derives a stream comes before the queries that read it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["DerivationNode", "check_streams", "in_order", "unknown"]
 
 
 class DerivationNode(Protocol):
-    """A query as seen from outside: what it reads and what it derives."""
+    """A node of the dependency graph: a query with the streams that it reads and derives."""
 
     @property
     def name(self) -> str: ...
@@ -27,7 +27,7 @@ N = TypeVar("N", bound=DerivationNode)
 
 
 def in_order(nodes: Iterable[N]) -> list[N]:
-    """The queries, each after those whose streams it reads, else in the order given."""
+    """The queries in dependency order, else in the order given."""
     queries = list(nodes)
     by_output = _producers(queries)
     needs = {node.name: [by_output[s].name for s in node.inputs if s in by_output] for node in queries}
@@ -35,7 +35,7 @@ def in_order(nodes: Iterable[N]) -> list[N]:
         names = list(TopologicalSorter(needs).static_order())
     except CycleError as error:
         circle = " → ".join(reversed(error.args[1]))
-        raise QueryError(f"these queries feed each other in a circle: {circle}") from None
+        raise QueryError(f"these queries depend on each other in a cycle: {circle}") from None
     rank = {name: number for number, name in enumerate(names)}
     return sorted(queries, key=lambda node: rank[node.name])
 
@@ -49,7 +49,7 @@ def _producers(queries: Iterable[N]) -> Mapping[str, N]:
 
 
 def check_streams(nodes: Iterable[DerivationNode], declared: Iterable[str]) -> None:
-    """Refuse a query that reads a stream which nobody declared and no query derives."""
+    """Refuse a query that reads a stream which is neither declared nor derived."""
     queries = list(nodes)
     known = {*declared, *(node.output for node in queries if node.output is not None)}
     for node in queries:
@@ -59,7 +59,7 @@ def check_streams(nodes: Iterable[DerivationNode], declared: Iterable[str]) -> N
 
 
 def unknown(query: str | None, stream: str, known: Iterable[str]) -> QueryError:
-    """The error for a stream that there is not, which somebody wanted to read or to push to."""
+    """The error for reading or pushing to a stream that does not exist."""
     place = "" if query is None else f"query {query}: "
     return QueryError(f"{place}there is no stream <{stream}>", hint=_hint(stream, known))
 

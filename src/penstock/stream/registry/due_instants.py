@@ -1,4 +1,4 @@
-"""Which instants are due, over which segments, and which segments nobody needs any more. Pure arithmetic."""
+"""Due instants: the span to evaluate, the segments that it needs, and the retention bound. Pure arithmetic."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ class CompiledQuery(Protocol):
 
 
 def span(progress: int | None, through: int | None, segments: Segments) -> Span | None:
-    """The time that can be answered now: after what has been, as far as the streams are complete.
+    """The span of due instants: from the progress to the watermark; None if it is empty.
 
     A query that has not been answered yet begins with the first element that there is: before it, nothing is visible.
-    Also without one its time goes on, since others may wait for what it derives.
+    Also without an element its progress moves, since other queries may wait for its derived stream.
     """
     if through is None:
         return None
@@ -55,7 +55,7 @@ def span(progress: int | None, through: int | None, segments: Segments) -> Span 
 
 
 def has_news(query: Query, plan: CompiledQuery, due: Span, segments: Segments) -> bool:
-    """Whether there may be an instant with something to see in one of its windows. No means that there is none."""
+    """Whether there may be an instant at which a window holds an element. False means that there is none."""
     if not plan.schedule.has_instant(due.after, due.through):
         return False
     counting = [isinstance(window.window, CountWindow) for window in query.streams]
@@ -65,7 +65,7 @@ def has_news(query: Query, plan: CompiledQuery, due: Span, segments: Segments) -
 
 
 def needed_segments(plan: CompiledQuery, stream: str, segments: Sequence[Segment], due: Span) -> list[Segment]:
-    """The segments that hold something which those instants can see."""
+    """The segments with elements that are visible at those instants."""
     horizon = plan.schedule.horizon(due.after, stream)
     if horizon is None:
         return list(segments)
@@ -100,7 +100,7 @@ def chunks(query: Query, due: Span, elements: int, tuning: Tuning = DEFAULT) -> 
 
 
 def coarsen(factor: int, waiting: int, tuning: Tuning = DEFAULT) -> int:
-    """The factor for this round, when so many instants wait that are left by the one before.
+    """The load shedding factor for this round, when so many instants wait under the last factor.
 
     Where many wait, evaluation does not keep up, and half of them will do; where one does, it keeps up.
     """
@@ -112,9 +112,9 @@ def coarsen(factor: int, waiting: int, tuning: Tuning = DEFAULT) -> int:
 def retention_bound(
     readers: Iterable[tuple[CompiledQuery, int | None]], stream: str, complete: int | None
 ) -> tuple[int, int] | None:
-    """Up to which time elements may go, and how many of the newest among those must stay; None: none may go.
+    """The time up to which elements may be dropped, and how many of the newest of these must stay; None: none.
 
-    Each reader has a plan and the instant up to which it is answered. Without a reader, what is complete may go.
+    Each reader has a plan and a progress. Without a reader, all elements up to the watermark may be dropped.
     """
     horizon, tail = complete, 0
     for plan, progress in readers:

@@ -1,4 +1,4 @@
-"""What is answered together: a query, or those of a family that are equally far."""
+"""Evaluation groups: queries that are evaluated together, with one progress."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["EvaluationGroup", "Planner"]
 
 
 class Planner(Protocol):
-    """What compiles: see `penstock.stream.evaluation.plan_cache.PlanCache`."""
+    """The compiler of queries: see `penstock.stream.evaluation.plan_cache.PlanCache`."""
 
     def plan(self, task: RegisteredQuery, factor: int = 1) -> CompiledQuery: ...
     def compiled(self, query: Query, entry: QueryRecord) -> CompiledQuery: ...
@@ -31,8 +31,8 @@ class Planner(Protocol):
 
 
 class EvaluationGroup:
-    """Tasks by number, and how far they are. `reached.progress` may be ahead of the registry's: time without an instant
-    in it passes without being written down."""
+    """A query, or the queries of a family with equal progress. `reached.progress` may be ahead of the metadata store:
+    time without an instant in it passes without being saved."""
 
     def __init__(self, number: int, reached: GroupProgress) -> None:
         self.number = number
@@ -43,12 +43,12 @@ class EvaluationGroup:
         self.placed = False  # whether it is known of which family it is
         self._members: tuple[CompiledQuery | None, tuple[int, ...], ParameterTable] | None = None
 
-    def take(self, task: RegisteredQuery) -> None:
+    def add(self, task: RegisteredQuery) -> None:
         if not self.tasks:
             self.first = task
         self.tasks[task.entry.number] = task
 
-    def lose(self, task: RegisteredQuery) -> None:
+    def remove(self, task: RegisteredQuery) -> None:
         self.tasks.pop(task.entry.number, None)
         if self.first is task:
             self.first = next(iter(self.tasks.values()), task)
@@ -67,7 +67,7 @@ class EvaluationGroup:
 
     @property
     def query(self) -> Query:
-        """One of them: they differ in nothing that has to do with time."""
+        """The query of one member: all have the same windows and schedule."""
         return self.first.query
 
     @property
@@ -83,7 +83,7 @@ class EvaluationGroup:
         return self.first.plan if self.family is None else self.family.plans.get(self.reached.stretched)
 
     def planned(self, planner: Planner) -> CompiledQuery:
-        """The plan, made if there is none that fits."""
+        """The compiled query, compiled now if there is none that fits."""
         for gone in () if self.family is None else self.family.fitted():
             planner.release(gone)
         if (plan := self.plan) is not None:
@@ -97,13 +97,13 @@ class EvaluationGroup:
         return plan
 
     def stretch(self, factor: int) -> None:
-        """Of so many instants one is evaluated from now on."""
+        """Evaluate one of `factor` instants from now on (load shedding)."""
         self.reached = replace(self.reached, stretched=factor)
         if self.family is None:
             self.first.plan = None
 
     def members(self, planner: Planner) -> ParameterTable | None:
-        """The table of its queries for the plan; None where there is one, and nothing says that there were more."""
+        """The parameter table of its queries; None for a query that is evaluated alone."""
         varying = () if self.family is None else self.family.varying
         if len(self.tasks) == 1 and not varying and all(number is not None for _, number in self.reached.states):
             return None
@@ -115,11 +115,11 @@ class EvaluationGroup:
         return known[2]
 
     def passed(self, span: Span) -> None:
-        """There was nothing to report up to the end of the span."""
+        """Move the progress to the end of a span without answers."""
         self.reached = self.after(span)
 
     def after(self, span: Span) -> GroupProgress:
-        """How far it is after the span: what the stretched time has left out of it is skipped for good."""
+        """The progress after the span. Instants that load shedding has left out count as skipped."""
         skipped = self.reached.skipped
         if self.reached.stretched > 1:
             several, fewer = schedule(self.query), schedule(stretched(self.query, self.reached.stretched))

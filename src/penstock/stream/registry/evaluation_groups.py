@@ -1,7 +1,7 @@
-"""All units: which queries are answered together, and that this is written down.
+"""All evaluation groups: splits and merges them between rounds, and saves their progress.
 
-Most of the time a family is one unit. A query that comes later, was paused or has failed is in another until it has
-caught up. A unit moves as a whole, and only those are written down one by one that had something delivered.
+Most of the time a family is one group. A query that was registered later, was paused or has failed is in another group
+until it has caught up. The progress of a group is saved once, and beside it only the queries that had a delivery.
 """
 
 from __future__ import annotations
@@ -22,37 +22,37 @@ __all__ = ["EvaluationGroups"]
 
 
 class EvaluationGroups:
-    """For any thread, but it is only between two evaluations that they are arranged."""
+    """The groups by number. Thread-safe, but `arranged` is called between two evaluations only."""
 
     def __init__(self, registry: MetadataStore, planner: Planner) -> None:
         self._registry = registry
         self.planner = planner
-        self._units = {number: EvaluationGroup(number, reached) for number, reached in registry.load_units().items()}
+        self._groups = {number: EvaluationGroup(number, reached) for number, reached in registry.load_groups().items()}
         self._families: dict[object, Family] = {}
         self._keys: dict[int, object] = {}  # of the families, by the numbers of tasks
         self._new: dict[int, RegisteredQuery] = {}  # whose families are to be found
-        self._moved: dict[int, RegisteredQuery] = {}  # to another unit, and not written down yet
-        self._touched: set[int] = set()  # units that are not, and in the same way
+        self._moved: dict[int, RegisteredQuery] = {}  # to another group, and not written down yet
+        self._touched: set[int] = set()  # groups that are not, and in the same way
         self._gone: set[int] = set()  # without a query
-        self._idle: list[CompiledQuery] = []  # that nobody uses any more
+        self._idle: list[CompiledQuery] = []  # plans that no group uses any more
         self._lock = RLock()
 
     def __iter__(self) -> Iterator[EvaluationGroup]:
         with self._lock:
-            return iter([unit for unit in self._units.values() if unit.tasks])
+            return iter([group for group in self._groups.values() if group.tasks])
 
     def begin(self, task: RegisteredQuery, progress: int | None) -> None:
-        """A new query, which starts after that instant."""
+        """Add a new query, which starts after that instant, and save it."""
         with self._lock:
-            unit = self._made(GroupProgress(progress))
-            task.entry = self._registry.add(replace(task.entry, unit=unit.number), unit.reached)
+            group = self._made(GroupProgress(progress))
+            task.entry = self._registry.add(replace(task.entry, group=group.number), group.reached)
             self.add(task)
 
     def add(self, task: RegisteredQuery) -> None:
-        """One that the registry knows."""
+        """Add a query that the metadata store has."""
         with self._lock:
-            task.unit = self._units[task.entry.unit]
-            task.unit.take(task)
+            task.group = self._groups[task.entry.group]
+            task.group.add(task)
             self._new[task.entry.number] = task
 
     def changed(self, tasks: Iterable[RegisteredQuery]) -> None:
@@ -62,27 +62,27 @@ class EvaluationGroups:
                 if task.entry.number not in self._new:
                     self._leave_family(task)
                     self._apart(task)
-                    task.unit.placed = False
+                    task.group.placed = False
                     self._new[task.entry.number] = task
 
     def drop(self, task: RegisteredQuery) -> None:
-        """It is no longer there."""
+        """Remove a query that was dropped."""
         with self._lock:
             self._leave_family(task)
             self._new.pop(task.entry.number, None)
             self._moved.pop(task.entry.number, None)
-            self._leave_unit(task)
+            self._leave_group(task)
             if task.plan is not None:
                 self._idle.append(task.plan)
 
     def arranged(self) -> list[EvaluationGroup]:
-        """The units for a round: in each, all are of one family and equally far, and all are ready, or none is."""
+        """The groups for a round: the queries of each have one family and one progress, and all are ready or none."""
         with self._lock:
             for task in self._new.values():
                 self._place(task)
             self._new.clear()
-            for unit in list(self):
-                self._part_ready(unit)
+            for group in list(self):
+                self._part_ready(group)
             self._join()
             self._write()
             self._let_go()
@@ -90,36 +90,36 @@ class EvaluationGroups:
 
     def moved(
         self,
-        unit: EvaluationGroup,
+        group: EvaluationGroup,
         reached: GroupProgress,
         delivered: Iterable[RegisteredQuery] = (),
         refused: Iterable[RegisteredQuery] = (),
     ) -> None:
-        """Save the progress of a unit and its deliveries in one transaction. Queries that refused stay behind."""
+        """Save the progress of a group and its deliveries in one transaction. Queries that refused stay behind."""
         done = list(delivered)
         with self._lock:
             if left := [task for task in refused if not task.dropped]:
-                self._split(unit, left)
-            self._write(done, {unit.number: reached})
-            unit.reached = reached
+                self._split(group, left)
+            self._write(done, {group.number: reached})
+            group.reached = reached
             for task in done:
                 task.saved()
 
     def files(self) -> set[str]:
-        """The files of operator state that some unit refers to."""
-        return {file for unit in self for file, _ in unit.reached.states}
+        """The files of operator state that some group refers to."""
+        return {file for group in self for file, _ in group.reached.states}
 
     # Families
 
     def _place(self, task: RegisteredQuery) -> None:
-        """Into its family. Those of a unit that are found to be of different ones part."""
+        """Put a query into its family. Queries of one group that turn out to be of different families are split."""
         family = self._family(task)
-        if task.unit.placed and (family is None or family is not task.unit.family):
+        if task.group.placed and (family is None or family is not task.group.family):
             self._apart(task)
-        task.unit.family, task.unit.placed = family, True
+        task.group.family, task.group.placed = family, True
 
     def _family(self, task: RegisteredQuery) -> Family | None:
-        found = None if task.group else template(task.query)
+        found = None if task.rules else template(task.query)
         if found is None:
             return None
         key = self._keys[task.entry.number] = key_of(task, found)
@@ -134,78 +134,78 @@ class EvaluationGroups:
     # Parting and joining
 
     def _apart(self, task: RegisteredQuery) -> None:
-        if len(task.unit.tasks) > 1:
-            self._split(task.unit, [task])
+        if len(task.group.tasks) > 1:
+            self._split(task.group, [task])
 
-    def _part_ready(self, unit: EvaluationGroup) -> None:
-        """Split the paused or failed queries from the running ones; the smaller side moves to a new unit."""
-        standing = [task for task in unit.tasks.values() if not task.ready]
-        if standing and len(standing) < len(unit.tasks):
-            going = [task for task in unit.tasks.values() if task.ready]
-            self._split(unit, standing if len(standing) < len(going) else going)
+    def _part_ready(self, group: EvaluationGroup) -> None:
+        """Split the paused or failed queries from the running ones; the smaller side moves to a new group."""
+        standing = [task for task in group.tasks.values() if not task.ready]
+        if standing and len(standing) < len(group.tasks):
+            going = [task for task in group.tasks.values() if task.ready]
+            self._split(group, standing if len(standing) < len(going) else going)
 
-    def _split(self, unit: EvaluationGroup, tasks: Iterable[RegisteredQuery]) -> None:
-        """These into a unit of their own, as far as they are."""
-        other = self._made(unit.reached)
-        other.family, other.placed = unit.family, unit.placed
+    def _split(self, group: EvaluationGroup, tasks: Iterable[RegisteredQuery]) -> None:
+        """Move queries to a new group with the same progress."""
+        other = self._made(group.reached)
+        other.family, other.placed = group.family, group.placed
         self._touched.add(other.number)
         for task in tasks:
             self._move(task, other)
 
     def _join(self) -> None:
-        """Those of a family that are equally far."""
+        """Merge the groups of a family that have equal progress."""
         alike: defaultdict[object, list[EvaluationGroup]] = defaultdict(list)
-        for unit in self:
-            if unit.family is not None and unit.ready:
-                alike[unit.family, unit.progress, unit.reached.stretched].append(unit)
-        for units in alike.values():
-            largest = max(units, key=lambda unit: len(unit.tasks))
-            for unit in units:
-                if unit is not largest:
-                    self._merge(unit, largest)
+        for group in self:
+            if group.family is not None and group.ready:
+                alike[group.family, group.progress, group.reached.stretched].append(group)
+        for groups in alike.values():
+            largest = max(groups, key=lambda group: len(group.tasks))
+            for group in groups:
+                if group is not largest:
+                    self._merge(group, largest)
 
-    def _merge(self, unit: EvaluationGroup, other: EvaluationGroup) -> None:
-        states = tuple(dict.fromkeys([*other.reached.states, *unit.reached.states]))
-        other.reached = replace(other.reached, states=states, open=other.reached.open + unit.reached.open)
+    def _merge(self, group: EvaluationGroup, other: EvaluationGroup) -> None:
+        states = tuple(dict.fromkeys([*other.reached.states, *group.reached.states]))
+        other.reached = replace(other.reached, states=states, open=other.reached.open + group.reached.open)
         self._touched.add(other.number)
-        for task in list(unit.tasks.values()):
+        for task in list(group.tasks.values()):
             self._move(task, other)
 
-    def _move(self, task: RegisteredQuery, unit: EvaluationGroup) -> None:
-        self._leave_unit(task)
-        task.move(unit)
-        unit.take(task)
+    def _move(self, task: RegisteredQuery, group: EvaluationGroup) -> None:
+        self._leave_group(task)
+        task.move(group)
+        group.add(task)
         self._moved[task.entry.number] = task
 
-    def _leave_unit(self, task: RegisteredQuery) -> None:
-        task.unit.lose(task)
-        if not task.unit.tasks:
-            self._gone.add(task.unit.number)
+    def _leave_group(self, task: RegisteredQuery) -> None:
+        task.group.remove(task)
+        if not task.group.tasks:
+            self._gone.add(task.group.number)
 
     def _made(self, reached: GroupProgress) -> EvaluationGroup:
-        unit = EvaluationGroup(self._registry.new_unit(), reached)
-        self._units[unit.number] = unit
-        return unit
+        group = EvaluationGroup(self._registry.new_group(), reached)
+        self._groups[group.number] = group
+        return group
 
     # Writing it down
 
     def _write(
         self, delivered: Iterable[RegisteredQuery] = (), reached: Mapping[int, GroupProgress] | None = None
     ) -> None:
-        """All that has moved so far, at once; nothing of it is forgotten if that fails."""
+        """Save all changes in one transaction; they are kept for the next one if it fails."""
         moved = {number: task.placed for number, task in self._moved.items()}
         moved |= {task.entry.number: task.pending for task in delivered}
-        kept = {number: self._units[number].reached for number in self._touched} | dict(reached or {})
-        units = {number: reached for number, reached in kept.items() if number not in self._gone}
-        if moved or units or self._gone:
-            self._registry.save_all(moved.values(), units, self._gone)
+        kept = {number: self._groups[number].reached for number in self._touched} | dict(reached or {})
+        groups = {number: reached for number, reached in kept.items() if number not in self._gone}
+        if moved or groups or self._gone:
+            self._registry.save_all(moved.values(), groups, self._gone)
         self._moved.clear()
         self._touched.clear()
 
     def _let_go(self) -> None:
-        """Of what was kept for queries that are not there any more."""
+        """Remove empty groups and families, and release their plans."""
         for number in self._gone:
-            self._units.pop(number, None)
+            self._groups.pop(number, None)
         self._gone.clear()
         empty = [key for key, family in self._families.items() if not len(family)]
         self._idle += [plan for key in empty for plan in self._families.pop(key).plans.values()]

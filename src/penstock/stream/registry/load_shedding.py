@@ -33,23 +33,23 @@ def check(query: Query, overload: str) -> None:
         )
 
 
-def pace(unit: EvaluationGroup, span: Span, final: bool, tuning: Tuning = DEFAULT) -> None:
-    """How often it is to be evaluated, by what is due now. In a run that ends nothing is behind."""
-    if unit.first.entry.overload != STRETCH:
+def pace(group: EvaluationGroup, span: Span, final: bool, tuning: Tuning = DEFAULT) -> None:
+    """Set the load shedding factor of a group by the number of due instants. A bounded run sheds nothing."""
+    if group.first.entry.overload != STRETCH:
         return
-    before = unit.reached.stretched
-    waiting = schedule(stretched(unit.query, before)).count(span.after, span.through)
+    before = group.reached.stretched
+    waiting = schedule(stretched(group.query, before)).count(span.after, span.through)
     factor = 1 if final else due_instants.coarsen(before, waiting, tuning)
     if factor != before:
-        unit.stretch(factor)
-        warnings.warn(_said(unit, span, waiting, factor > before), PenstockWarning, stacklevel=1)
+        group.stretch(factor)
+        warnings.warn(_message(group, span, waiting, factor > before), PenstockWarning, stacklevel=1)
 
 
-def _said(unit: EvaluationGroup, span: Span, waiting: int, more: bool) -> str:
-    others = f" and {len(unit.tasks) - 1} like it" if len(unit.tasks) > 1 else ""
-    factor = unit.reached.stretched
+def _message(group: EvaluationGroup, span: Span, waiting: int, more: bool) -> str:
+    others = f" and {len(group.tasks) - 1} like it" if len(group.tasks) > 1 else ""
+    factor = group.reached.stretched
     often = "at every instant" if factor == 1 else f"at one of {factor} instants"
     if not more:
-        return f"{unit.name}{others}: evaluation keeps up; it is {often} from now on"
+        return f"{group.name}{others}: evaluation keeps up; it is {often} from now on"
     behind = timedelta(microseconds=span.through - span.after)
-    return f"{unit.name}{others}: evaluation is {behind} behind, {waiting} instants wait; it is {often} from now on"
+    return f"{group.name}{others}: evaluation is {behind} behind, {waiting} instants wait; it is {often} from now on"

@@ -1,7 +1,7 @@
-"""The registered queries and the declared streams, on disk: one SQLite file. What moves together is saved at once.
+"""The metadata store of a checkpoint: queries, progress and streams in one SQLite file, one transaction a change.
 
     queries     text, options, whether paused, and where its sink stood after the last delivery; a row each
-    units       how far queries are that are answered together, and what they left open then; a row for all of them
+    units       the progress and operator state of an evaluation group; a row each
     streams     the declared streams, so that a restart need not repeat them
 
 The file's `user_version` is the format of the whole checkpoint folder. Without a folder everything is held in memory
@@ -47,13 +47,13 @@ State: TypeAlias = tuple[str, int | None]
 
 @dataclass(slots=True)
 class QueryRecord:
-    """A query as the registry remembers it. What it was asked for with never changes; the rest is for its task to move.
+    """A query as the store saves it. Text and options never change; progress and position do.
 
-    It has been delivered to `batches` times, after which the sink stood at `position`. `sink` is a path; None where
-    answers go into this process, and then `needs_sink` says whether somebody has to bring the function or object again
-    before more can be delivered. `emit` is what was asked for at registration (None: what the query itself says), and
-    `overload` what is to be done when evaluation falls behind. `number` is never given to another query. `unit` is the
-    number of those that it is answered with, and `skipped` by how many instants it has missed more than that says.
+    `batches` is the number of deliveries, and `position` that of the sink after the last. `sink` is a path; None for a
+    Python object, and then `needs_sink` says whether the object has to be given again after a restart. `emit` and
+    `overload` are the options of the registration (None: the report that the query names). `number` is never given to
+    another query. `group` is the number of the evaluation group, and `skipped` the number of instants that this query
+    has skipped beyond those of its group.
     """
 
     name: str
@@ -68,14 +68,14 @@ class QueryRecord:
     emit: Emit | None = None
     overload: Overload = "catch-up"
     number: int = 0
-    unit: int = 0
+    group: int = 0
     skipped: int = 0
 
 
 class QueryProgress(NamedTuple):
-    """What changes of an entry when answers are delivered, or when it is answered with others."""
+    """The fields of a record that change with a delivery, or with a move to another group."""
 
-    unit: int
+    group: int
     batches: int
     position: Position
     skipped: int
@@ -84,7 +84,7 @@ class QueryProgress(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GroupProgress:
-    """How far queries are: all their instants up to `progress` are answered (None: none yet).
+    """The progress of an evaluation group: all instants up to `progress` are answered (None: none yet).
 
     `open` solutions go on that were reported as begun. They lie in the files `states`, each of which belongs to the
     query of that number, or (None) to several and says so in its rows. Of `stretched` instants only one is evaluated,
@@ -99,7 +99,7 @@ class GroupProgress:
 
 
 class MetadataStore:
-    """Where entries are kept. Every method is one transaction, and may be called from any thread."""
+    """Saves queries, groups and streams. Every method is one transaction, and thread-safe."""
 
     def __init__(self, folder: Path | None) -> None:
         if folder is not None:
@@ -111,50 +111,50 @@ class MetadataStore:
         self._connection.execute("PRAGMA journal_mode = WAL")
         self._connection.execute("PRAGMA synchronous = FULL")
         self._create_tables()
-        self._units = count(self._one("SELECT coalesce(max(number), 0) FROM units") + 1)
+        self._groups = count(self._one("SELECT coalesce(max(number), 0) FROM units") + 1)
 
     def load(self) -> list[QueryRecord]:
-        """What an earlier process left, in the order of the names."""
+        """The records of all queries, in the order of their names."""
         rows = self._all("SELECT number, name, unit, paused, batches, position, skipped, asked FROM queries")
         return sorted(map(_entry, rows), key=lambda entry: entry.name)
 
-    def load_units(self) -> dict[int, GroupProgress]:
-        """How far those are, by the numbers of their units."""
+    def load_groups(self) -> dict[int, GroupProgress]:
+        """The progress of all groups, by number."""
         rows = self._all("SELECT number, progress, states, open, stretched, skipped FROM units")
         return {number: _reached(*others) for number, *others in rows}
 
-    def new_unit(self) -> int:
-        """A number that no unit has."""
-        return next(self._units)
+    def new_group(self) -> int:
+        """A number that no group has."""
+        return next(self._groups)
 
     def add(self, entry: QueryRecord, reached: GroupProgress) -> QueryRecord:
-        """Remember a new query; with the number that it has now."""
+        """Save a new query, and return its record with the number that it has now."""
         with self._lock, self._transaction():
             return self._added(entry, reached)
 
     def pause(self, number: int, paused: bool) -> None:
-        """Remember whether a query is paused, and nothing else."""
+        """Save whether a query is paused."""
         with self._lock, self._transaction():
             self._connection.execute("UPDATE queries SET paused = ? WHERE number = ?", (paused, number))
 
     def save_all(
-        self, moved: Iterable[QueryProgress], units: Mapping[int, GroupProgress], gone: Iterable[int] = ()
+        self, moved: Iterable[QueryProgress], groups: Mapping[int, GroupProgress], gone: Iterable[int] = ()
     ) -> None:
-        """What has moved: queries in their units and with their sinks, units in time. Those `gone` have no query."""
+        """Save the progress of queries and groups. The groups `gone` are empty, and removed."""
         with self._lock, self._transaction():
             self._connection.executemany(
                 "UPDATE queries SET unit = ?, batches = ?, position = ?, skipped = ? WHERE number = ?", moved
             )
-            for number, reached in units.items():
-                self._save_unit(number, reached)
+            for number, reached in groups.items():
+                self._save_group(number, reached)
             self._connection.executemany("DELETE FROM units WHERE number = ?", [(number,) for number in gone])
 
     def remove(self, entry: QueryRecord) -> None:
-        """Forget a query, and how far it is unless others are so too."""
+        """Remove a query, and its group if no other query is in it."""
         with self._lock, self._transaction():
             self._connection.execute("DELETE FROM queries WHERE number = ?", (entry.number,))
             unused = "DELETE FROM units WHERE number = ?1 AND NOT EXISTS (SELECT 1 FROM queries WHERE unit = ?1)"
-            self._connection.execute(unused, (entry.unit,))
+            self._connection.execute(unused, (entry.group,))
 
     def load_streams(self) -> dict[str, dict[str, Any]]:
         """The streams that were declared, by name, with their options, in the order of declaration."""
@@ -162,12 +162,12 @@ class MetadataStore:
         return {name: json.loads(options) for name, options in rows}
 
     def save_streams(self, streams: Mapping[str, Mapping[str, Any]]) -> None:
-        """Remember all streams that are declared."""
+        """Save the declared streams."""
         with self._lock, self._transaction():
             self._save_streams(streams)
 
     def close(self) -> None:
-        """Let go of the file. Closing twice is harmless."""
+        """Close the file. Closing twice is harmless."""
         with self._lock:
             self._connection.close()
 
@@ -185,13 +185,13 @@ class MetadataStore:
             self._connection.execute(f"PRAGMA user_version = {_VERSION}")
 
     def _added(self, entry: QueryRecord, reached: GroupProgress) -> QueryRecord:
-        row = (None, entry.name, entry.unit, entry.paused, entry.batches, entry.position, entry.skipped, _asked(entry))
+        row = (None, entry.name, entry.group, entry.paused, entry.batches, entry.position, entry.skipped, _asked(entry))
         made = self._connection.execute("INSERT INTO queries VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
         assert made.lastrowid is not None
-        self._save_unit(entry.unit, reached)
+        self._save_group(entry.group, reached)
         return replace(entry, number=made.lastrowid)
 
-    def _save_unit(self, number: int, reached: GroupProgress) -> None:
+    def _save_group(self, number: int, reached: GroupProgress) -> None:
         states = json.dumps(reached.states)
         row = (number, reached.progress, states, reached.open, reached.stretched, reached.skipped)
         self._connection.execute("INSERT OR REPLACE INTO units VALUES (?, ?, ?, ?, ?, ?)", row)
@@ -225,9 +225,9 @@ def _asked(entry: QueryRecord) -> str:
 
 
 def _entry(row: tuple[Any, ...]) -> QueryRecord:
-    number, name, unit, paused, batches, position, skipped, asked = row
+    number, name, group, paused, batches, position, skipped, asked = row
     moving = {"batches": batches, "position": position, "skipped": skipped}
-    return QueryRecord(name=name, number=number, unit=unit, paused=bool(paused), **moving, **json.loads(asked))
+    return QueryRecord(name=name, number=number, group=group, paused=bool(paused), **moving, **json.loads(asked))
 
 
 def _reached(progress: int | None, states: str, *others: int) -> GroupProgress:

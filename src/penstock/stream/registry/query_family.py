@@ -1,6 +1,6 @@
-"""Queries that are equal but for constants: one plan for all of them, beside a table of their constants.
+"""Query families: queries that differ in constants only have one plan, beside a table of their constants.
 
-How many there are does not matter here: what is known of each parameter is how many queries have which constant.
+The cost of a change does not depend on their number: each parameter has a count of queries by constant.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Family:
         return len(self._constants)
 
     def fitted(self) -> list[CompiledQuery]:
-        """See to it that plans fit the queries that there are: those that were let go of for it."""
+        """Remove the plans that do not fit the present queries any more, and return them."""
         if self._fits():
             return []
         self.varying = tuple(place for place, seen in enumerate(self._seen) if len(seen) > 1)
@@ -70,6 +70,6 @@ class Family:
 
 
 def key_of(task: RegisteredQuery, template: Template) -> object:
-    """Equal for queries that are answered together if they are equally far."""
+    """A key that is equal for queries of one family."""
     entry = task.entry
     return template.query, entry.duplicates, entry.emit, entry.overload

@@ -1,4 +1,4 @@
-"""A registered query at work: how far it is, where its answers go, and the order in which both become durable."""
+"""Registered queries: state, sink and delivery, in the order in which answers and progress become durable."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ __all__ = ["RegisteredQuery"]
 
 
 class RegisteredQuery:
-    """One registered query. How far it is, its unit knows."""
+    """One registered query. Its progress is that of its evaluation group."""
 
-    unit: EvaluationGroup
+    group: EvaluationGroup
 
     def __init__(self, entry: QueryRecord, query: Query, sink: Sink | None, registry: MetadataStore) -> None:
         self.entry = entry
         self.query = query
-        self.asked = query
-        self.group: tuple[Rule, ...] = ()
+        self.original = query
+        self.rules: tuple[Rule, ...] = ()
         self.sink = sink
         self.plan: CompiledQuery | None = None  # of its own, where it is answered alone
         self.error: str | None = None
@@ -47,7 +47,7 @@ class RegisteredQuery:
         self._lock = RLock()  # the sink is called with it held, so a sink may pause or drop its own query
 
     def begin(self) -> None:
-        """It is new: its sink is remembered where that stands."""
+        """Note the position of the sink of a new query."""
         if self.sink is not None:
             self.entry.position = self.sink.begin()
 
@@ -57,7 +57,7 @@ class RegisteredQuery:
 
     @property
     def kind(self) -> str:
-        """Of its answers."""
+        """The kind of its answers."""
         return AnswerSchema.of(self.name, self.query).kind
 
     @property
@@ -67,44 +67,44 @@ class RegisteredQuery:
 
     @property
     def named(self) -> tuple[str, ...]:
-        """Those of them that it calls by name, and cannot do without."""
-        return tuple(dict.fromkeys(window.iri.value for window in self.asked.streams))
+        """The streams that its text names."""
+        return tuple(dict.fromkeys(window.iri.value for window in self.original.streams))
 
     @property
     def progress(self) -> int | None:
-        """All its instants up to then are answered."""
-        return self.unit.reached.progress
+        """The instant up to which all its instants are answered."""
+        return self.group.reached.progress
 
-    def read(self, streams: Iterable[str], group: tuple[Rule, ...]) -> bool:
-        """A query of events that names no stream reads all these; `group` are the rules that feed this one, with it.
+    def bind_streams(self, streams: Iterable[str], rules: tuple[Rule, ...]) -> bool:
+        """Bind an event query to streams; whether that is a change. One that names no stream reads all of them.
 
-        Whether that is news."""
-        own = [s for s in self.asked.streams if s.iri != RULES]
-        all_streams = not self.asked.streams
+        `rules` are the rules of the cycle that a recursive rule is in, itself included."""
+        own = [s for s in self.original.streams if s.iri != RULES]
+        all_streams = not self.original.streams
         wanted = tuple(s for s in streams if all_streams or s.startswith(RULES.value))
         found = (*own, *(StreamWindow(NamedNode(s), SlideWindow(None)) for s in wanted))
-        if found == self.query.streams and group == self.group:
+        if found == self.query.streams and rules == self.rules:
             return False
-        self.query, self.group, self.plan = replace(self.query, streams=found), group, None
+        self.query, self.rules, self.plan = replace(self.query, streams=found), rules, None
         return True
 
     @property
     def is_rule(self) -> bool:
         """Whether its triples go back into the stream."""
-        registration = self.asked.registration
-        return self.asked.emit == "events" and registration is not None and registration.output == RULES
+        registration = self.original.registration
+        return self.original.emit == "events" and registration is not None and registration.output == RULES
 
     @property
     def output(self) -> str | None:
         """The stream that it derives."""
-        registration = self.asked.registration
+        registration = self.original.registration
         if self.is_rule:
             return f"{RULES.value}:{self.name}"
         return None if registration is None or registration.output is None else registration.output.value
 
     @property
     def state(self) -> str:
-        """One word for people."""
+        """The state as users see it."""
         if self.dropped:
             return "dropped"
         if self.error is not None:
@@ -128,10 +128,10 @@ class RegisteredQuery:
         return self.output is not None or not isinstance(self.sink, ParquetSink)
 
     def deliver(self, batch: Batch, derive: Callable[[Batch], None]) -> bool:
-        """Derived elements, then the sink; progress follows when all that are answered together have been delivered to.
+        """Append derived elements, then deliver to the sink; progress is saved when the whole group has been delivered.
         A crash anywhere repeats all three, and each replaces itself.
 
-        False: the query was paused, dropped or failed in the meantime, and the batch is not wanted.
+        False: the query was paused, dropped or failed in the meantime, and the batch is refused.
         """
         with self._lock:
             if not self.ready or self.sink is None:
@@ -147,35 +147,35 @@ class RegisteredQuery:
             return True
 
     def _rewind(self, sink: Sink) -> None:
-        """Once a process, and again after a delivery that failed half-way."""
+        """Rewind the sink before the first delivery of a process, and after an interrupted one."""
         if not self._rewound:
             sink.rewind(self.entry.position)
         self._rewound = False
 
     @property
     def pending(self) -> QueryProgress:
-        """What is to be saved after a delivery."""
-        return QueryProgress(self.entry.unit, *self._pending, self.entry.skipped, self.entry.number)
+        """The progress to save after a delivery."""
+        return QueryProgress(self.entry.group, *self._pending, self.entry.skipped, self.entry.number)
 
     @property
     def placed(self) -> QueryProgress:
-        """What is to be saved when it is answered with others."""
+        """The progress to save after a move to another group."""
         entry = self.entry
-        return QueryProgress(entry.unit, entry.batches, entry.position, entry.skipped, entry.number)
+        return QueryProgress(entry.group, entry.batches, entry.position, entry.skipped, entry.number)
 
     def saved(self) -> None:
-        """The last delivery is, with progress."""
+        """Note that the last delivery has been saved, with progress."""
         self.entry.batches, self.entry.position = self._pending
         self._rewound = True
 
-    def move(self, unit: EvaluationGroup) -> None:
-        """From now on it is answered with those."""
-        self.entry.skipped += self.unit.reached.skipped - unit.reached.skipped
-        self.entry.unit = unit.number
-        self.unit = unit
+    def move(self, group: EvaluationGroup) -> None:
+        """Move to another evaluation group."""
+        self.entry.skipped += self.group.reached.skipped - group.reached.skipped
+        self.entry.group = group.number
+        self.group = group
 
     def fail(self, error: Exception) -> None:
-        """Stand still, and say why in one sentence."""
+        """Mark as failed, with the error as one sentence."""
         from penstock.spark.session import cancellation  # which imports PySpark
 
         self.error, self.cause = cancellation.sentence(error), error
@@ -184,7 +184,7 @@ class RegisteredQuery:
         self._pause(True)
 
     def resume(self) -> None:
-        """Go on where it stopped; also after a failure."""
+        """Continue at the progress; also after a failure."""
         self.error = None
         self._pause(False)
 
@@ -196,13 +196,13 @@ class RegisteredQuery:
             self.entry.paused = paused
 
     def attach(self, sink: Sink) -> None:
-        """Give it a sink again, after a restart."""
+        """Attach a sink again, after a restart."""
         with self._lock:
             self.sink = sink
             self._rewound = False
 
     def drop(self) -> None:
-        """No answer is delivered after this."""
+        """Remove the query. No answer is delivered after this."""
         with self._lock:
             self.dropped = True
             self._registry.remove(self.entry)

@@ -1,4 +1,4 @@
-"""The thread that evaluates: it does rounds for as long as there is something due, and sleeps until it is woken."""
+"""The evaluation thread: makes rounds while instants are due, and sleeps until it is woken."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class EvaluationThread:
         self._thread.start()
 
     def wake(self) -> None:
-        """Something may be due."""
+        """Start a round: an instant may be due."""
         with self._changed:
             self._news += 1
             self._changed.notify_all()
@@ -82,7 +82,7 @@ class EvaluationThread:
                 gc.collect(_YOUNG)
                 if not more:
                     self._rest(news)
-        except BaseException as error:  # told to whoever waits
+        except BaseException as error:  # raised to the threads that wait
             self._error = error
         finally:
             with self._changed:

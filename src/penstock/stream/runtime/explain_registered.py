@@ -1,4 +1,4 @@
-"""A registered query looked at: planned anew over what the log holds now, beside the plan by which it is answered."""
+"""Explains a registered query: planned anew over the log as it is now, beside the plan by which it is evaluated."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ __all__ = ["explain_registered"]
 
 
 def explain_registered(task: RegisteredQuery, plans: PlanCache, inputs: StreamView, *, run: bool) -> Profile | None:
-    """None where there is nothing to look at: no element yet, or rules that feed themselves, which have no plan."""
+    """The explanation of a query; None if there is no element yet, or for recursive rules, which have no plan."""
     from penstock.spark.query.profile import profile_once
 
     if not task.inputs:
         return profile_once(task.query, plans.background, plans.rules, run=run) if run else None
     segments = {name: inputs.segments(name) for name in task.inputs}
     lasts = [part.last for parts in segments.values() for part in parts]
-    if task.group or not lasts:
+    if task.rules or not lasts:
         return None
     plan = plans.compiled(task.query, task.entry)
     try:
@@ -36,8 +36,8 @@ def explain_registered(task: RegisteredQuery, plans: PlanCache, inputs: StreamVi
     finally:
         plans.release(plan)
     if found is not None:
-        unit = task.unit
-        found.open, found.together, found.orders = unit.reached.open, len(unit.tasks), _orders(unit.plan)
+        group = task.group
+        found.open, found.together, found.orders = group.reached.open, len(group.tasks), _orders(group.plan)
     return found
 
 

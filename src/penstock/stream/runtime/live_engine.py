@@ -1,4 +1,4 @@
-"""A live engine: ingest on one side, the loop of rounds on the other, and the log between them."""
+"""The live engine: ingest and the evaluation thread, with the log between them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _numbers = count()
 
 
 class LiveEngine:
-    """From `start` to `stop`."""
+    """Ingest and evaluation from `start` to `stop`."""
 
     def __init__(
         self,
@@ -40,33 +40,33 @@ class LiveEngine:
         log: StreamLog,
         watermarks: Watermarks,
         round: Callable[[], bool],
-        units: Iterable[EvaluationGroup],
+        groups: Iterable[EvaluationGroup],
         tuning: Tuning = DEFAULT,
     ) -> None:
         self._session = session
         self._clock, self._tick_us = clock, tuning.tick_us
         self._streams = streams
-        self._units = units
+        self._groups = groups
         options = {name: declared.live() for name, declared in streams.items()}
         self.ingest = Ingest(session, root, clock, options, log, watermarks, tuning)
         self._tag = f"penstock-live-{next(_numbers)}"
-        self._loop = EvaluationThread(round, clock, self._tick, lambda: session.sparkContext.addJobTag(self._tag))
+        self._thread = EvaluationThread(round, clock, self._tick, lambda: session.sparkContext.addJobTag(self._tag))
 
     def start(self) -> None:
         self.ingest.start()
-        self._loop.start()
+        self._thread.start()
 
     def stop(self, *, finish: bool = True) -> None:
-        """Finish what has been accepted and what is due, then end; or end at once, and cancel what Spark is doing."""
+        """Bring accepted pushes to the log, answer due instants, and end; or end at once, and cancel the Spark jobs."""
         try:
             if finish:
                 self.flush()
         finally:
-            self._loop.stop(None if finish else lambda: self._session.sparkContext.cancelJobsWithTag(self._tag))
+            self._thread.stop(None if finish else lambda: self._session.sparkContext.cancelJobsWithTag(self._tag))
             self.ingest.close()
 
     def catch_up(self) -> None:
-        """Bring what was pushed before into the log, and end."""
+        """Bring the pushes of an earlier process into the log, and end."""
         try:
             self.ingest.start()
             self.ingest.drain()
@@ -75,7 +75,7 @@ class LiveEngine:
 
     def flush(self) -> None:
         self.ingest.drain()
-        self._loop.settle()
+        self._thread.settle()
 
     def push(self, stream: str, data: bytes, kind: str | None = None) -> int:
         return self.ingest.push(stream, data, kind)
@@ -85,33 +85,33 @@ class LiveEngine:
         self.wake()
 
     def add(self, stream: str, declared: Declared, bounded: BoundedSources) -> None:
-        """One more stream, while the others run."""
+        """Add a stream while the others run."""
         if declared.is_file:
             bounded.read(stream, lambda: self._session, in_place=False)
         self.ingest.add(stream, declared.live())
 
     def wake(self) -> None:
-        self._loop.wake()
+        self._thread.wake()
 
     def _tick(self) -> int | None:
-        """Time passes for streams that go with the clock, and for those that may fall idle."""
-        changes = (next_by_clock(self._units, self._streams), self.ingest.watermarks.next_change())
+        """The time until the clock alone may move a watermark; None if it cannot."""
+        changes = (next_by_clock(self._groups, self._streams), self.ingest.watermarks.next_change())
         moments = [moment for moment in changes if moment is not None]
         return max(self._tick_us, min(moments) - self._clock.now()) if moments else None
 
 
-def next_by_clock(units: Iterable[EvaluationGroup], streams: Mapping[str, Declared]) -> int | None:
-    """When, by the clock, an instant comes for a query whose streams go with the clock."""
+def next_by_clock(groups: Iterable[EvaluationGroup], streams: Mapping[str, Declared]) -> int | None:
+    """The clock's time of the next instant of a query whose streams advance with the clock; None if there is none."""
     moments = []
-    for unit in units:
-        moving = [streams[name] for name in unit.inputs if name in streams and streams[name].advance]
-        if moving and unit.ready and unit.plan is not None and unit.progress is not None:
+    for group in groups:
+        moving = [streams[name] for name in group.inputs if name in streams and streams[name].advance]
+        if moving and group.ready and group.plan is not None and group.progress is not None:
             patience = max(declared.allowed_lateness for declared in moving)
-            moments.append(unit.plan.schedule.next_instant(unit.progress) + patience + 1)
+            moments.append(group.plan.schedule.next_instant(group.progress) + patience + 1)
     return min(moments, default=None)
 
 
 def is_pending(root: Path) -> bool:
-    """Whether an engine that was live has left pushes that nobody has read yet."""
+    """Whether an earlier live engine has left pushes in the spool that are not in the log."""
     folder = root / "spool"
     return folder.is_dir() and max(numbers(folder), default=-1) >= consumed(root / "ingest" / "spool")

@@ -1,4 +1,4 @@
-"""What people can see of an engine at work."""
+"""The status records of an engine, its streams and its queries."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ class StreamStatus:
 class QueryStatus:
     """A query: `state` is running, paused, failed, waiting for its sink, or dropped; `error` says why it failed.
 
-    Every instant up to `answered` has been answered; `answers` counts those that this process has delivered. By so much
-    it is `behind` its streams, and `due` is how many instants wait (None: elements make them). One of `stretched`
-    instants is evaluated, and `skipped` is how many were not so far: see `overload` of `Engine.register`.
+    Every instant up to `answered` has been answered; `answers` counts the answers that this process has delivered.
+    `behind` is the time to the watermark of its streams, and `due` the number of due instants (None: it is evaluated at
+    every change of its windows). One of `stretched` instants is evaluated, and `skipped` counts the others so far: see
+    `overload` of `Engine.register`.
     """
 
     name: str
@@ -46,7 +47,7 @@ class QueryStatus:
 
 @dataclass(frozen=True, slots=True)
 class EngineStatus:
-    """An engine: its streams and queries by name, and how far the slowest query is behind its newest element."""
+    """An engine: its streams and queries by name, and the lag of the slowest query behind its newest element."""
 
     live: bool = False
     streams: Mapping[str, StreamStatus] = field(default_factory=dict)
@@ -56,7 +57,7 @@ class EngineStatus:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run is: told to `on_progress` after every step."""
+    """The progress of a run: passed to `on_progress` after every step."""
 
     elements: int
     late: int

@@ -1,4 +1,4 @@
-"""The engine's streams and queries at work: in a bounded run, or live, with the loop and ingest around the rounds."""
+"""The runtime of an engine: declares streams, registers queries, and evaluates them, bounded or live."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ __all__ = ["Runtime"]
 
 
 class Runtime:
-    """Everything below `Engine` that has to do with streams."""
+    """The streams and continuous queries of one `Engine`."""
 
     def __init__(
         self,
@@ -77,16 +77,16 @@ class Runtime:
         self._watermarks = Watermarks(self._log, clock, self._streams)
         self.plans = PlanCache(store, session, rules, retention, tuning)
         self.catalogue = Catalogue(self._registry, self.plans)
-        self._units = self.catalogue.units
+        self._groups = self.catalogue.groups
         self._status = Status(self._log, self._inputs, self._watermarks, self._streams, self.catalogue)
-        self._opening = Activation(self.plans, self._inputs, self._units)
-        carried = ReportState(self._root / "carried")
-        carried.sweep(self._units.files())
-        self._rounds = Rounds(self._inputs, self._watermarks, self._units, self._report, carried, tuning)
+        self._activation = Activation(self.plans, self._inputs, self._groups)
+        report_state = ReportState(self._root / "carried")
+        report_state.sweep(self._groups.files())
+        self._rounds = Rounds(self._inputs, self._watermarks, self._groups, self._report, report_state, tuning)
         self._live: LiveEngine | None = None
         self._lock = RLock()
         self._rounding = RLock()
-        self._ruling = RuleDependencies(store, self._streams)
+        self._rule_dependencies = RuleDependencies(store, self._streams)
         self._unread: set[str] = set()  # derived by queries that are gone
         self._log.listen(lambda _: self.wake())
 
@@ -128,18 +128,18 @@ class Runtime:
             if task is None:
                 task = self._begin(self.catalogue.new(entry, query, sink, self._streams), live)
             if live:
-                self._opening.open(task, live=True)
+                self._activation.open(task, live=True)
         self.wake()
         return task
 
     def _tasks(self) -> list[RegisteredQuery]:
-        """All queries, those of events with the streams that there are."""
-        self._units.changed(self._ruling.all(self.catalogue.linked))
+        """All queries, event queries bound to the present streams."""
+        self._groups.changed(self._rule_dependencies.all(self.catalogue.linked))
         return list(self.catalogue)
 
     def _begin(self, task: RegisteredQuery, live: bool) -> RegisteredQuery:
-        """Add a new query. The stream that it derives has nothing of a query that was dropped."""
-        self._ruling.one(task, self.catalogue.linked)
+        """Add a new query. Elements of a dropped query are removed from the stream that it derives."""
+        self._rule_dependencies.one(task, self.catalogue.linked)
         if task.output is not None:
             self._log.forget(task.output)
             self._unread.discard(task.output)
@@ -158,7 +158,7 @@ class Runtime:
         self.wake()
 
     def drop(self, task: RegisteredQuery) -> None:
-        """What it derives may be read just now, by queries of events that read all there is: it goes when they know."""
+        """Drop a query. Its derived stream is removed once the event queries that may read it are bound anew."""
         self.catalogue.drop(task)
         if task.output is not None:
             self._unread.add(task.output)
@@ -175,14 +175,14 @@ class Runtime:
         memory = memory_of(task.sink)
         if memory is None:
             raise PenstockError(
-                f"The answers of {task.name} go to its sink: register it without one to keep them here."
+                f"The answers of {task.name} go to its sink: register it without a sink to keep them in memory."
             )
         return memory.answers()
 
     # Bounded
 
     def run(self) -> None:
-        """Every declared source to its end, then every query to the last instant."""
+        """Read every declared source to its end, then evaluate every query to the last instant."""
         with self._lock:
             if self._live is not None:
                 raise PenstockError("The engine is live already: stop() it before run().")
@@ -196,13 +196,13 @@ class Runtime:
 
     def _run(self, tasks: list[RegisteredQuery]) -> None:
         for task in tasks:
-            self._opening.open(task, live=False)
+            self._activation.open(task, live=False)
         self._read(tasks)
         self._rounds.bounded()
         self._report()
 
     def _read(self, tasks: list[RegisteredQuery]) -> None:
-        """The sources of the streams that somebody reads."""
+        """Read the sources of the streams that some query reads."""
         if is_pending(self._root):
             unsourced = {name: replace(declared, source=None) for name, declared in self._streams.items()}
             self._make_live(unsourced, lambda: False).catch_up()
@@ -226,7 +226,7 @@ class Runtime:
             self._live = self._make_live(self._streams, self._round)
             try:
                 for task in tasks:
-                    self._opening.open(task, live=True)
+                    self._activation.open(task, live=True)
                 self._live.start()
             except BaseException:
                 self.stop(finish=False)
@@ -234,10 +234,10 @@ class Runtime:
 
     def _make_live(self, streams: dict[str, Declared], round: Callable[[], bool]) -> LiveEngine:
         session, root, clock = self._session(), self._root, self._clock
-        return LiveEngine(session, root, clock, streams, self._log, self._watermarks, round, self._units, self._tuning)
+        return LiveEngine(session, root, clock, streams, self._log, self._watermarks, round, self._groups, self._tuning)
 
     def _read_files(self) -> None:
-        """Files come before what is live. They go through the log, which lets go of them again."""
+        """Read files before live sources. They go through the log, which drops them again by retention."""
         bounded = self._bounded()
         self._inputs.read_log_alone(*self._streams)
         for stream, declared in self._streams.items():
@@ -247,11 +247,11 @@ class Runtime:
                 raise PenstockError(f"run() has read {declared.path} as a whole: it cannot be watched as well.")
 
     def _round(self) -> bool:
-        """Bind event queries to added or dropped streams and rules, then answer what is due. Binding is safe here: no
-        evaluation is in progress."""
+        """Bind event queries to added or dropped streams and rules, then evaluate due instants. Binding is safe here:
+        no evaluation is in progress."""
         with self._lock:
-            gone = list(self._unread)  # before the others are arranged: who goes now is read once more
-            self._units.changed(self._ruling.again(self.catalogue.linked))
+            gone = list(self._unread)  # before the groups are arranged: a stream that is dropped now is read once more
+            self._groups.changed(self._rule_dependencies.again(self.catalogue.linked))
             self._forget(gone)
         with self._rounding:
             return self._rounds.live()
@@ -270,7 +270,7 @@ class Runtime:
                     memory.live(False)
 
     def push(self, stream: str, data: bytes, kind: str | None = None) -> int:
-        """Lines, or documents of that kind; None: what the stream is made of."""
+        """Push lines, or documents of that kind; None: the format of the stream."""
         self._check_source(stream)
         kind = kind or kind_named(self._streams[stream].format)
         kind = None if kind == LINES else kind
@@ -302,7 +302,7 @@ class Runtime:
     # Looking
 
     def examine(self, task: RegisteredQuery, *, run: bool) -> Profile | None:
-        """How a query is planned for what the log holds now; between rounds, which use the same tables."""
+        """Explain a query over the log as it is now; between rounds, which use the same tables."""
         from penstock.stream.runtime.explain_registered import explain_registered
 
         with self._rounding:

@@ -1,4 +1,4 @@
-"""How an engine is doing, put together from what its parts know. Streams are looked at once, and so are units."""
+"""Collects the status of an engine from its parts. Each stream and each group is read once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["Status"]
 
 
 class Status:
-    """Looks at the parts."""
+    """Reads the status of streams and queries."""
 
     def __init__(
         self,
@@ -38,19 +38,19 @@ class Status:
         self._streams, self._catalogue = streams, catalogue
 
     def engine(self, live: LiveEngine | None) -> EngineStatus:
-        """The whole of it."""
+        """The status of the engine."""
         ends, waits = self._ends(), dict[int, _Wait]()
-        queries = {task.name: _query(task, _waiting(task.unit, ends, waits)) for task in self._catalogue}
+        queries = {task.name: _query(task, _waiting(task.group, ends, waits)) for task in self._catalogue}
         return EngineStatus(live is not None, self._seen(live, ends), queries, self._lag())
 
     def query(self, task: RegisteredQuery) -> QueryStatus:
-        """One query."""
-        return _query(task, _waiting(task.unit, self._ends(), {}))
+        """The status of one query."""
+        return _query(task, _waiting(task.group, self._ends(), {}))
 
     def progress(self) -> Progress:
-        """Of a run, without a look at each query."""
+        """The progress of a run, without the status of each query."""
         answers = sum(task.answers for task in self._catalogue)
-        stretched = max((unit.reached.stretched for unit in self._catalogue.units), default=1)
+        stretched = max((group.reached.stretched for group in self._catalogue.groups), default=1)
         return Progress.of(self._seen(None, self._ends()).values(), answers, self._lag(), stretched)
 
     def _ends(self) -> dict[str, int | None]:
@@ -73,40 +73,40 @@ class Status:
         return max((time for time in times if time is not None), default=None)
 
     def _lag(self) -> timedelta | None:
-        """How far the slowest running query is behind the newest element of its streams."""
+        """The lag of the slowest running query behind the newest element of its streams."""
         newest = {name: self._newest(name) for name in (*self._streams, *self._catalogue.derived)}
-        behind = [lag for unit in self._catalogue.units if (lag := _behind(unit, newest)) is not None]
+        behind = [lag for group in self._catalogue.groups if (lag := _behind(group, newest)) is not None]
         return timedelta(microseconds=max(behind)) if behind else None
 
 
 _Wait = tuple[timedelta, int | None]
 
 
-def _behind(unit: EvaluationGroup, newest: Mapping[str, int | None]) -> int | None:
-    times = [time for name in unit.inputs if (time := newest.get(name)) is not None]
-    if not unit.ready or not times or unit.progress is None:
+def _behind(group: EvaluationGroup, newest: Mapping[str, int | None]) -> int | None:
+    times = [time for name in group.inputs if (time := newest.get(name)) is not None]
+    if not group.ready or not times or group.progress is None:
         return None
-    return max(0, max(times) - unit.progress)
+    return max(0, max(times) - group.progress)
 
 
-def _waiting(unit: EvaluationGroup, ends: Mapping[str, int | None], known: dict[int, _Wait]) -> _Wait:
-    """How much time, and how many instants, are complete and not answered."""
-    if unit.number not in known:
-        known[unit.number] = _wait(unit, [ends.get(name) for name in unit.inputs])
-    return known[unit.number]
+def _waiting(group: EvaluationGroup, ends: Mapping[str, int | None], known: dict[int, _Wait]) -> _Wait:
+    """The time and the number of instants that are complete and not answered."""
+    if group.number not in known:
+        known[group.number] = _wait(group, [ends.get(name) for name in group.inputs])
+    return known[group.number]
 
 
-def _wait(unit: EvaluationGroup, ends: Sequence[int | None]) -> _Wait:
+def _wait(group: EvaluationGroup, ends: Sequence[int | None]) -> _Wait:
     complete = [end for end in ends if end is not None]
     through = min(complete) if complete and len(complete) == len(ends) else None
-    if unit.progress is None or through is None or through <= unit.progress:
+    if group.progress is None or through is None or through <= group.progress:
         return timedelta(0), 0
-    instants = schedule(stretched(unit.query, unit.reached.stretched)).count(unit.progress, through)
-    return timedelta(microseconds=through - unit.progress), instants if is_periodic(unit.query) else None
+    instants = schedule(stretched(group.query, group.reached.stretched)).count(group.progress, through)
+    return timedelta(microseconds=through - group.progress), instants if is_periodic(group.query) else None
 
 
 def _query(task: RegisteredQuery, wait: _Wait) -> QueryStatus:
-    reached = task.unit.reached
+    reached = task.group.reached
     answered = to_datetime(reached.progress)
     skipped = reached.skipped + task.entry.skipped
     return QueryStatus(task.name, task.state, task.error, answered, task.answers, *wait, reached.stretched, skipped)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.stream.base.watermark import Position, combined, late_before, next_change, watermark
-from penstock.stream.ingest.lateness import after, split_late
+from penstock.stream.ingest.late_filter import split_late, with_newest
 from tests.support.arrivals import elements
 
 
@@ -47,7 +47,7 @@ def test_streams_together(positions: list[Position], others: list[int | None], t
 
 
 def test_the_next_one_to_become_idle() -> None:
-    positions = [Position(heard=10, idle=5), Position(heard=10, idle=50), Position()]
+    positions = [Position(last_arrival=10, idle=5), Position(last_arrival=10, idle=50), Position()]
     assert next_change(positions, now=12) == 15
     assert next_change(positions, now=15) == 60
     assert next_change(positions, now=60) is None
@@ -57,7 +57,7 @@ def late_times(stamps: list[int], position: Position) -> list[int]:
     return [int(ts) for ts in split_late(elements(stamps), position)[1].column("ts").to_numpy()]
 
 
-def test_late_is_what_is_too_far_behind_an_earlier_one() -> None:
+def test_late_elements_are_behind_by_more_than_the_lateness() -> None:
     assert late_times([10, 8, 20, 17, 18, 16, 30], Position(lateness=2)) == [17, 16]
     assert late_times([10, 8], Position(newest=15, lateness=5)) == [8]
     assert late_times([10, 10], Position(newest=10)) == []
@@ -72,12 +72,12 @@ def test_batches_do_not_matter(stamps: list[int], lateness: int, data: st.DataOb
     position = Position(lateness=lateness)
     first = late_times(stamps[:cut], position)
     if stamps[:cut]:
-        position = after(position, max(stamps[:cut]))
+        position = with_newest(position, max(stamps[:cut]))
     assert first + late_times(stamps[cut:], position) == whole
 
 
 @given(st.lists(st.integers(0, 30), min_size=1), st.integers(0, 10), st.integers(0, 30))
-def test_what_is_complete_stays_complete(stamps: list[int], lateness: int, next_one: int) -> None:
+def test_element_is_late_exactly_up_to_the_watermark(stamps: list[int], lateness: int, next_one: int) -> None:
     """An element is late exactly when the stream was complete through its time."""
     position = Position(newest=max(stamps), lateness=lateness)
     through = watermark(position, now=0)

@@ -56,7 +56,7 @@ def test_elements_that_are_split_otherwise_meet_in_one_machine(tmp_path: Path) -
         assert [(made.start, made.subject) for made in found] == [(0, "<a>"), (1, "<b>")]
 
 
-def test_what_is_one_stays_one(tmp_path: Path) -> None:
+def test_single_machine_stays_single(tmp_path: Path) -> None:
     states, split = _states(saved(tmp_path, None, "<a>"), BY_SUBJECT)
     assert (states.num_rows, split) == (1, None)
 

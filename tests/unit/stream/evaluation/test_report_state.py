@@ -1,4 +1,4 @@
-"""What queries carry from one evaluation to the next: which files there are, and when they count."""
+"""Operator state between evaluations: its files, and when they count."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Leaving(FakePlan):
         return Left(pa.table(rows), 1 if evaluation.before is None else 0)
 
 
-def test_files_that_nobody_refers_to_are_swept(tmp_path: Path) -> None:
+def test_unreferenced_state_files_are_removed(tmp_path: Path) -> None:
     """A file that Spark writes is a folder."""
     carried = ReportState(tmp_path)
     (used, one), (unused, two) = (carried.keep(Left(pa.table({}), count)) for count in (1, 2))
@@ -50,28 +50,28 @@ def test_only_the_file_in_use_is_kept(tmp_path: Path) -> None:
     q = task("q", S)
     q.plan = Leaving(emit="dstream")
     inputs = FakeInputs({S: [segment(3, 25)]}, {S: 12})
-    round = rounds(inputs, q, carried=ReportState(tmp_path))
+    round = rounds(inputs, q, report_state=ReportState(tmp_path))
     for end in (12, 22, 32):
         inputs.ends[S] = end
         round.live()
-        assert [file.name for file in tmp_path.iterdir()] == [name for name, _ in q.unit.reached.states]
+        assert [file.name for file in tmp_path.iterdir()] == [name for name, _ in q.group.reached.states]
 
 
 def test_an_end_that_could_not_be_delivered_is_not_forgotten(tmp_path: Path) -> None:
-    """The window is empty by then, and only what is open asks for the evaluation."""
+    """The window is empty by then, and only the open solution makes the evaluation necessary."""
     sink = ListSink()
     q = task("q", S, sink=sink)
     q.plan = Leaving(emit="dstream")
     inputs = FakeInputs({S: [segment(3, 5)]}, {S: 12})
-    round = rounds(inputs, q, carried=ReportState(tmp_path))
+    round = rounds(inputs, q, report_state=ReportState(tmp_path))
     round.live()
-    assert (q.unit.reached.open, q.entry.batches, sink.times) == (1, 0, [])
+    assert (q.group.reached.open, q.entry.batches, sink.times) == (1, 0, [])
     inputs.ends[S], sink.fails = 22, True
     round.live()
-    assert (q.state, q.unit.reached.open, q.entry.batches) == ("failed", 1, 0)
+    assert (q.state, q.group.reached.open, q.entry.batches) == ("failed", 1, 0)
     sink.fails = False
     q.resume()
     round.live()
-    assert (sink.times, q.unit.reached.open, q.entry.batches) == ([20], 0, 1)
+    assert (sink.times, q.group.reached.open, q.entry.batches) == ([20], 0, 1)
     inputs.ends[S] = 1000
     assert not round.live()

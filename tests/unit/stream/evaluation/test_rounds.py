@@ -1,4 +1,4 @@
-"""Rounds with a stand-in for Spark: what is answered when, in which order, and what a failure leaves."""
+"""Rounds with a stand-in for Spark: due instants, dependency order, and failures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from penstock.stream.evaluation.rounds import Rounds
 from penstock.stream.registry.evaluation_groups import EvaluationGroups
 from penstock.stream.registry.registered_query import RegisteredQuery
 from penstock.tuning import Tuning
-from tests.support.runtime import FakeInputs, FakePlan, ListSink, rounds, saved, segment, task, units
+from tests.support.runtime import FakeInputs, FakePlan, ListSink, groups, rounds, saved, segment, task
 
 S, T, D, E = "http://e/s", "http://e/t", "http://e/d", "http://e/e"
 
@@ -55,7 +55,7 @@ def test_an_instant_waits_for_the_slowest_stream() -> None:
     assert not round.live()
 
 
-def test_time_with_nothing_in_a_window_passes_without_a_job_and_without_being_saved() -> None:
+def test_empty_windows_need_no_job_and_no_transaction() -> None:
     q = task("q", S)
     inputs = FakeInputs({S: [segment(3, 5)]}, {S: 12})
     round = rounds(inputs, q)
@@ -69,7 +69,7 @@ def test_only_segments_that_can_be_seen_are_read() -> None:
     q = task("q", S)
     inputs = FakeInputs({S: [segment(1, 9), segment(11, 19), segment(21, 29), segment(31, 39)]}, {S: 30})
     round = rounds(inputs, q)
-    q.unit.passed(Span(0, 20))
+    q.group.passed(Span(0, 20))
     round.live()
     streams, span = plan(q).seen[0]
     assert (streams[S].paths, span) == (("21-29",), Span(20, 30))
@@ -84,7 +84,7 @@ def test_a_derived_stream_is_consumed_in_the_same_round() -> None:
     assert (times(producer), times(consumer)) == ([10, 20], [10, 20])
 
 
-def test_a_failure_stops_its_own_query_and_keeps_what_the_log_holds_for_it() -> None:
+def test_failure_stops_one_query_and_retains_its_segments() -> None:
     bad, good = task("bad", S, fails=True), task("good", S)
     inputs = FakeInputs({S: [segment(1, 25)]}, {S: 24})
     round = rounds(inputs, bad, good)
@@ -98,7 +98,7 @@ def test_a_failure_stops_its_own_query_and_keeps_what_the_log_holds_for_it() -> 
     assert times(bad) == [10, 20]
 
 
-def test_a_sink_that_fails_half_way_is_rewound_before_the_batch_comes_again() -> None:
+def test_sink_is_rewound_after_an_interrupted_delivery() -> None:
     sink = ListSink()
     q = task("q", S, sink=sink)
     inputs = FakeInputs({S: [segment(1, 25)]}, {S: 14})
@@ -113,7 +113,7 @@ def test_a_sink_that_fails_half_way_is_rewound_before_the_batch_comes_again() ->
     assert (sink.times, sink.rewinds) == ([10, 20, 30], [0, 1])
 
 
-def test_what_a_failed_delivery_has_derived_is_taken_back() -> None:
+def test_derived_elements_of_a_failed_delivery_are_removed() -> None:
     sink = ListSink()
     producer, consumer = task("producer", S, output=D, sink=sink), task("consumer", D)
     inputs = FakeInputs({S: [segment(1, 25)]}, {S: 24})
@@ -127,7 +127,7 @@ def test_what_a_failed_delivery_has_derived_is_taken_back() -> None:
     assert (sink.times, times(consumer)) == ([10, 20], [10, 20])
 
 
-def test_a_paused_query_stands_still_and_continues_without_a_gap() -> None:
+def test_paused_query_continues_without_a_gap() -> None:
     q = task("q", S)
     inputs = FakeInputs({S: [segment(1, 45)]}, {S: 14})
     round = rounds(inputs, q)
@@ -149,7 +149,7 @@ def test_a_query_dropped_by_its_own_sink_gets_nothing_more() -> None:
     assert (q.state, times(q)) == ("dropped", [])
 
 
-def test_the_log_keeps_what_the_slowest_reader_can_see() -> None:
+def test_log_retains_segments_of_the_slowest_reader() -> None:
     slow, fast = task("slow", S, range=100), task("fast", S)
     inputs = FakeInputs({S: [segment(1, 245)]}, {S: 244})
     rounds(inputs, slow, fast).live()
@@ -163,7 +163,7 @@ def test_windows_that_count_keep_elements_by_number() -> None:
     assert inputs.discarded == [(S, 24, 3)]
 
 
-def test_a_counting_query_does_nothing_until_elements_come() -> None:
+def test_counting_query_is_not_evaluated_without_new_elements() -> None:
     q = task("q", S, counting=True)
     inputs = FakeInputs({S: [segment(1, 15)]}, {S: 24})
     round = rounds(inputs, q)
@@ -173,13 +173,13 @@ def test_a_counting_query_does_nothing_until_elements_come() -> None:
     assert len(plan(q).seen) == 1
 
 
-def test_a_stream_that_nobody_reads_is_let_go() -> None:
+def test_segments_of_an_unread_stream_are_dropped() -> None:
     inputs = FakeInputs({S: [segment(1, 15)], T: [segment(1, 15)]}, {S: 14, T: None})
     rounds(inputs).live()
     assert inputs.discarded == [(S, 14, 0)]
 
 
-def test_a_bounded_run_goes_to_the_instant_after_the_last_element() -> None:
+def test_bounded_run_ends_with_the_instant_after_the_last_element() -> None:
     q = task("q", S, T)
     inputs = FakeInputs({S: [segment(3, 41)], T: [segment(2, 12)]})
     round = rounds(inputs, q)
@@ -196,13 +196,13 @@ def test_a_bounded_run_follows_derived_streams() -> None:
     assert [times(one) for one in chain] == [[10, 20, 30]] * 3
 
 
-def test_who_reads_a_stream_of_a_failed_query_fails_in_a_bounded_run() -> None:
+def test_reader_of_a_failed_derived_stream_fails_in_a_bounded_run() -> None:
     a, b = task("a", S, output=D, fails=True), task("b", D)
     rounds(FakeInputs({S: [segment(3, 21)]}), a, b).bounded()
     assert (a.error, b.error) == ("RuntimeError: boom", "the query a, whose stream it reads, failed")
 
 
-def test_what_was_answered_is_reported() -> None:
+def test_deliveries_are_reported() -> None:
     told: list[int] = []
     q = task("q", S)
     inputs = FakeInputs({S: [segment(1, 25)]}, {S: 24})
@@ -210,8 +210,8 @@ def test_what_was_answered_is_reported() -> None:
     assert told == [2]
 
 
-def test_who_derives_from_a_silent_stream_holds_nobody_up() -> None:
-    """Nothing has come on T, but somebody has said that nothing will."""
+def test_derived_stream_of_an_idle_stream_holds_back_no_query() -> None:
+    """T has no element, but `advance` has completed it."""
     producer, consumer = task("producer", T, output=D), task("consumer", D, S)
     inputs = FakeInputs({S: [segment(3, 25)]}, {S: 24, T: 30})
     rounds(inputs, producer, consumer).live()
@@ -246,18 +246,18 @@ class Registering(ListSink):
     def __init__(self, other: RegisteredQuery, progress: int) -> None:
         super().__init__()
         self._other, self._progress = other, progress
-        self.units: EvaluationGroups
+        self.groups: EvaluationGroups
 
     def deliver(self, batch: Batch) -> Position:
-        self.units.begin(self._other, self._progress)
+        self.groups.begin(self._other, self._progress)
         return super().deliver(batch)
 
 
-def test_who_registers_while_a_round_goes_on_finds_what_comes_after_its_beginning() -> None:
+def test_query_registered_during_a_round_keeps_its_elements() -> None:
     """The round knows one query when it begins, and two when it comes to let go of elements."""
     second = task("second", S)
     first = task("first", S, sink=(sink := Registering(second, 24)))
-    sink.units = units(first)
+    sink.groups = groups(first)
     inputs = FakeInputs({S: [segment(1, 45)]}, {S: 44})
-    Rounds(inputs, inputs.watermarks, sink.units).live()
+    Rounds(inputs, inputs.watermarks, sink.groups).live()
     assert inputs.discarded == [(S, 20, 0)]

@@ -85,7 +85,7 @@ SMALL = Tuning(job_instants=4, job_elements=2, compaction_fanout=6)
 
 @dataclass
 class Engine:
-    """What stays when it is opened again: the folder, the sinks, and here also all that ever came."""
+    """The state that outlives a restart: the folder, the sinks, and for the test all elements ever pushed."""
 
     root: Path
     queries: dict[str, ops.Query]
@@ -96,11 +96,11 @@ class Engine:
         self.log = StreamLog(self.root / "log", SMALL)
         declared = {name: Declared(lateness=LATENESS) for name in (S, T)}
         self.watermarks = Watermarks(self.log, SystemClock(), declared)
-        self.intake = LogWriter(self.log, DeadLetters(self.root / "dead"), self.watermarks)
+        self.log_writer = LogWriter(self.log, DeadLetters(self.root / "dead"), self.watermarks)
         self.inputs = StreamView(self.log, declared)
         registry = MetadataStore(self.root / "registry")
         entries = {entry.name: entry for entry in registry.load()}
-        self.units = Alone(registry, NoPlanner())
+        self.groups = Alone(registry, NoPlanner())
         self.tasks = {name: self._task(name, entries.get(name), registry) for name in self.queries}
 
     def _task(self, name: str, known: QueryRecord | None, registry: MetadataStore) -> RegisteredQuery:
@@ -108,9 +108,9 @@ class Engine:
         task = RegisteredQuery(known or QueryRecord(name, "…"), self.queries[name], sink, registry)
         if known is None:
             task.begin()
-            self.units.begin(task, None)
+            self.groups.begin(task, None)
         else:
-            self.units.add(task)
+            self.groups.add(task)
         if task.output is not None:
             self.inputs.undo(task.output, task.entry.batches)
         task.plan = cast(Any, DefinedPlan(task.query))
@@ -127,10 +127,10 @@ class Engine:
         times = pa.array([time for time, _ in rows[first:]], pa.int64())
         number = next(n for n in range(10_000) if not self.log.holds(stream, "spool", n))
         table = pa.table({"s": terms, "p": terms, "o": terms, "ts": times})
-        self.intake.take(ArrivedBatch(stream, "spool", number), [Reading(table)])
+        self.log_writer.write(ArrivedBatch(stream, "spool", number), [Reading(table)])
 
     def round(self) -> None:
-        rounds = Rounds(self.inputs, self.watermarks, self.units, tuning=SMALL)
+        rounds = Rounds(self.inputs, self.watermarks, self.groups, tuning=SMALL)
         while rounds.live():
             pass
         assert not [task.error for task in self.tasks.values() if task.error]
@@ -177,7 +177,7 @@ def unsynced(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @given(st.binary(min_size=BYTES, max_size=BYTES).map(case))
 @settings(max_examples=60)
-def test_answers_are_those_on_the_whole_streams(case: tuple[dict[str, ops.Query], list[Event]]) -> None:
+def test_answers_equal_those_over_the_whole_streams(case: tuple[dict[str, ops.Query], list[Event]]) -> None:
     queries, events = case
     with tempfile.TemporaryDirectory() as folder:
         engine = Engine(Path(folder), queries)

@@ -39,7 +39,7 @@ def test_a_file_is_read_once(tmp_path: Path) -> None:
         assert read(tmp_path, file) == 5
 
 
-def test_what_was_added_to_a_file_is_not_lost_without_a_word(tmp_path: Path) -> None:
+def test_changed_file_is_warned_of(tmp_path: Path) -> None:
     file = tmp_path / "s.nq"
     file.write_bytes(text(range(5)))
     read(tmp_path, file)
@@ -48,7 +48,7 @@ def test_what_was_added_to_a_file_is_not_lost_without_a_word(tmp_path: Path) -> 
         assert read(tmp_path, file) == 5
 
 
-def test_what_was_added_to_a_folder_neither(tmp_path: Path) -> None:
+def test_changed_folder_is_warned_of(tmp_path: Path) -> None:
     folder = tmp_path / "drop"
     folder.mkdir()
     (folder / "1.nq").write_bytes(text(range(5)))

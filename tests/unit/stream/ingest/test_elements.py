@@ -1,4 +1,4 @@
-"""What people push becomes lines."""
+"""Pushed elements are encoded as lines of timestamped N-Quads."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_triples(elements: Elements, time: int | None, expected: list[int]) -> N
     assert parsed.elements.column("ts").to_pylist() == expected
 
 
-def test_terms_come_through() -> None:
+def test_terms_are_encoded_without_loss() -> None:
     parsed = parse(lines([TWO], 1, 0), "s")
     assert parsed.elements.drop_columns(["ts"]).to_pylist() == [
         {"s": f"_:{scope('s')}b", "p": "<http://e/p>", "o": '"x\n"\u2028"@en'}
@@ -49,6 +49,6 @@ def test_text_is_taken_as_it_is_with_its_last_line_ended() -> None:
         lines("a", 5, 0)
 
 
-def test_what_is_no_triple_is_refused() -> None:
+def test_pushing_other_objects_than_triples_is_an_error() -> None:
     with pytest.raises(LoadError, match="takes triples, alone or with a time or a start and an end, not NamedNode"):
         lines([A], None, 0)  # type: ignore[list-item]

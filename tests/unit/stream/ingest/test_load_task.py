@@ -48,7 +48,7 @@ def test_a_part(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("chunk", [1, 100, 250, 10_000])
-def test_what_is_known_does_not_depend_on_the_portions(tmp_path: Path, chunk: int) -> None:
+def test_statistics_do_not_depend_on_the_portions(tmp_path: Path, chunk: int) -> None:
     text = line(5) + line(9) + "bad\n" + line(6) + line(2) + "worse\n" + line(8)
     (part,) = written(tmp_path, text, tuning=Tuning(chunk_bytes=chunk))
     assert (part.rows, part.first, part.last, part.disorder) == (5, 2_000_000, 9_000_000, 7_000_000)
@@ -65,7 +65,7 @@ def test_bad_lines_have_their_number_in_the_file(tmp_path: Path) -> None:
     assert sum(part.rows for part in parts) == 40
 
 
-def test_bad_lines_are_counted_beyond_those_that_are_kept(tmp_path: Path) -> None:
+def test_all_bad_lines_are_counted_and_some_are_kept(tmp_path: Path) -> None:
     (part,) = written(tmp_path, "bad\n" * 10, tuning=Tuning(kept_bad_lines=3, kept_line_chars=2))
     assert (part.rows, part.malformed, [bad.text for bad in part.bad]) == (0, 10, ["ba", "ba", "ba"])
     assert pq.read_table(part.path).num_rows == 0
@@ -76,7 +76,7 @@ def test_times_before_1970_alone(tmp_path: Path) -> None:
     assert part.first == part.last < 0
 
 
-def test_again_replaces_and_leaves_nothing_else(tmp_path: Path) -> None:
+def test_repeated_task_replaces_its_file(tmp_path: Path) -> None:
     written(tmp_path, line(1) + line(2))
     (part,) = written(tmp_path, line(3))
     assert pq.read_table(part.path)["ts"].to_pylist() == [3_000_000]
@@ -106,7 +106,7 @@ class Recorder:
 
 
 def by_a_bare_worker(piece: Split, folder: Path) -> dict[str, Any]:
-    """What a task reports from a process that cannot import penstock."""
+    """The report of a task that runs in a process without penstock."""
     recorder = Recorder()
     parallel_load.write(cast(SparkSession, recorder), [piece], STREAM, folder / "log")
     (folder / "task").write_bytes(cast(Any, cloudpickle).dumps(recorder.task))

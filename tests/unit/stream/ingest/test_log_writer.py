@@ -30,7 +30,7 @@ from tests.support.arrivals import SECOND, STREAM, elements, text
 from tests.unit.stream.log.test_stream_log import times
 
 
-def intake(root: Path, clock: ManualClock | None = None, **options: object) -> LogWriter:
+def log_writer(root: Path, clock: ManualClock | None = None, **options: object) -> LogWriter:
     streams = {STREAM: Declared(**options)}  # type: ignore[arg-type]
     return made(StreamLog(root / "log"), root, clock or ManualClock(), streams)
 
@@ -39,8 +39,8 @@ def made(log: StreamLog, root: Path, clock: ManualClock, streams: dict[str, Decl
     return LogWriter(log, DeadLetters(root / "dead"), Watermarks(log, clock, streams))
 
 
-def push(taking: LogWriter, number: int, *blocks: Block) -> None:
-    taking.take(ArrivedBatch(STREAM, "spool", number), of_blocks(STREAM, blocks))
+def push(writer: LogWriter, number: int, *blocks: Block) -> None:
+    writer.write(ArrivedBatch(STREAM, "spool", number), of_blocks(STREAM, blocks))
 
 
 def log(root: Path) -> StreamLog:
@@ -52,9 +52,9 @@ def dead(root: Path, kind: str) -> list[str]:
 
 
 def test_late_elements_are_kept_aside(tmp_path: Path) -> None:
-    taking = intake(tmp_path, lateness=5)
-    push(taking, 0, Block(STREAM, text([10, 20, 14, 15])))
-    push(taking, 1, Block(STREAM, text([3, 30])))
+    writer = log_writer(tmp_path, lateness=5)
+    push(writer, 0, Block(STREAM, text([10, 20, 14, 15])))
+    push(writer, 1, Block(STREAM, text([3, 30])))
     assert times(log(tmp_path)) == [10, 20, 15, 30]
     assert log(tmp_path).counts(STREAM) == Counts(4, late=2, malformed=0)
     letters = "\n".join(dead(tmp_path, "late.nq")).encode()
@@ -62,8 +62,8 @@ def test_late_elements_are_kept_aside(tmp_path: Path) -> None:
 
 
 def test_bad_lines_are_kept_aside_with_their_place(tmp_path: Path) -> None:
-    taking = intake(tmp_path)
-    push(taking, 0, Block(STREAM, text([1]) + b"nonsense\n"), Block(STREAM, b"\n# note\nmore <of> it\n" + text([2])))
+    writer = log_writer(tmp_path)
+    push(writer, 0, Block(STREAM, text([1]) + b"nonsense\n"), Block(STREAM, b"\n# note\nmore <of> it\n" + text([2])))
     assert times(log(tmp_path)) == [1, 2]
     assert log(tmp_path).counts(STREAM) == Counts(2, late=0, malformed=2)
     found = [json.loads(line) for line in dead(tmp_path, "malformed.ndjson")]
@@ -74,24 +74,24 @@ def test_bad_lines_are_kept_aside_with_their_place(tmp_path: Path) -> None:
     assert all(item["reason"] for item in found)
 
 
-def test_a_batch_of_nothing_good_is_counted_once(tmp_path: Path) -> None:
+def test_batch_without_an_element_is_counted_once(tmp_path: Path) -> None:
     for _ in range(2):  # the second time after a crash
-        push(intake(tmp_path), 0, Block(STREAM, b"nonsense\n"))
+        push(log_writer(tmp_path), 0, Block(STREAM, b"nonsense\n"))
     assert log(tmp_path).counts(STREAM) == Counts(0, late=0, malformed=1)
     assert len(dead(tmp_path, "malformed.ndjson")) == 1
 
 
-def test_a_batch_that_runs_again_is_judged_as_the_first_time(tmp_path: Path) -> None:
+def test_repeated_batch_has_the_same_late_elements(tmp_path: Path) -> None:
     """By itself, the second run would find its own elements in the log, and all but the newest late."""
     for _ in range(2):
-        push(intake(tmp_path), 0, Block(STREAM, text([1, 2, 3])))
+        push(log_writer(tmp_path), 0, Block(STREAM, text([1, 2, 3])))
     assert times(log(tmp_path)) == [1, 2, 3]
     assert log(tmp_path).counts(STREAM) == Counts(3, late=0, malformed=0)
 
 
-def test_time_that_was_moved_makes_late_what_comes_after(tmp_path: Path) -> None:
-    taking = intake(tmp_path, lateness=100)
-    push(taking, 0, Block(STREAM, text([5])), Block(STREAM, b"", 10), Block(STREAM, text([9, 10])))
+def test_elements_before_an_advance_are_late(tmp_path: Path) -> None:
+    writer = log_writer(tmp_path, lateness=100)
+    push(writer, 0, Block(STREAM, text([5])), Block(STREAM, b"", 10), Block(STREAM, text([9, 10])))
     assert times(log(tmp_path)) == [5, 10]
     assert log(tmp_path).advanced_to(STREAM) == 9
     assert log(tmp_path).counts(STREAM).late == 1
@@ -102,15 +102,15 @@ def test_a_moved_time_is_not_lost_between_segment_and_crash(tmp_path: Path, monk
     with monkeypatch.context() as patch:
         patch.setattr(StreamLog, "advance", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
         with pytest.raises(KeyboardInterrupt):
-            push(intake(tmp_path), 0, *blocks)
-    push(intake(tmp_path), 0, *blocks)
+            push(log_writer(tmp_path), 0, *blocks)
+    push(log_writer(tmp_path), 0, *blocks)
     assert times(log(tmp_path)) == [5]
     assert log(tmp_path).advanced_to(STREAM) == 9
 
 
 def test_lines_without_a_time_get_that_of_their_arrival(tmp_path: Path) -> None:
     line = b'<http://example.org/s> <http://example.org/p> "x" .\n'
-    push(intake(tmp_path), 0, Block(STREAM, line, 7), Block(STREAM, line, 8))
+    push(log_writer(tmp_path), 0, Block(STREAM, line, 7), Block(STREAM, line, 8))
     assert times(log(tmp_path)) == [7, 8]
 
 
@@ -120,10 +120,10 @@ def test_any_cut_gives_the_same_log(
 ) -> None:
     cuts = sorted(data.draw(st.lists(st.integers(0, len(stamps)), max_size=3)))
     whole, pieces = tmp_path_factory.mktemp("whole"), tmp_path_factory.mktemp("pieces")
-    intake(whole, lateness=lateness).take(ArrivedBatch(STREAM, "spool", 0), [Reading(elements(stamps))])
-    taking = intake(pieces, lateness=lateness)
+    log_writer(whole, lateness=lateness).write(ArrivedBatch(STREAM, "spool", 0), [Reading(elements(stamps))])
+    writer = log_writer(pieces, lateness=lateness)
     for number, (start, end) in enumerate(zip([0, *cuts], [*cuts, len(stamps)], strict=True)):
-        taking.take(ArrivedBatch(STREAM, "spool", number), [Reading(elements(stamps[start:end]))])
+        writer.write(ArrivedBatch(STREAM, "spool", number), [Reading(elements(stamps[start:end]))])
     assert times(log(whole)) == times(log(pieces))
     assert log(whole).counts(STREAM) == log(pieces).counts(STREAM)
 
@@ -131,38 +131,38 @@ def test_any_cut_gives_the_same_log(
 # Watermarks.
 
 
-def combined(taking: LogWriter, *streams: str, others: Iterable[int | None] = ()) -> int | None:
-    return taking._watermarks.combined(streams, others)
+def combined(writer: LogWriter, *streams: str, others: Iterable[int | None] = ()) -> int | None:
+    return writer._watermarks.combined(streams, others)
 
 
-def test_what_was_called_complete_stays_so(tmp_path: Path) -> None:
-    """The clock moves a stream on; what comes then with an earlier time is late, also after a restart."""
-    taking = intake(tmp_path, ManualClock(50), advance=True, lateness=2)
-    assert combined(taking, STREAM) == 47
-    again = intake(tmp_path, lateness=1000)
+def test_watermark_by_the_clock_survives_a_restart(tmp_path: Path) -> None:
+    """The clock advances a stream; an element before that time is late, also after a restart."""
+    writer = log_writer(tmp_path, ManualClock(50), advance=True, lateness=2)
+    assert combined(writer, STREAM) == 47
+    again = log_writer(tmp_path, lateness=1000)
     push(again, 0, Block(STREAM, text([47, 48])))
     assert times(log(tmp_path)) == [48]
 
 
-def test_a_silent_stream_holds_nobody_back_and_is_moved_along(tmp_path: Path) -> None:
+def test_idle_stream_does_not_hold_back_the_watermark_and_is_advanced(tmp_path: Path) -> None:
     clock = ManualClock()
     streams = {"a": Declared(), "b": Declared(idle=10 * SECOND)}
-    taking = made(log(tmp_path), tmp_path, clock, streams)
-    taking.take(ArrivedBatch("a", "spool", 0), [Reading(elements([100]))])
-    taking.take(ArrivedBatch("b", "spool", 0), [Reading(elements([50]))])
-    assert combined(taking, "a", "b") == 49
+    writer = made(log(tmp_path), tmp_path, clock, streams)
+    writer.write(ArrivedBatch("a", "spool", 0), [Reading(elements([100]))])
+    writer.write(ArrivedBatch("b", "spool", 0), [Reading(elements([50]))])
+    assert combined(writer, "a", "b") == 49
     clock.advance(10 * SECOND)
-    assert combined(taking, "a", "b") == 99
-    taking.take(ArrivedBatch("b", "spool", 1), [Reading(elements([99, 100]))])
+    assert combined(writer, "a", "b") == 99
+    writer.write(ArrivedBatch("b", "spool", 1), [Reading(elements([99, 100]))])
     assert times(log(tmp_path), "b") == [50, 100]
-    assert combined(taking, "a", "b") == 99
+    assert combined(writer, "a", "b") == 99
 
 
 def test_derived_streams_are_waited_for(tmp_path: Path) -> None:
-    taking = intake(tmp_path)
-    push(taking, 0, Block(STREAM, text([100])))
-    assert combined(taking, STREAM, others=[30]) == 30
-    assert combined(taking, STREAM, others=[None]) is None
+    writer = log_writer(tmp_path)
+    push(writer, 0, Block(STREAM, text([100])))
+    assert combined(writer, STREAM, others=[30]) == 30
+    assert combined(writer, STREAM, others=[None]) is None
 
 
 # Parts that a job has written.
@@ -177,13 +177,13 @@ def parts_of(folder: Path, pieces: Iterable[bytes]) -> list[load_task.LoadedFile
     return found
 
 
-def test_parts_are_looked_into_only_where_something_may_be_late(tmp_path: Path) -> None:
+def test_loaded_files_are_read_only_where_elements_may_be_late(tmp_path: Path) -> None:
     shared, batch = log(tmp_path), ArrivedBatch(STREAM, "folder", 0)
-    taking = made(shared, tmp_path, ManualClock(), {STREAM: Declared(lateness=5)})
+    writer = made(shared, tmp_path, ManualClock(), {STREAM: Declared(lateness=5)})
     folder = shared.begin(STREAM, "folder", 0)
     parts = parts_of(folder, [text([10, 20]), text([16, 14, 30]), text([31, 20, 27, 32]), b"bad\n", text([40])])
     untouched = [Path(parts[at].path).stat().st_mtime_ns for at in (0, 4)]
-    taking.take_parts(batch, folder, parts)
+    writer.write_loaded(batch, folder, parts)
     assert times(log(tmp_path)) == [10, 20, 16, 30, 31, 27, 32, 40]
     assert log(tmp_path).counts(STREAM) == Counts(8, late=2, malformed=1)
     assert [Path(parts[at].path).stat().st_mtime_ns for at in (0, 4)] == untouched
@@ -235,7 +235,7 @@ def test_a_file_that_cannot_be_read_is_a_dead_letter(
 
 
 @pytest.mark.parametrize("change", ["missing", "null"])
-def test_a_parquet_file_that_is_no_stream(tmp_path: Path, change: str) -> None:
+def test_parquet_without_the_columns_of_a_stream_is_a_dead_letter(tmp_path: Path, change: str) -> None:
     table = elements([1])
     if change == "missing":
         table = table.drop_columns(["ts"])

@@ -76,15 +76,15 @@ def test_specifications(spec: object, kind: type) -> None:
     assert isinstance(sources.open(spec), kind)
 
 
-def test_what_is_no_source() -> None:
-    with pytest.raises(PenstockError, match="3 is no source"):
+def test_invalid_source_is_an_error() -> None:
+    with pytest.raises(PenstockError, match="3 is not a source"):
         sources.open(3)
     with pytest.raises(PenstockError, match="HOST:PORT"):
         sources.open("tcp://nowhere")
     assert address_of("[::1]:80") == ("::1", 80)
 
 
-def test_an_iterable_is_asked_for_more_when_the_last_is_durable() -> None:
+def test_iterable_is_read_on_when_the_last_item_is_durable() -> None:
     taker = Taker()
     seen = []
 
@@ -98,7 +98,7 @@ def test_an_iterable_is_asked_for_more_when_the_last_is_durable() -> None:
     assert seen == [b"", b"a\n", b"a\nb\n"]
 
 
-def test_a_source_that_fails_says_so() -> None:
+def test_failure_of_a_source_is_a_message() -> None:
     def items() -> Iterator[str]:
         raise RuntimeError("the sensor is on fire")
         yield ""
@@ -109,7 +109,7 @@ def test_a_source_that_fails_says_so() -> None:
     assert source.message == "The source failed: RuntimeError: the sensor is on fire"
 
 
-def test_a_lost_connection_is_made_again_and_nothing_is_lost() -> None:
+def test_lost_connection_is_restored_without_loss() -> None:
     taker, clock = Taker(), ManualClock()
     with socket.create_server(("127.0.0.1", 0)) as server, warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
@@ -131,7 +131,7 @@ def test_a_lost_connection_is_made_again_and_nothing_is_lost() -> None:
     assert [item.category for item in told if item.category is not ResourceWarning] == [PenstockWarning]
 
 
-def test_pauses_between_attempts_grow_and_one_sentence_is_said() -> None:
+def test_reconnects_back_off_and_warn_once() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     clock = ManualClock()
@@ -149,7 +149,7 @@ def test_pauses_between_attempts_grow_and_one_sentence_is_said() -> None:
     assert len(told) == 1
 
 
-def test_a_producer_learns_how_many_of_its_lines_are_durable() -> None:
+def test_producer_gets_the_number_of_its_durable_lines() -> None:
     taker, source = Taker(), ListenSource("127.0.0.1:0")
     with started(source, taker, ManualClock()):
         assert source.port is not None
@@ -164,7 +164,7 @@ def test_a_producer_learns_how_many_of_its_lines_are_durable() -> None:
         taker.expect(b"one\ntwo\nthree\n")
 
 
-def test_what_a_producer_has_sent_is_read_before_the_end() -> None:
+def test_lines_of_a_producer_are_read_before_the_end() -> None:
     taker, source = Taker(), ListenSource("127.0.0.1:0")
     source.start(taker, ManualClock())
     assert source.port is not None

@@ -11,8 +11,7 @@ import pytest
 from penstock.errors import PenstockError
 from penstock.stream.base import durable_files
 from penstock.stream.ingest import spool
-from penstock.stream.ingest.in_flight import InFlight
-from penstock.stream.ingest.spool import Block, Spool
+from penstock.stream.ingest.spool import Block, InFlight, Spool
 from penstock.stream.ingest.spool_source import SpoolReader, consumed, files_of
 from penstock.testing import ManualClock
 from penstock.tuning import DEFAULT
@@ -26,7 +25,7 @@ def reader(folder: Path, batch_bytes: int = DEFAULT.spool_batch_bytes) -> SpoolR
     return SpoolReader(str(folder), batch_bytes, DEFAULT.spool_wait_s, DEFAULT.spool_look_s)
 
 
-def test_what_was_appended_is_there(tmp_path: Path) -> None:
+def test_appended_blocks_are_read_back(tmp_path: Path) -> None:
     written = Spool(tmp_path)
     assert written.append("http://e/a", b"one\ntwo\n") == 0
     assert written.append("http://e/b", b"# a comment\nthree", stamp=-5) == 1
@@ -53,7 +52,7 @@ def test_large_data_becomes_several_files_of_whole_lines(tmp_path: Path) -> None
     assert [block.data for block in blocks(tmp_path)] == [b"123456\n", b"12345678901234567\n", b"12\n34\n"]
 
 
-def test_those_that_wait_share_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiting_pushes_share_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The disk is held up with the first until nine others wait."""
     real, arrived, go = durable_files.replace, Event(), Event()
 
@@ -78,7 +77,7 @@ def test_those_that_wait_share_a_file(tmp_path: Path, monkeypatch: pytest.Monkey
     assert sorted(block.data for block in blocks(tmp_path)) == [b"%d\n" % number for number in range(10)]
 
 
-def test_a_full_disk_is_told_to_whoever_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_is_an_error_of_the_waiting_pushes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written = Spool(tmp_path)
     with monkeypatch.context() as patch:
         patch.setattr(
@@ -92,7 +91,7 @@ def test_a_full_disk_is_told_to_whoever_waits(tmp_path: Path, monkeypatch: pytes
         written.append("s", b"x\n")
 
 
-def test_the_source_tells_of_files_and_removes_them_when_they_are_read(tmp_path: Path) -> None:
+def test_spool_source_removes_files_after_they_are_read(tmp_path: Path) -> None:
     written, source = Spool(tmp_path), reader(tmp_path)
     assert source.read(source.initialOffset())[1] == {"next": 0}
     for _ in range(3):
@@ -129,7 +128,7 @@ def test_offsets_are_read_as_spark_writes_them(tmp_path: Path) -> None:
 # What is on its way.
 
 
-def test_time_does_not_overtake_what_is_on_its_way() -> None:
+def test_clock_does_not_overtake_pushes_in_flight() -> None:
     clock = ManualClock(100)
     flight = InFlight(clock, read=0, written=0)
     assert flight.now() == 100
@@ -152,7 +151,7 @@ def test_a_file_that_was_read_before_its_number_was_known() -> None:
     flight.wait(lambda: False)
 
 
-def test_waiting_for_what_was_left_of_an_earlier_run() -> None:
+def test_waits_for_spool_files_of_an_earlier_run() -> None:
     flight = InFlight(ManualClock(), read=3, written=5)
     waiter = Thread(target=flight.wait, args=(lambda: False,))
     waiter.start()
@@ -163,6 +162,6 @@ def test_waiting_for_what_was_left_of_an_earlier_run() -> None:
     assert not waiter.is_alive()
 
 
-def test_waiting_ends_when_there_is_no_hope() -> None:
+def test_waiting_ends_when_ingest_has_stopped() -> None:
     flight = InFlight(ManualClock(), read=0, written=1)
     flight.wait(lambda: True)

@@ -1,4 +1,4 @@
-"""How long elements are kept for queries of events that do not say it themselves, and what people are told of it."""
+"""Retention of elements for event queries without a bound of their own, and the warnings about it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SECOND = 1_000_000
 
 
 def horizon(text: str, retention: int | None, emit: str | None = None) -> int | None:
-    """What the log may let go of at 100 seconds, in seconds; nothing at all: None. Spark is not touched."""
+    """The retention bound at 100 seconds, in seconds; None: nothing may be dropped. Spark is not touched."""
     nobody = cast(Any, SimpleNamespace(session=None, tuning=DEFAULT))
     found = ContinuousQuery(translate(text), nobody, emit=emit, retention=retention).schedule.horizon(100 * SECOND, S)
     assert found is not None
@@ -50,7 +50,7 @@ def horizon(text: str, retention: int | None, emit: str | None = None) -> int | 
         (PREFIXES + "SELECT * { STREAM :s [ALL] { ?x :a ?a } }", 30, None),  # who says ALL means it
     ],
 )
-def test_what_the_log_may_let_go_of(text: str, retention: int | None, expected: int | None) -> None:
+def test_retention_bound_of_event_queries(text: str, retention: int | None, expected: int | None) -> None:
     assert horizon(text, None if retention is None else retention * SECOND) == expected
 
 
@@ -64,8 +64,8 @@ def test_patterns_with_and_without_a_bound() -> None:
     assert [horizon(text, seconds * SECOND) for seconds in (30, 80)] == [40, 20]
 
 
-def test_a_machine_keeps_what_has_no_bound_for_a_while_after_its_end() -> None:
-    """Of a thousand steps it looks through its memories now and then; what is younger than the retention stays."""
+def test_machine_keeps_unbounded_rows_for_the_retention_after_their_end() -> None:
+    """In a thousand steps the memories are pruned now and then; rows younger than the retention stay."""
     rule = Rule("r", translate(PREFIXES + "CONSTRUCT { ?x :a ?b } { { ?x :a ?a } SEQ { ?x :b ?b } }"))
     sizes = {}
     for retention in (None, 100):
@@ -78,7 +78,7 @@ def test_a_machine_keeps_what_has_no_bound_for_a_while_after_its_end() -> None:
     assert sizes[100] < sizes[None] / 2
 
 
-def test_what_is_kept_and_what_would_bound_it_is_said() -> None:
+def test_warning_names_unbounded_patterns_and_the_filter_that_bounds_them() -> None:
     """Once by the function, and from Python and the command line by a warning."""
     assert unbounded(translate(WITHIN), 30 * SECOND) == ()
     (said,) = unbounded(translate(AFTER), 30 * SECOND)
@@ -86,14 +86,14 @@ def test_what_is_kept_and_what_would_bound_it_is_said() -> None:
 
 
 @pytest.mark.parametrize(("options", "said"), [({}, "time; FILTER"), ({"retention": "PT30S"}, f"time, {KEPT}; FILTER")])
-def test_python_is_told(options: dict[str, Any], said: str) -> None:
+def test_registration_warns_of_unbounded_patterns(options: dict[str, Any], said: str) -> None:
     with Engine(**options) as engine, pytest.warns(PenstockWarning) as caught:
         engine.register(AFTER)
     assert said in str(caught[0].message)
     assert caught[0].filename == __file__
 
 
-def test_who_has_a_bound_is_told_nothing() -> None:
+def test_bounded_query_is_registered_without_a_warning() -> None:
     with Engine(retention="1h") as engine, warnings.catch_warnings():
         warnings.simplefilter("error")
         engine.register(WITHIN)
@@ -102,7 +102,7 @@ def test_who_has_a_bound_is_told_nothing() -> None:
 @pytest.mark.parametrize(
     ("options", "said"), [([], "time; FILTER"), (["--set", "retention=PT30S"], f"time, {KEPT}; FILTER")]
 )
-def test_the_command_line_tells_it(
+def test_command_line_prints_the_warning_of_retention(
     options: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Engine, "run", lambda self: None)
@@ -114,13 +114,13 @@ def test_the_command_line_tells_it(
     assert said in found.stderr
 
 
-def test_what_is_no_retention(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match='retention: "long" is no duration'):
+def test_invalid_retention_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match='retention: "long" is not a duration'):
         Engine(retention="long")
     (tmp_path / "a.rq").write_text("ASK {}")
     wrong = CliRunner().invoke(cli.app, ["run", str(tmp_path / "a.rq"), "--set", "retention=long"])
     assert wrong.exit_code == 1
-    assert wrong.stderr.startswith('--set: retention: "long" is no duration')
+    assert wrong.stderr.startswith('--set: retention: "long" is not a duration')
 
 
 def test_without_a_stream_a_query_of_events_has_no_answers() -> None:

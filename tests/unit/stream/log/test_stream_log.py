@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.stream.base import durable_files
-from penstock.stream.log.compaction import worth_merging
-from penstock.stream.log.retention import droppable
+from penstock.stream.log.maintenance import droppable, worth_merging
 from penstock.stream.log.segment import Segment
 from penstock.stream.log.stream_log import Counts, StreamLog
 from tests.support.arrivals import STREAM, elements
@@ -33,7 +32,7 @@ def filled(root: Path, batches: Iterable[Iterable[int]]) -> StreamLog:
     return log
 
 
-def test_a_segment_says_what_is_in_it(tmp_path: Path) -> None:
+def test_segment_has_statistics_of_its_elements(tmp_path: Path) -> None:
     log = StreamLog(tmp_path)
     log.append(STREAM, "spool", 0, elements([30, 10, 20]))
     (segment,) = log.segments(STREAM)
@@ -102,7 +101,7 @@ def test_listeners_hear_of_commits_and_of_time(tmp_path: Path) -> None:
 # Retention.
 
 
-def test_discard_drops_what_is_old_and_keeps_count(tmp_path: Path) -> None:
+def test_discard_drops_old_segments_and_adds_them_to_the_totals(tmp_path: Path) -> None:
     log = filled(tmp_path, [[1, 2], [3, 4], [5, 6]])
     assert log.discard(STREAM, horizon=4) == 4
     for each in (log, StreamLog(tmp_path)):
@@ -112,13 +111,13 @@ def test_discard_drops_what_is_old_and_keeps_count(tmp_path: Path) -> None:
     assert len(list(tmp_path.rglob("*.parquet/*"))) == 1
 
 
-def test_what_was_newest_is_known_when_all_has_gone(tmp_path: Path) -> None:
+def test_newest_time_is_known_after_all_segments_are_dropped(tmp_path: Path) -> None:
     log = filled(tmp_path, [[1, 9]])
     assert log.discard(STREAM, horizon=100) == 2
     assert log.newest(STREAM) == StreamLog(tmp_path).newest(STREAM) == 9
 
 
-def test_a_dropped_batch_does_not_come_back(tmp_path: Path) -> None:
+def test_dropped_batch_is_not_written_again(tmp_path: Path) -> None:
     log = filled(tmp_path, [[1], [2]])
     log.discard(STREAM, horizon=2)
     again = StreamLog(tmp_path)
@@ -180,7 +179,7 @@ def test_which_segments_can_go(horizon: int, keep_last: int, gone: list[str]) ->
     st.integers(0, 20),
     st.integers(0, 6),
 )
-def test_nothing_that_is_needed_goes(batches: list[list[int]], horizon: int, keep_last: int) -> None:
+def test_retention_never_drops_a_needed_segment(batches: list[list[int]], horizon: int, keep_last: int) -> None:
     segments = {str(number): segment(*batch, number=number) for number, batch in enumerate(batches)}
     gone = droppable(segments, horizon, keep_last)
     dropped = [ts for name in gone for ts in batches[int(name)]]
@@ -216,7 +215,7 @@ def test_few_segments_stay_as_they_are(tmp_path: Path) -> None:
 
 
 def test_rows_are_merged_a_few_times_only(tmp_path: Path) -> None:
-    """A thousand segments of a row: nobody is written more often than the logarithm says."""
+    """A thousand segments of one row: no row is written more often than the logarithm says."""
     segments: dict[str, Segment] = {}
     written = 0
     for number in range(1000):

@@ -17,24 +17,24 @@ class Query:
     output: str | None = None
 
 
-def test_producers_come_first_and_the_rest_keeps_its_order() -> None:
+def test_producers_precede_readers_in_stable_order() -> None:
     queries = [Query("z", ("b",)), Query("y", ("s",)), Query("x", ("a",), "b"), Query("w", ("s",), "a")]
     names = [query.name for query in in_order(queries)]
     assert names.index("w") < names.index("x") < names.index("z")
     assert set(names) == set("wxyz")
 
 
-def test_a_circle_names_its_queries() -> None:
+def test_error_names_the_queries_of_a_cycle() -> None:
     queries = [Query("one", ("b",), "a"), Query("two", ("a",), "b"), Query("three", ("s",))]
-    with pytest.raises(QueryError, match="these queries feed each other in a circle: ") as caught:
+    with pytest.raises(QueryError, match="these queries depend on each other in a cycle: ") as caught:
         in_order(queries)
     assert "one" in str(caught.value)
     assert "two" in str(caught.value)
     assert "three" not in str(caught.value)
 
 
-def test_a_query_that_reads_itself_is_a_circle() -> None:
-    with pytest.raises(QueryError, match="circle: one → one"):
+def test_query_that_reads_its_own_stream_is_a_cycle() -> None:
+    with pytest.raises(QueryError, match="cycle: one → one"):
         in_order([Query("one", ("a",), "a")])
 
 

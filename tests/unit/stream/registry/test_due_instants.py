@@ -1,4 +1,4 @@
-"""The arithmetic of what is due."""
+"""The arithmetic of due instants."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_one_chunk_unless_both_instants_and_elements_are_many() -> None:
     assert len(list(chunks(windowed(S, counting=True), many, 10_000_000))) == 1
 
 
-def test_nothing_may_go_before_every_reader_has_begun() -> None:
+def test_no_element_is_dropped_before_every_reader_has_begun() -> None:
     assert retention_bound([(FakePlan(), 40), (FakePlan(), None)], S, 45) is None
     assert retention_bound([(FakePlan(), 40)], S, None) is None
     assert retention_bound([(FakePlan(), 40), (FakePlan(range=30), 30)], S, 45) == (10, 0)

@@ -1,4 +1,4 @@
-"""When evaluation falls behind: how much less often it is, which instants that leaves, and what is said about it."""
+"""Load shedding: the factor, the instants that are left, and the warnings."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_only_multiples_of_a_step_can_be_stretched(text: str, expected: bool) ->
         check(computed, "stretch")
 
 
-def test_what_is_neither_is_no_choice() -> None:
+def test_unknown_overload_is_an_error() -> None:
     with pytest.raises(ValueError, match="overload is 'catch-up' or 'stretch', not 'shed'"):
         check(translate(TEXT), "shed")
 
@@ -91,7 +91,7 @@ def test_instants_are_counted_once(steps: list[int], after: int, length: int) ->
     assert set(fewer) <= set(expected)
 
 
-def test_computed_every_is_what_is_stretched() -> None:
+def test_load_shedding_stretches_computed_every() -> None:
     assert stretched(windowed(S, every=7), 4).registration == ops.Registration("q", 28)
     assert stretched(query := windowed(S), 1) is query
 
@@ -121,7 +121,7 @@ class Engine:
         self.catalogue = Catalogue(MetadataStore(folder), Planner())
         entry = entry_of("q", text, None, "keep", None, self.sink, overload)
         self.task = register(self.catalogue, entry, translate(text), self.sink, [S], 0)
-        self.rounds = Rounds(self.inputs, self.inputs.watermarks, self.catalogue.units)
+        self.rounds = Rounds(self.inputs, self.inputs.watermarks, self.catalogue.groups)
 
     def round(self, end: int) -> list[int]:
         """The instants that a round answers when streams are complete so far, in milliseconds."""
@@ -141,37 +141,37 @@ def test_time_is_stretched_while_it_does_not_keep_up_and_shrinks_again(text: str
     assert engine.round(95) == [60, 80]  # five wait: every other one
     assert engine.round(195) == [120, 160]  # five of those wait (100, 120 …): every fourth
     assert engine.round(235) == [200, 220]  # one of these waits: every other one again
-    reached = engine.task.unit.reached
+    reached = engine.task.group.reached
     assert (reached.stretched, reached.skipped) == (2, 23 - 10)
     assert engine.round(239) == []
     assert engine.round(245) == [240]
     assert engine.round(265) == [250, 260]
-    assert engine.task.unit.reached.stretched == 1
+    assert engine.task.group.reached.stretched == 1
 
 
 @pytest.mark.filterwarnings("ignore::penstock.errors.PenstockWarning")
 def test_it_is_remembered(tmp_path: Path) -> None:
     assert Engine(tmp_path).round(95) == [20, 40, 60, 80]
     again = Catalogue(MetadataStore(tmp_path), Planner())["q"]
-    assert (again.entry.overload, again.unit.reached.stretched, again.unit.reached.skipped) == ("stretch", 2, 5)
+    assert (again.entry.overload, again.group.reached.stretched, again.group.reached.skipped) == ("stretch", 2, 5)
 
 
-def test_by_default_nothing_is_left_out() -> None:
+def test_no_instant_is_skipped_by_default() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         engine = Engine(None, overload="catch-up")
         assert engine.round(1000) == list(range(10, 1001, 10))
-    assert engine.task.unit.reached.skipped == 0
+    assert engine.task.group.reached.skipped == 0
 
 
-def test_in_a_run_that_ends_nothing_is_behind() -> None:
+def test_bounded_run_sheds_no_load() -> None:
     engine = Engine(None)
     engine.inputs.held[S] = [segment(1, 200 * MS)]
     engine.rounds.bounded()
     assert [time // MS for time in engine.sink.times] == list(range(10, 201, 10))
 
 
-def test_a_change_is_told_once() -> None:
+def test_change_of_the_factor_is_warned_of_once() -> None:
     engine = Engine(None)
     told = []
     for end in (95, 99, 115, 139, 160):

@@ -1,4 +1,4 @@
-"""What is remembered of queries and streams, and what registering a query again means."""
+"""The metadata of queries and streams, and registering a query again."""
 
 from __future__ import annotations
 
@@ -39,38 +39,38 @@ def register(
 def test_entries_survive(tmp_path: Path) -> None:
     registry = MetadataStore(tmp_path / "registry")
     entries = [
-        QueryRecord("b/ü", "…", paused=True, batches=3, unit=2),
-        QueryRecord("a", "…", sink="/x.csv", position=17, unit=1),
+        QueryRecord("b/ü", "…", paused=True, batches=3, group=2),
+        QueryRecord("a", "…", sink="/x.csv", position=17, group=1),
     ]
     reached = GroupProgress(-5, (("x.parquet", None), ("y.parquet", 7)), 3, 2, 11)
     b, a = (registry.add(entry, reached) for entry in entries)
     assert ([a.number, b.number], MetadataStore(tmp_path / "registry").load()) == ([2, 1], [a, b])
-    moved = replace(a, batches=1, position="p", unit=2, skipped=4)
+    moved = replace(a, batches=1, position="p", group=2, skipped=4)
     registry.save_all([QueryProgress(2, 1, "p", 4, a.number)], {2: GroupProgress(9)}, gone=[1])
     registry.remove(b)
     again = MetadataStore(tmp_path / "registry")
-    assert (again.load(), again.load_units()) == ([moved], {2: GroupProgress(9)})
+    assert (again.load(), again.load_groups()) == ([moved], {2: GroupProgress(9)})
     again.remove(moved)
-    assert (again.load(), again.load_units()) == ([], {})
+    assert (again.load(), again.load_groups()) == ([], {})
     assert again.add(a, GroupProgress()).number == 3  # files may still hold something of 1 and 2
 
 
-def test_what_a_delivery_saves_does_not_undo_a_pause(tmp_path: Path) -> None:
+def test_saved_delivery_does_not_undo_a_pause(tmp_path: Path) -> None:
     registry = MetadataStore(tmp_path)
-    entry = registry.add(QueryRecord("a", "…", unit=1), GroupProgress())
+    entry = registry.add(QueryRecord("a", "…", group=1), GroupProgress())
     registry.pause(entry.number, True)
     registry.save_all([QueryProgress(1, 1, None, 0, entry.number)], {})
     assert MetadataStore(tmp_path).load() == [replace(entry, batches=1, paused=True)]
 
 
-def test_all_that_moves_together_is_saved_or_nothing_of_it(tmp_path: Path) -> None:
+def test_progress_is_saved_in_one_transaction(tmp_path: Path) -> None:
     registry = MetadataStore(tmp_path)
-    entry = registry.add(QueryRecord("a", "…", unit=1), GroupProgress(1))
+    entry = registry.add(QueryRecord("a", "…", group=1), GroupProgress(1))
     with pytest.raises(sqlite3.Error):
         registry.save_all(
             [QueryProgress(1, 1, None, 0, entry.number)], {1: GroupProgress(2), 2: GroupProgress(cast(Any, object()))}
         )
-    assert (registry.load(), registry.load_units()) == ([entry], {1: GroupProgress(1)})
+    assert (registry.load(), registry.load_groups()) == ([entry], {1: GroupProgress(1)})
 
 
 def test_streams_survive(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_a_query_with_a_function_waits_for_it_after_a_restart(tmp_path: Path) ->
     assert register(again, READS, name="a", sink=repr).state == "running"
 
 
-def test_a_query_that_keeps_its_answers_simply_goes_on(tmp_path: Path) -> None:
+def test_query_with_a_memory_sink_continues_after_a_restart(tmp_path: Path) -> None:
     register(Catalogue(MetadataStore(tmp_path), NoPlanner()), READS, name="a")
     assert isinstance(Catalogue(MetadataStore(tmp_path), NoPlanner())["a"].sink, MemorySink)
 
@@ -151,10 +151,10 @@ def test_a_sink_belongs_to_one_query(tmp_path: Path) -> None:
         register(catalogue, READS, name="b", sink=tmp_path / "a.csv")
 
 
-def test_a_circle_is_refused_when_it_closes_and_nothing_is_left_of_the_query(tmp_path: Path) -> None:
+def test_query_that_closes_a_cycle_is_refused_without_a_trace(tmp_path: Path) -> None:
     catalogue = Catalogue(MetadataStore(tmp_path), NoPlanner())
     register(catalogue, derives("d", "e"))
-    with pytest.raises(QueryError, match="in a circle"):
+    with pytest.raises(QueryError, match="in a cycle"):
         register(catalogue, derives("e", "d"))
     assert len(list(catalogue)) == len(MetadataStore(tmp_path).load()) == 1
 
@@ -199,7 +199,7 @@ def test_a_sink_of_ones_own_is_one(tmp_path: Path) -> None:
     assert list(mine.answers()) == list[Answer]()
 
 
-def test_only_reports_can_be_asked_for() -> None:
+def test_unknown_report_is_an_error() -> None:
     """That events are told one by one is for queries of events alone."""
     for emit in ("events", "all"):
         with pytest.raises(ValueError, match=f"emit is one of rstream, istream, dstream, intervals, not '{emit}'"):

@@ -1,4 +1,4 @@
-"""Families of queries: which are answered together, what is made for them, and what is written down."""
+"""Query families: evaluation groups, their plans and parameter tables, and the progress that is saved."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Crash(BaseException):
 
 @dataclass
 class Engine:
-    """What stays when it is opened again: the folder, the sinks, and where queries began."""
+    """The state that outlives a restart: the folder, the sinks, and the first instants of queries."""
 
     root: Path | None = None
     emit: str = "istream"
@@ -74,12 +74,12 @@ class Engine:
         self.planner = Planner(self.emit)
         self.registry = MetadataStore(None if self.root is None else self.root / "registry")
         self.catalogue = Catalogue(self.registry, self.planner)
-        self.units = self.catalogue.units
+        self.groups = self.catalogue.groups
         self.inputs = FakeInputs({S: [segment(0, 10**9)]}, {S: self.now})
         carried = None if self.root is None else ReportState(self.root / "carried")
         if carried is not None:
-            carried.sweep(self.units.files())
-        self.rounds = Rounds(self.inputs, self.inputs.watermarks, self.units, carried=carried)
+            carried.sweep(self.groups.files())
+        self.rounds = Rounds(self.inputs, self.inputs.watermarks, self.groups, report_state=carried)
         for name in self.texts:
             self._register(name)
 
@@ -102,10 +102,10 @@ class Engine:
             pass
 
     def together(self) -> list[set[str]]:
-        return [{task.name for task in unit.tasks.values()} for unit in self.units]
+        return [{task.name for task in unit.tasks.values()} for unit in self.groups]
 
     def check(self) -> None:
-        """Everybody was told what is due to it, once."""
+        """Every query got its due answers exactly once."""
         for name, sink in self.sinks.items():
             k = int(self.texts[name].rpartition("> ")[2].split()[0])
             assert sink.told == told(k, self.begun[name], self.now), name
@@ -123,7 +123,7 @@ def test_queries_that_differ_in_constants_are_one_evaluation() -> None:
     assert [task.answers for task in engine.catalogue] == [2, 2, 2, 2]
 
 
-def test_one_query_by_itself_is_no_family_and_two_that_are_equal_are() -> None:
+def test_two_equal_queries_are_a_family() -> None:
     engine = Engine(emit="rstream")
     engine.register("a", 1)
     engine.go(15)
@@ -151,7 +151,7 @@ def test_the_plan_is_made_again_only_where_queries_differ_in_something_new() -> 
     assert engine.planner.released == engine.planner.plans
 
 
-def test_the_table_of_constants_is_made_again_only_when_somebody_comes_or_goes() -> None:
+def test_parameter_table_is_made_again_only_when_members_change() -> None:
     engine = Engine(emit="rstream")
     for k in (1, 2):
         engine.register(f"q{k}", k)
@@ -160,7 +160,7 @@ def test_the_table_of_constants_is_made_again_only_when_somebody_comes_or_goes()
     assert engine.planner.tables == 1
 
 
-def test_who_comes_later_joins_when_it_is_as_far_as_the_others(tmp_path: Path) -> None:
+def test_later_query_joins_the_group_at_equal_progress(tmp_path: Path) -> None:
     engine = Engine(tmp_path)
     for k in (1, 2):
         engine.register(f"q{k}", k)
@@ -174,7 +174,7 @@ def test_who_comes_later_joins_when_it_is_as_far_as_the_others(tmp_path: Path) -
     engine.check()
 
 
-def test_who_pauses_stays_behind_and_catches_up(tmp_path: Path) -> None:
+def test_paused_query_leaves_the_group_and_catches_up(tmp_path: Path) -> None:
     engine = Engine(tmp_path)
     tasks = [engine.register(f"q{k}", k) for k in (1, 2, 3)]
     engine.go(25)
@@ -247,7 +247,7 @@ def test_a_sink_may_pause_any_of_them(who: str, resumes: bool, tmp_path: Path) -
     engine.check()
 
 
-def test_a_round_writes_down_those_who_were_told_something_and_one_row_for_all(
+def test_round_saves_delivered_queries_and_one_row_for_the_group(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine = Engine(tmp_path)
@@ -269,7 +269,7 @@ def test_a_round_writes_down_those_who_were_told_something_and_one_row_for_all(
     assert len(list((tmp_path / "carried").iterdir())) == 1
 
 
-def test_registering_and_dropping_one_of_many_asks_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_registering_or_dropping_one_of_many_touches_no_other_query(monkeypatch: pytest.MonkeyPatch) -> None:
     """Counted in looks at other queries, which would grow with their number."""
     engine = Engine(emit="rstream")
     for n in range(50):
@@ -286,7 +286,7 @@ def test_registering_and_dropping_one_of_many_asks_nobody_else(monkeypatch: pyte
     assert set(looks) <= {"new", "q7"}
 
 
-def test_streams_are_looked_at_once_for_all_that_are_due_together() -> None:
+def test_streams_are_read_once_for_all_due_groups() -> None:
     engine = Engine(emit="rstream")
     for n in range(4):
         engine.register(f"q{n}", 1, f"p{n}")
@@ -297,7 +297,7 @@ def test_streams_are_looked_at_once_for_all_that_are_due_together() -> None:
     assert all(stream is streams[0] for stream in streams)
 
 
-def test_what_one_left_open_is_not_anothers(tmp_path: Path) -> None:
+def test_open_intervals_belong_to_their_own_query(tmp_path: Path) -> None:
     """The file is of the one that was there alone, and is gone."""
     engine = Engine(tmp_path)
     engine.register("first", 1)

@@ -36,7 +36,7 @@ def test_settling_waits_until_a_round_finds_nothing_more() -> None:
     loop.stop()
 
 
-def test_work_that_comes_while_a_round_goes_on_is_not_overlooked() -> None:
+def test_wake_during_a_round_starts_another_round() -> None:
     inside, go_on = Event(), Event()
     rounds: list[bool] = []
 
@@ -75,7 +75,7 @@ def test_time_alone_can_make_a_round() -> None:
     assert rounds[0] >= 2
 
 
-def test_an_error_ends_it_and_is_told() -> None:
+def test_error_ends_the_thread_and_is_raised_to_waiters() -> None:
     def round() -> bool:
         raise KeyError("mine")
 
@@ -127,7 +127,7 @@ class Circle:
         self.itself = self
 
 
-def test_circles_that_a_round_leaves_are_gone_when_it_is_over() -> None:
+def test_reference_cycles_of_a_round_are_collected_after_it() -> None:
     left: list[weakref.ref[Circle]] = []
 
     def round() -> bool:

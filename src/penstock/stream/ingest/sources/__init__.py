@@ -54,4 +54,4 @@ def open(spec: Any, kinds: PlugIns = SOURCES) -> Folder | Source:
         return cast(Source, kinds.load(scheme)(address))
     if isinstance(spec, Iterable):
         return IterableSource(spec)
-    raise PenstockError(f"{spec!r} is no source: give a folder, tcp://HOST:PORT, listen://HOST:PORT or an iterable.")
+    raise PenstockError(f"{spec!r} is not a source: give a folder, tcp://HOST:PORT, listen://HOST:PORT or an iterable.")

@@ -1,4 +1,4 @@
-"""A drop folder: Spark's own file source tells of each new file once; here the files are read."""
+"""A drop folder: Spark's file source lists each new file once, and the driver reads the files."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Folder:
     path: str
 
     def arrivals(self, session: SparkSession) -> DataFrame:
-        """A streaming frame of the files; their content stays where it is, since nobody selects it."""
+        """A streaming frame of the files; their content is not read, since no column of it is selected."""
         if "://" not in self.path and not Path(self.path).exists():
             raise PenstockError(f"{self.path}: there is no such folder")
         reader = session.readStream.format("binaryFile").schema(_SCHEMA).options(**_OPTIONS)

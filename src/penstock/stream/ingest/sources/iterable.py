@@ -11,7 +11,7 @@ __all__ = ["IterableSource"]
 
 
 class IterableSource(Receiver):
-    """Takes text or bytes, a line or several at a time. It asks for more only when what it has is durable."""
+    """Takes text or bytes, a line or several at a time. It asks for the next item when the last one is durable."""
 
     def __init__(self, items: Iterable[str | bytes]) -> None:
         super().__init__()

@@ -22,6 +22,6 @@ class Lines:
         return lines
 
     def end(self) -> bytes:
-        """What is left when nothing more comes, as a line: a reader will say whether it is one."""
+        """The rest after the last newline, as a line, when the connection ends."""
         rest, self._open = b"".join(self._open), []
         return rest + b"\n" if rest.strip() else b""

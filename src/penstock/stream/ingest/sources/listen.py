@@ -1,4 +1,4 @@
-"""Lines from producers that connect to us. Each learns how many of its lines are durable: `ok N`."""
+"""Accepts producers that connect, and acknowledges their lines: `ok N` says that N lines are durable."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ListenSource(Receiver):
         self.port: int | None = None
 
     def start(self, accept: Accept, clock: Clock) -> None:
-        """Listen at once, so that an address which is taken is an error of the one who starts."""
+        """Listen at once, so that an address in use is an error of `start`."""
         try:
             self._server = socket.create_server(self._address)
         except OSError as error:
@@ -51,7 +51,7 @@ class ListenSource(Receiver):
         super().stop()
         for producer, thread in list(self._producers.items()):
             with suppress(OSError):
-                producer.shutdown(socket.SHUT_RD)  # what it has sent is still read, and acknowledged
+                producer.shutdown(socket.SHUT_RD)  # lines sent so far are still read, and acknowledged
             thread.join()
 
     def interrupt(self) -> None:
@@ -72,7 +72,7 @@ class ListenSource(Receiver):
 
     def _read(self, producer: socket.socket, accept: Accept) -> None:
         lines, count = Lines(), 0
-        with suppress(OSError):  # the producer is gone: nobody waits for an answer
+        with suppress(OSError):  # the producer has closed: it needs no acknowledgement
             while piece := producer.recv(_PIECE):
                 count = self._take(producer, lines.add(piece), count, accept)
         with suppress(OSError):

@@ -1,4 +1,4 @@
-"""The base class of sources with a thread that brings lines to the spool."""
+"""The base of receivers: a thread that brings lines to the spool, and a message about its trouble."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Receiver:
         self._thread.start()
 
     def stop(self) -> None:
-        """Bring what has been read to the spool, then end."""
+        """Bring the lines that have been read to the spool, then end."""
         with self._changed:
             self.stopping = True
             self._changed.notify_all()
@@ -39,7 +39,7 @@ class Receiver:
         raise NotImplementedError
 
     def interrupt(self) -> None:
-        """Have `run` return soon if it waits for somebody else."""
+        """Make `run` return soon if it waits for a peer."""
 
     def pause(self, clock: Clock, microseconds: int) -> None:
         """Wait by the clock, unless the source is stopped."""
@@ -61,5 +61,5 @@ def address_of(text: str) -> tuple[str, int]:
     """HOST:PORT, with an IPv6 address in brackets."""
     host, _, port = text.rpartition(":")
     if not port.isdecimal() or int(port) > 65535:
-        raise PenstockError(f"{text} is no address: it should be HOST:PORT.")
+        raise PenstockError(f"{text} is not an address: write HOST:PORT.")
     return host.strip("[]") or "127.0.0.1", int(port)

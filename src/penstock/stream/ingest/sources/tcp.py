@@ -19,7 +19,7 @@ _CONNECTING = 5.0  # seconds until an attempt fails
 
 
 class TcpSource(Receiver):
-    """A client. What it has read is durable before it reads on, so a slow disk slows the sender down."""
+    """A client. Its lines are durable before it reads on, so a slow disk slows the sender down (backpressure)."""
 
     def __init__(self, address: str) -> None:
         super().__init__()

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from penstock.compile.sql import write_expression
-from penstock.compile.windows import arrival_order
+from penstock.spark.views.stream_scans import arrival_order
 
 
 def place(files: list[str], paths: list[str]) -> str:
-    return write_expression(arrival_order.place(files, paths))
+    return write_expression(arrival_order(files, paths))
 
 
 def in_order(*names: str) -> str:
