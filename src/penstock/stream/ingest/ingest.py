@@ -21,6 +21,7 @@ from penstock.stream.ingest import sources, spool, spool_source
 from penstock.stream.ingest.dead_letters import DeadLetters
 from penstock.stream.ingest.element_reader import of_blocks
 from penstock.stream.ingest.elements import count_texts
+from penstock.stream.ingest.file_batches import write_files
 from penstock.stream.ingest.log_writer import ArrivedBatch, LogWriter
 from penstock.stream.ingest.sources.folder import Folder, dropped
 from penstock.stream.ingest.sources.iterable import IterableSource

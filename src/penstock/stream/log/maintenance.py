@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 from penstock.model import hyperloglog
 from penstock.stream.log.partition import StreamPartition, last_batches
 from penstock.stream.log.segment import Segment, segment_of, write_part
+from penstock.tuning import DEFAULT, Tuning
 
 __all__ = ["droppable", "merge", "worth_merging"]
 
