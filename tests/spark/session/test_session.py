@@ -73,7 +73,7 @@ def test_workers_run_this_python(spark: SparkSession) -> None:
 FAILURES_AND_A_START = """
 import json, os
 from penstock.errors import SetupError
-from penstock.spark import session
+from penstock.spark.session import session
 
 def attempt(**settings):
     try:
@@ -111,7 +111,7 @@ def test_failures_are_one_sentence_and_leave_nothing_behind() -> None:
 THEIRS = """
 from pyspark.sql import SparkSession
 theirs = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
-from penstock.spark import session
+from penstock.spark.session import session
 session.stop(session.start())
 print(theirs.range(7).count())
 """

@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 from penstock import Engine
 from penstock.answer import Answer
 from penstock.spark.query.continuous_query import ContinuousQuery
+from penstock.spark.query.evaluation import Evaluation
 from tests.support.feeding import STREAM, lines
 
 WINDOW = f"FROM STREAM <{STREAM}> [RANGE 2m STEP 1m]"
@@ -53,10 +54,9 @@ def evaluations(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     found: list[int] = []
     evaluate: Callable[..., Any] = ContinuousQuery.evaluate
 
-    def counted(self: ContinuousQuery, *given: Any) -> Any:
-        members = given[4] if len(given) > 4 else None
-        found.append(1 if members is None else len(members.numbers))
-        return evaluate(self, *given)
+    def counted(self: ContinuousQuery, evaluation: Evaluation) -> Any:
+        found.append(1 if evaluation.members is None else len(evaluation.members.numbers))
+        return evaluate(self, evaluation)
 
     monkeypatch.setattr(ContinuousQuery, "evaluate", counted)
     return found
