@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from threading import Condition
 
@@ -111,7 +111,11 @@ def test_failure_of_a_source_is_a_message() -> None:
 
 def test_lost_connection_is_restored_without_loss() -> None:
     taker, clock = Taker(), ManualClock()
-    with socket.create_server(("127.0.0.1", 0)) as server, warnings.catch_warnings(record=True) as told:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        warnings.catch_warnings(record=True) as told,
+        ExitStack() as until_the_source_has_stopped,  # or it warns once more
+    ):
         warnings.simplefilter("always")
         source = TcpSource(f"127.0.0.1:{server.getsockname()[1]}")
         with started(source, taker, clock):
@@ -123,11 +127,10 @@ def test_lost_connection_is_restored_without_loss() -> None:
             assert source.message is not None
             assert "closed the connection; connecting again" in source.message
             clock.advance(100_000)
-            second, _ = server.accept()
-            with second:
-                second.sendall(b"four\n")
-                taker.expect(b"one\ntwo\nthr\nfour\n")
-                assert source.message is None
+            second = until_the_source_has_stopped.enter_context(server.accept()[0])
+            second.sendall(b"four\n")
+            taker.expect(b"one\ntwo\nthr\nfour\n")
+            assert source.message is None
     assert [item.category for item in told if item.category is not ResourceWarning] == [PenstockWarning]
 
 
