@@ -10,7 +10,7 @@ from typing import Any
 
 from penstock.algebra.ops import Query
 from penstock.algebra.template import template
-from penstock.compile.operators.query_family import ParameterTable
+from penstock.compile.parameter_table import ParameterTable
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
 from penstock.spark.query.continuous_query import ContinuousQuery

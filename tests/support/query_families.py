@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from penstock.algebra import ops
 from penstock.algebra.template import Constants, template
-from penstock.compile.operators.query_family import ParameterTable
+from penstock.compile.parameter_table import ParameterTable
 from penstock.model.span import Span
 from penstock.spark.query.evaluation import Evaluation
 from penstock.spark.query.open_intervals import OpenIntervalFiles

@@ -14,7 +14,7 @@ from penstock.algebra.expressions import Var
 from penstock.algebra.schedule import Schedule
 from penstock.algebra.template import Constants
 from penstock.algebra.windows import CountWindow, TimeWindow, ceiling
-from penstock.compile.operators.query_family import ParameterTable
+from penstock.compile.parameter_table import ParameterTable
 from penstock.io.sinks import Batch, Position, Sink, SinkSpec
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles

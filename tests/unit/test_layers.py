@@ -80,6 +80,28 @@ MAY_IMPORT_INSIDE: dict[str, set[str]] = {
     "recursive_rules.rete": {"solutions", "analysis"},
 }
 
+# The rooms of a part in the order of the data: each may import those before it, and none after it.
+IN_ORDER: dict[str, tuple[str, ...]] = {
+    "compile": (
+        "sql",
+        "cardinality",
+        "relation",
+        "key_domain",
+        "parameter_table",
+        "expressions",
+        "windows",
+        "entailment",
+        "views",
+        "notes",
+        "context",
+        "operators",
+        "reports",
+    ),
+    "spark": ("session", "statistics", "store", "views", "query"),
+    "stream": ("base", "log", "ingest", "answers", "registry", "evaluation", "runtime"),
+}
+MOST_MODULES = 16  # of a folder, with its __init__
+
 
 def part_of(file: Path) -> str:
     return file.relative_to(PACKAGE).parts[0].removesuffix(".py")
@@ -117,7 +139,19 @@ def wrong_inside(room: str, source: str) -> list[str]:
     return [name[2] for name in ours if name[2] not in {own, *MAY_IMPORT_INSIDE[room]}]
 
 
+def wrong_in_order(part: str, room: str, source: str) -> list[str]:
+    """Imports of rooms of the same part that come later."""
+    order = IN_ORDER[part]
+    ours = [name.split(".")[2] for name in imported(ast.parse(source)) if name.startswith(f"penstock.{part}.")]
+    return [name for name in ours if name != room and name not in order[: order.index(room)]]
+
+
+def room_of(file: Path) -> str:
+    return file.relative_to(PACKAGE).parts[1].removesuffix(".py")
+
+
 FILES = sorted(PACKAGE.rglob("*.py"))
+ORDERED = [file for file in FILES if part_of(file) in IN_ORDER and room_of(file) != "__init__"]
 ROOMS = [(room, file) for room in MAY_IMPORT_INSIDE for file in sorted((PACKAGE / room.replace(".", "/")).glob("*.py"))]
 
 
@@ -129,6 +163,26 @@ def test_nothing_imports_upward(file: Path) -> None:
 @pytest.mark.parametrize(("room", "file"), ROOMS, ids=lambda value: value if isinstance(value, str) else value.stem)
 def test_no_sub_package_imports_upward(room: str, file: Path) -> None:
     assert wrong_inside(room, file.read_text("utf-8")) == []
+
+
+@pytest.mark.parametrize("file", ORDERED, ids=lambda file: str(file.relative_to(PACKAGE)))
+def test_no_room_imports_a_later_one(file: Path) -> None:
+    assert wrong_in_order(part_of(file), room_of(file), file.read_text("utf-8")) == []
+
+
+@pytest.mark.parametrize("part", IN_ORDER)
+def test_every_room_has_its_place_in_the_order(part: str) -> None:
+    assert {room_of(file) for file in ORDERED if part_of(file) == part} == set(IN_ORDER[part])
+
+
+def test_an_import_of_a_later_room_is_found() -> None:
+    source = "from penstock.stream.runtime import live_engine\nfrom penstock.stream.base.clock import Clock"
+    assert wrong_in_order("stream", "registry", source) == ["runtime"]
+
+
+@pytest.mark.parametrize("folder", sorted({file.parent for file in FILES}), ids=lambda f: str(f.relative_to(PACKAGE)))
+def test_no_folder_has_more_modules_than_a_person_can_overlook(folder: Path) -> None:
+    assert len(list(folder.glob("*.py"))) <= MOST_MODULES
 
 
 @pytest.mark.parametrize("room", MAY_IMPORT_INSIDE)

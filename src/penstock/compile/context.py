@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import TYPE_CHECKING
@@ -13,8 +13,9 @@ from penstock.algebra import ops
 from penstock.algebra.expressions import PatternTerm
 from penstock.compile import sql
 from penstock.compile.entailment import EntailmentRewriter
+from penstock.compile.key_domain import Universe
 from penstock.compile.relation import INSTANT, Relation
-from penstock.compile.sql import Derived, Expr, From, Hint, Query, Select, Table
+from penstock.compile.sql import Derived, Expr, From, Query, Select, Table
 from penstock.compile.views.view_types import MaterialisedView, ViewRequest
 from penstock.compile.windows.evaluation_instants import EvaluationInstants
 from penstock.compile.windows.stream_to_relation import WindowRelation
@@ -23,7 +24,7 @@ from penstock.optimise import Statistics
 from penstock.tuning import DEFAULT, Tuning
 
 if TYPE_CHECKING:
-    from penstock.compile.operators.query_family import ParameterTable
+    from penstock.compile.parameter_table import ParameterTable
 
 Rows = list[tuple[str, ...]]
 
@@ -144,30 +145,6 @@ class Plan:
         if not relation.sql.volatile:
             return relation
         return replace(relation, sql=sql.view(self.materialised_view(relation.sql)[0]))
-
-
-@dataclass(frozen=True, slots=True)
-class Universe:
-    """The domain of some key columns: every combination of values that the keys can take.
-
-    `dependent` columns are functionally dependent on the keys; then `sql` has each combination of the keys once, and
-    few enough to be broadcast. `static`: the domain is the same at every evaluation.
-    """
-
-    keys: tuple[str, ...]
-    sql: Query
-    dependent: tuple[str, ...] = ()
-    static: bool = False
-
-    def columns_for(self, keys: Collection[str]) -> tuple[str, ...]:
-        """Return the columns of this domain that are among `keys`, with the keys that these depend on."""
-        dependent = tuple(c for c in self.dependent if c in keys)
-        return (self.keys if dependent else tuple(k for k in self.keys if k in keys)) + dependent
-
-    @property
-    def hints(self) -> list[Hint]:
-        """The hint to broadcast the domain, where it is known to be small."""
-        return [("BROADCAST", ("u",))] if self.dependent else []
 
 
 @dataclass(frozen=True, slots=True)

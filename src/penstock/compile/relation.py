@@ -11,7 +11,7 @@ from penstock.compile import sql
 from penstock.compile.sql import Expr, Query, Select, lower, merged
 
 if TYPE_CHECKING:
-    from penstock.compile.operators.physical.time_buckets import Cardinality
+    from penstock.compile.cardinality import Cardinality
 
 KEY = ".k"  # prefix of key columns: the graph, outer solution or instant for which a row holds
 INSTANT = f"{KEY}@"  # the key that is the evaluation instant

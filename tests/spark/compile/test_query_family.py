@@ -14,7 +14,7 @@ from pyoxigraph import NamedNode, QueryBoolean, QueryTriples, RdfFormat, Store
 from penstock.algebra.build import translate
 from penstock.algebra.ops import REPORTS
 from penstock.algebra.template import template
-from penstock.compile.operators.query_family import ParameterTable
+from penstock.compile.parameter_table import ParameterTable
 from penstock.io.formats import read
 from penstock.knowledge.oxigraph import OxigraphStore
 from penstock.model.span import Span

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from penstock.algebra import ops, sse
 from penstock.algebra.expressions import Var
 from penstock.compile import notes, sql
+from penstock.compile.cardinality import Cardinality
 from penstock.compile.operators import joins
 from penstock.compile.operators.events import sequence_join
-from penstock.compile.operators.physical.time_buckets import Cardinality
 from penstock.compile.relation import ENDS, FROM, STARTS, TO, Relation
 from penstock.compile.windows.stream_to_relation import WindowRelation
 from penstock.model.span import Span

@@ -19,7 +19,7 @@ from penstock.answer import Answer
 from penstock.compile.relation import ALWAYS
 from penstock.errors import QueryError, StoreError
 from penstock.io.sinks import MemorySink, Sink, SinkSpec, open_sink, sink_text
-from penstock.stream.evaluation.answer_batch import AnswerBatch, AnswerSchema, Uncollected, collect, single_answer
+from penstock.stream.answers.answer_batch import AnswerBatch, AnswerSchema, Uncollected, collect, single_answer
 from tests.support.runtime import Frame
 
 A, P = NamedNode("http://e/a"), NamedNode("http://e/p")

@@ -15,8 +15,10 @@ from pyoxigraph import NamedNode
 from penstock.algebra import ops
 from penstock.algebra.expressions import Var
 from penstock.compile import notes, sql
-from penstock.compile.context import Context, Universe
+from penstock.compile.cardinality import Cardinality
+from penstock.compile.context import Context
 from penstock.compile.expressions import term_columns, timestamps
+from penstock.compile.key_domain import Universe
 from penstock.compile.operators import joins, query_family
 from penstock.compile.operators.compile_operator import compiles
 from penstock.compile.operators.physical.join_algorithm import choose_join_algorithm
@@ -27,7 +29,6 @@ from penstock.compile.operators.physical.semijoin_reduction import (
     matching_windows,
     selective_terms,
 )
-from penstock.compile.operators.physical.time_buckets import Cardinality
 from penstock.compile.relation import ENDS, STARTS, Relation, unit
 from penstock.compile.sql import Derived, Expr, From, Join, Select
 from penstock.compile.windows.stream_to_relation import WindowRelation

@@ -14,8 +14,9 @@ from penstock.algebra.expressions import Call, Exists, Expr, Var
 from penstock.algebra.scope import certain, conjuncts, exists_in, expressions_of, free, references, substituted
 from penstock.algebra.substitute import rename
 from penstock.compile import sql
-from penstock.compile.context import Context, Universe
+from penstock.compile.context import Context
 from penstock.compile.expressions.expressions import condition
+from penstock.compile.key_domain import Universe
 from penstock.compile.operators import interval_operators, joins
 from penstock.compile.operators.compile_operator import compile_op, scope
 from penstock.compile.relation import ENDS, KEY, Relation, is_parameter, select, shared_variables

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from penstock.compile import notes, sql
+from penstock.compile.cardinality import join_cardinality, union_cardinality
 from penstock.compile.operators.physical import time_buckets
 from penstock.compile.operators.physical.join_algorithm import SHUFFLED_HASH_JOIN
 from penstock.compile.relation import ENDS, FROM, INSTANT, STARTS, TO, Relation, is_time, nothing, shared_variables
@@ -98,7 +99,7 @@ def join(
     may be joined in time buckets. `order` has conditions on the occurrence times of the sides.
     """
     on, certain = sql.all_of([*order, compatible(left, right)]), left.certain | right.certain
-    cardinality = time_buckets.join_cardinality(left.cardinality, right.cardinality, span)
+    cardinality = join_cardinality(left.cardinality, right.cardinality, span)
     chosen = time_buckets.choose(left, right, span, tuning)
     if chosen is not None:
         notes.note(f"{_on_variables(left, right)}in buckets of {notes.about(chosen.width)}")
@@ -196,7 +197,7 @@ def union(left: Relation, right: Relation) -> Relation:
     vars = left.vars + tuple(v for v in right.vars if v not in left.vars)
     bounds = {FROM, TO} & set(vars)
     both = sql.union_all(Select(_padded(side, vars), side.sql) for side in (left, right))
-    cardinality = time_buckets.union_cardinality(left.cardinality, right.cardinality)
+    cardinality = union_cardinality(left.cardinality, right.cardinality)
     return Relation(both, vars, left.certain & right.certain | bounds, cardinality=cardinality)
 
 

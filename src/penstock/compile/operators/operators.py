@@ -14,10 +14,11 @@ from penstock.algebra import ops
 from penstock.algebra.expressions import Call, Const, Expr, Var
 from penstock.algebra.scope import conjuncts, references, visible
 from penstock.compile import sql
-from penstock.compile.context import Context, EachGraph, NamedGraph, Universe
+from penstock.compile.context import Context, EachGraph, NamedGraph
 from penstock.compile.expressions import term_order, timestamps
 from penstock.compile.expressions.expressions import value
 from penstock.compile.expressions.values import term
+from penstock.compile.key_domain import Universe
 from penstock.compile.operators import aggregation, bgp, exists, interval_operators, joins, modifiers, optional, paths
 from penstock.compile.operators.compile_operator import compile_op, compiles, identified, scope, with_outer, with_row
 from penstock.compile.operators.events import complex_events

@@ -21,11 +21,12 @@ from penstock.algebra.scope import exists_in, expressions_of
 from penstock.algebra.sequence_bounds import longest_sequences
 from penstock.algebra.windows import CountWindow, SlideWindow, TimeWindow
 from penstock.compile import notes, sql
-from penstock.compile.context import Context, Plan, Streaming, Tables, Universe
+from penstock.compile.context import Context, Plan, Streaming, Tables
 from penstock.compile.expressions import timestamps
+from penstock.compile.key_domain import Universe
 from penstock.compile.operators.events import complex_events
 from penstock.compile.operators.operators import compile_op
-from penstock.compile.operators.query_family import ParameterTable
+from penstock.compile.parameter_table import ParameterTable
 from penstock.compile.relation import INSTANT
 from penstock.compile.reports import deltas, rstream, validity
 from penstock.compile.sql import Query, Select

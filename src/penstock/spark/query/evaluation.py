@@ -10,7 +10,7 @@ from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
 
 if TYPE_CHECKING:
-    from penstock.compile.operators.query_family import ParameterTable
+    from penstock.compile.parameter_table import ParameterTable
     from penstock.spark.query.open_intervals import OpenIntervalFiles
 
 __all__ = ["Evaluation"]

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from pyspark.sql import DataFrame, SparkSession
 
 from penstock.compile import sql
-from penstock.compile.operators.query_family import ParameterTable
+from penstock.compile.parameter_table import ParameterTable
 from penstock.compile.relation import MEMBER
 
 __all__ = ["OpenIntervalFiles", "read_open_intervals"]

@@ -15,13 +15,13 @@ import pyarrow as pa
 
 from penstock.algebra.template import Constants
 from penstock.compile import sql
-from penstock.compile.operators.query_family import ParameterTable
+from penstock.compile.parameter_table import ParameterTable
 from penstock.compile.relation import MEMBER, Relation
 from penstock.compile.sql import Select, Table
 from penstock.spark.session.jobs import Jobs
 
 if TYPE_CHECKING:
-    from penstock.compile.context import Universe
+    from penstock.compile.key_domain import Universe
     from penstock.spark.views.background_tables import BackgroundTables
 
 __all__ = ["FamilyViewCache"]

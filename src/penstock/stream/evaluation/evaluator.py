@@ -10,10 +10,10 @@ from penstock.io.sinks import Batch
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
 from penstock.spark.query.evaluation import Evaluation
+from penstock.stream.answers.answer_batch import AnswerSchema, Frame, Uncollected, collect
+from penstock.stream.answers.split_by_query import QueryAnswers, split_by_query
 from penstock.stream.base.failpoints import reach
-from penstock.stream.evaluation.answer_batch import AnswerSchema, Frame, Uncollected, collect
 from penstock.stream.evaluation.report_state import ReportState
-from penstock.stream.evaluation.split_by_query import QueryAnswers, split_by_query
 from penstock.stream.registry.due_instants import CompiledQuery
 from penstock.stream.registry.evaluation_group import EvaluationGroup
 from penstock.stream.registry.evaluation_groups import EvaluationGroups

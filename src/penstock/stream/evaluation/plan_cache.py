@@ -18,7 +18,7 @@ from penstock.tuning import DEFAULT, Tuning
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from penstock.compile.operators.query_family import ParameterTable
+    from penstock.compile.parameter_table import ParameterTable
     from penstock.spark.query.continuous_query import ContinuousQuery
     from penstock.spark.views.background_tables import BackgroundTables
 
@@ -67,7 +67,7 @@ class PlanCache:
 
     def members(self, numbers: Sequence[int], rows: Sequence[Constants]) -> ParameterTable:
         """See `Planner`: the table of a family's queries."""
-        from penstock.compile.operators.query_family import ParameterTable
+        from penstock.compile.parameter_table import ParameterTable
 
         return ParameterTable(numbers, rows)
 

@@ -12,7 +12,7 @@ from penstock.algebra.ops import REPORTS, Query
 from penstock.errors import PenstockError, QueryError
 from penstock.io.sinks import MemorySink, Sink, SinkSpec, open_sink, sink_text
 from penstock.options import Duplicates, Emit, Overload
-from penstock.stream.evaluation.answer_batch import AnswerSchema
+from penstock.stream.answers.answer_batch import AnswerSchema
 from penstock.stream.registry.dependency_order import in_order
 from penstock.stream.registry.evaluation_group import Planner
 from penstock.stream.registry.evaluation_groups import EvaluationGroups

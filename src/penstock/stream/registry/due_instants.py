@@ -11,7 +11,7 @@ from penstock.algebra.windows import CountWindow
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
 from penstock.spark.query.evaluation import Evaluation
-from penstock.stream.evaluation.answer_batch import Frame
+from penstock.stream.answers.answer_batch import Frame
 from penstock.stream.log.stream_log import Segment
 from penstock.tuning import DEFAULT, Tuning
 

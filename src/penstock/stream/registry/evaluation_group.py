@@ -15,7 +15,7 @@ from penstock.stream.registry.metadata_store import GroupProgress, QueryRecord
 from penstock.stream.registry.query_family import Family
 
 if TYPE_CHECKING:
-    from penstock.compile.operators.query_family import ParameterTable
+    from penstock.compile.parameter_table import ParameterTable
     from penstock.stream.registry.registered_query import RegisteredQuery
 
 __all__ = ["EvaluationGroup", "Planner"]

@@ -14,8 +14,8 @@ from penstock.algebra.windows import SlideWindow
 from penstock.errors import PenstockError
 from penstock.io.sinks import Batch, ParquetSink, Sink
 from penstock.recursive_rules.analysis.rule import Rule
+from penstock.stream.answers.answer_batch import AnswerSchema
 from penstock.stream.base.failpoints import reach
-from penstock.stream.evaluation.answer_batch import AnswerSchema
 from penstock.stream.registry.due_instants import CompiledQuery
 from penstock.stream.registry.metadata_store import MetadataStore, QueryProgress, QueryRecord
 

@@ -22,6 +22,7 @@ from penstock.options import Duplicates, Emit, Overload
 from penstock.spark.session.cancellation import cancellable
 from penstock.stream.base.clock import Clock
 from penstock.stream.base.watermark import Watermarks
+from penstock.stream.evaluation.activation import Activation, beginning, raise_failures
 from penstock.stream.evaluation.plan_cache import PlanCache
 from penstock.stream.evaluation.report_state import ReportState
 from penstock.stream.evaluation.rounds import Rounds
@@ -32,7 +33,6 @@ from penstock.stream.ingest.elements import LINES
 from penstock.stream.ingest.stream_declaration import Declared
 from penstock.stream.ingest.stream_view import StreamView
 from penstock.stream.log.stream_log import StreamLog
-from penstock.stream.registry.activation import Activation, beginning, raise_failures
 from penstock.stream.registry.catalogue import Catalogue, entry_of, memory_of
 from penstock.stream.registry.dependency_order import check_streams, unknown
 from penstock.stream.registry.load_shedding import CATCH_UP

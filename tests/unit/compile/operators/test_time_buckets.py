@@ -8,11 +8,12 @@ import pytest
 
 from penstock.algebra.build import translate
 from penstock.algebra.expressions import Var
-from penstock.compile import sql
+from penstock.compile import cardinality, sql
+from penstock.compile.cardinality import Cardinality
 from penstock.compile.context import Context, Plan, Streaming, Tables
 from penstock.compile.operators.operators import compile_op
 from penstock.compile.operators.physical import time_buckets
-from penstock.compile.operators.physical.time_buckets import Cardinality, best_width
+from penstock.compile.operators.physical.time_buckets import best_width
 from penstock.compile.relation import FROM, TO, Relation
 from penstock.compile.windows.evaluation_instants import PeriodicInstants
 from penstock.compile.windows.stream_to_relation import WindowRelation
@@ -82,23 +83,23 @@ def test_what_is_not_known_is_not_cut() -> None:
 def test_the_size_of_a_join() -> None:
     """Of a billion pairs the hundredth that holds at a time; with what holds always, all of them."""
     many, span = size(1e6, 1e3, 10), Span(0, 1_990)
-    found = time_buckets.join_cardinality(many, many, span)
+    found = cardinality.join_cardinality(many, many, span)
     assert found is not None
     assert found.lasts == 10
     assert found.estimate().rows == pytest.approx(1e7)
-    placed = time_buckets.join_cardinality(many, size(100, 100, None), span)
+    placed = cardinality.join_cardinality(many, size(100, 100, None), span)
     assert placed is not None
     assert placed.lasts == 10
     assert placed.estimate().rows == pytest.approx(1e5)
-    assert time_buckets.join_cardinality(many, None, span) is None
+    assert cardinality.join_cardinality(many, None, span) is None
 
 
 def test_the_size_of_a_union() -> None:
-    found = time_buckets.union_cardinality(size(1e6, 1e3, 10), size(1e5, 1e4, 30))
+    found = cardinality.union_cardinality(size(1e6, 1e3, 10), size(1e5, 1e4, 30))
     assert found is not None
     assert found.lasts == 30
     assert found.estimate() == Estimate(1.1e6, {GATE: 1e4})
-    endless = time_buckets.union_cardinality(size(1e6, 1e3, 10), size(1e5, 1e4, None))
+    endless = cardinality.union_cardinality(size(1e6, 1e3, 10), size(1e5, 1e4, None))
     assert endless is not None
     assert endless.lasts is None
 

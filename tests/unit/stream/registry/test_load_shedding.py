@@ -16,7 +16,7 @@ from penstock.algebra.build import translate
 from penstock.algebra.schedule import is_periodic, schedule, stretched
 from penstock.algebra.template import Constants
 from penstock.algebra.windows import TimeWindow
-from penstock.compile.operators.query_family import ParameterTable
+from penstock.compile.parameter_table import ParameterTable
 from penstock.errors import PenstockWarning, QueryError
 from penstock.stream.evaluation.rounds import Rounds
 from penstock.stream.registry import due_instants

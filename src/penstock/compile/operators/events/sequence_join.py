@@ -10,9 +10,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from penstock.compile import notes, sql
+from penstock.compile.cardinality import partial_join_cardinality
 from penstock.compile.operators import joins
 from penstock.compile.operators.physical.join_algorithm import SHUFFLED_HASH_JOIN
-from penstock.compile.operators.physical.time_buckets import BUCKET, cheapest_width, partial_join_cardinality
+from penstock.compile.operators.physical.time_buckets import BUCKET, cheapest_width
 from penstock.compile.relation import ENDS, STARTS, Relation
 from penstock.compile.sql import Expr, Hint, Select
 from penstock.model.span import Span

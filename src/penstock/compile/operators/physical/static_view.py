@@ -14,11 +14,11 @@ from penstock.algebra.ops import Bgp, Op, Project
 from penstock.algebra.scope import mentioned
 from penstock.algebra.sparql_writer import SparqlWriter
 from penstock.compile import notes, sql
+from penstock.compile.cardinality import Cardinality
 from penstock.compile.context import Context
 from penstock.compile.operators import query_family
 from penstock.compile.operators.compile_operator import compile_op, compiles
 from penstock.compile.operators.physical.semijoin_reduction import Candidates
-from penstock.compile.operators.physical.time_buckets import Cardinality
 from penstock.compile.relation import Relation
 from penstock.compile.sql import Select, Table
 from penstock.compile.views import packed_view

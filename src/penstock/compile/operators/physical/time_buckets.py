@@ -13,27 +13,18 @@ the one in which the later interval begins.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
 from math import sqrt
 
 from penstock.compile import sql
+from penstock.compile.cardinality import Cardinality
 from penstock.compile.relation import FROM, TO, Relation
 from penstock.compile.sql import Expr, Select
 from penstock.model.span import Span
-from penstock.optimise.cost import Estimate, joined, rows_joined
+from penstock.optimise.cost import rows_joined
 from penstock.tuning import DEFAULT, Tuning
 
 BUCKET = ".bucket"
-
-
-@dataclass(frozen=True, slots=True)
-class Cardinality:
-    """A cardinality estimate, computed at the first call, and the length of a validity interval (None: without end)."""
-
-    estimate: Callable[[], Estimate]
-    lasts: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,37 +88,3 @@ def cheapest_width(both: int, lasting: float, pairs: float, copy: float = DEFAUL
     `copy` what a copy costs.
     """
     return max(1.0, sqrt(both + copy * lasting / pairs))
-
-
-def join_cardinality(left: Cardinality | None, right: Cardinality | None, span: Span | None) -> Cardinality | None:
-    """Return the cardinality of a join: the share of the pairs whose intervals overlap."""
-    if left is None or right is None:
-        return None
-    lasting = [side.lasts for side in (left, right) if side.lasts is not None]
-    time = None if span is None else span.through - span.after + max(lasting, default=0)
-    share = min(1.0, sum(lasting) / time) if time and len(lasting) == 2 else 1.0
-    return partial_join_cardinality(left, right, share, min(lasting, default=None))
-
-
-def partial_join_cardinality(left: Cardinality, right: Cardinality, share: float, lasts: int | None) -> Cardinality:
-    """Return the cardinality of a join that has the given share of the pairs."""
-
-    def estimate() -> Estimate:
-        pairs = joined(left.estimate(), right.estimate())
-        return Estimate(pairs.rows * share, pairs.distinct)
-
-    return Cardinality(cache(estimate), lasts)
-
-
-def union_cardinality(left: Cardinality | None, right: Cardinality | None) -> Cardinality | None:
-    """Return the cardinality of a union."""
-    if left is None or right is None:
-        return None
-    lasts = None if left.lasts is None or right.lasts is None else max(left.lasts, right.lasts)
-
-    def estimate() -> Estimate:
-        one, other = left.estimate(), right.estimate()
-        vars = one.distinct.keys() & other.distinct.keys()
-        return Estimate(one.rows + other.rows, {v: max(one.distinct[v], other.distinct[v]) for v in vars})
-
-    return Cardinality(cache(estimate), lasts)

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from penstock.answer import Answer
 from penstock.model.term_encoding import decode
-from penstock.stream.evaluation.answer_batch import AnswerBatch, AnswerSchema, in_order, order_rows
+from penstock.stream.answers.answer_batch import AnswerBatch, AnswerSchema, in_order, order_rows
 from penstock.tuning import DEFAULT
 
 __all__ = ["AnswerSlice", "QueryAnswers", "split_by_query"]

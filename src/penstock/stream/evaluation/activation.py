@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from penstock.errors import PenstockError
+from penstock.stream.answers.answer_batch import single_answer
 from penstock.stream.base.watermark import Watermarks
-from penstock.stream.evaluation.answer_batch import single_answer
 from penstock.stream.evaluation.plan_cache import PlanCache
 from penstock.stream.ingest.stream_view import StreamView
 from penstock.stream.registry.catalogue import memory_of
