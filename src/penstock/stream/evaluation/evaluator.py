@@ -118,7 +118,7 @@ class Evaluator:
             self._groups.moved(group, reached, delivered, refused)
             reach("saved" if delivered else "skipped")
         if self._report_state is not None and files:
-            self._report_state.remove(files - self._groups.files())
+            self._report_state.remove((files - self._groups.files()) | self._groups.unused_files())
         if delivered:
             self._answered()
         return bool(delivered) or any(task.error is not None for task in refused)

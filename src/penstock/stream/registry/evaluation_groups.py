@@ -34,6 +34,7 @@ class EvaluationGroups:
         self._moved: dict[int, RegisteredQuery] = {}  # to another group, and not written down yet
         self._touched: set[int] = set()  # groups that are not, and in the same way
         self._gone: set[int] = set()  # without a query
+        self._left_files: set[str] = set()  # operator state of groups without a query
         self._idle: list[CompiledQuery] = []  # plans that no group uses any more
         self._lock = RLock()
 
@@ -109,6 +110,13 @@ class EvaluationGroups:
         """The files of operator state that some group refers to."""
         return {file for group in self for file, _ in group.reached.states}
 
+    def unused_files(self) -> set[str]:
+        """The files of operator state that groups have left behind and no group refers to; each is returned once."""
+        with self._lock:
+            unused = self._left_files - self.files()
+            self._left_files -= unused
+            return unused
+
     # Families
 
     def _place(self, task: RegisteredQuery) -> None:
@@ -181,6 +189,7 @@ class EvaluationGroups:
         task.group.remove(task)
         if not task.group.tasks:
             self._gone.add(task.group.number)
+            self._left_files |= {file for file, _ in task.group.reached.states}
 
     def _made(self, reached: GroupProgress) -> EvaluationGroup:
         group = EvaluationGroup(self._registry.new_group(), reached)

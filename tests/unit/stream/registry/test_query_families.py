@@ -356,10 +356,24 @@ def _do(engine: Engine, event: tuple[str, int, int], names: Iterator[int]) -> No
         getattr(engine.catalogue[chosen], what)()
 
 
+def test_operator_state_of_dropped_queries_is_removed(tmp_path: Path) -> None:
+    """A group without queries leaves its state behind, and the next evaluation removes it."""
+    engine = Engine(tmp_path)
+    engine.register("dropped", 1)
+    engine.register("other", 1, "p1")
+    engine.go(10)
+    engine.go(20)
+    before = set((tmp_path / "carried").iterdir())
+    engine.drop("dropped")
+    engine.go(30)
+    after = set((tmp_path / "carried").iterdir())
+    assert (len(before), len(after), before & after) == (2, 1, set())
+
+
 @given(st.binary(min_size=BYTES, max_size=BYTES))
 @settings(max_examples=60, deadline=None)
-def test_whatever_happens_everybody_is_told_all_that_is_due_once(tape: bytes) -> None:
-    """Queries come, go, pause and fail, and the process ends: each is told what it would be told alone."""
+def test_every_query_gets_each_due_answer_once(tape: bytes) -> None:
+    """Queries are registered, dropped, paused and fail, and the process ends: each gets the answers it has alone."""
     draw = Tape(tape)
     events = [_event(draw) for _ in range(draw.count(10, 40))]
     with tempfile.TemporaryDirectory() as folder:
@@ -373,4 +387,4 @@ def test_whatever_happens_everybody_is_told_all_that_is_due_once(tape: bytes) ->
         engine.go(engine.now + 20)
         engine.check()
         assert len(engine.together()) <= 2  # p0 and p1
-        assert len(list((Path(folder) / "carried").glob("*"))) <= 4
+        assert len(list((Path(folder) / "carried").glob("*"))) <= 2
