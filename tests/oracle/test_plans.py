@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode, Quad
@@ -18,7 +19,7 @@ from penstock.algebra import ops
 from penstock.algebra.expressions import Aggregate, Call, Exists, Expr, Var
 from penstock.algebra.ops import Op
 from penstock.algebra.scope import visible
-from penstock.algebra.sse import write
+from penstock.algebra.sse import read, write
 from penstock.spark.store.store import SparkStore
 from tests.support import plans, reference
 from tests.support.sampling import sampled
@@ -127,6 +128,22 @@ _ZERO = plans.Const(Literal(0))
 @given(plan=plans.from_tape(plan), data=st.binary(min_size=60, max_size=60).map(Tape).map(plans.dataset))
 @sampled(50)
 def test_generated_plans(plan: Op, data: Graphs, spark: Any) -> None:
+    check(plan, data, spark)
+
+
+AGGREGATE_OF_AN_OUTER_VARIABLE = """(graph ?g (filter
+    (exists (annotate (?x (count)) () (leftjoin (bgp) (table (vars) (row) (row)) (bound ?x))))
+    (bgp (?x <http://example.org/p> ?x))))"""
+
+
+@pytest.mark.parametrize("text", [AGGREGATE_OF_AN_OUTER_VARIABLE])
+def test_kept_plans(text: str, spark: Any) -> None:
+    """Plans that a generated test has found."""
+    check(read(text), plans.dataset(Tape(bytes(60))), spark)
+
+
+def check(plan: Op, data: Graphs, spark: Any) -> None:
+    """Fail unless the compiler and the reference have the same answers."""
     default, named = data
     expected = reference.answers(plan, default, named)
     store = SparkStore(spark=spark)

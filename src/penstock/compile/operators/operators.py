@@ -242,4 +242,6 @@ def _annotate(op: ops.Annotate, context: Context, known: Candidates) -> Relation
     relation = with_outer(context.pointwise(compile_op(op.pattern, context).plain()), arguments, context)
     relation = with_row(relation, arguments, context)
     marked, marks = exists.marked_all(relation, arguments, context)
-    return aggregation.annotate(op, marked, scope(marked, context, marks))
+    name = op.var.name if op.var.name not in marked.vars else context.plan.fresh(".again")
+    annotated = aggregation.annotate(replace(op, var=Var(name)), marked, scope(marked, context, marks))
+    return context.bind_keys(annotated) if name == op.var.name else _equal_bindings(annotated, name, op.var.name)
