@@ -12,6 +12,11 @@ import penstock
 
 PACKAGE = Path(penstock.__path__[0])
 
+FOR_SPARK = {
+    "errors", "threads", "options", "tuning", "syntax", "algebra", "optimise", "answer", "io", "knowledge", "model",
+    "reasoning", "compile",
+}  # fmt: skip
+
 # What each part may import of Penstock besides itself. A part that is not listed stands above all of these.
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
@@ -29,40 +34,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "knowledge": {"errors", "plug_ins", "threads", "options", "algebra", "answer", "io", "reasoning"},
     "model": {"algebra", "tuning"},
     "compile": {"errors", "syntax", "algebra", "optimise", "io", "model", "reasoning", "tuning"},
-    "spark": {
-        "errors",
-        "threads",
-        "options",
-        "syntax",
-        "algebra",
-        "optimise",
-        "answer",
-        "io",
-        "knowledge",
-        "model",
-        "reasoning",
-        "compile",
-        "tuning",
-    },
+    "spark": FOR_SPARK,
     "recursive_rules": {"errors", "algebra", "model", "reasoning", "tuning"},
-    "stream": {
-        "errors",
-        "plug_ins",
-        "threads",
-        "options",
-        "syntax",
-        "algebra",
-        "optimise",
-        "answer",
-        "io",
-        "knowledge",
-        "model",
-        "reasoning",
-        "compile",
-        "spark",
-        "recursive_rules",
-        "tuning",
-    },
+    "stream": FOR_SPARK | {"plug_ins", "spark", "recursive_rules"},
     "explain": {"errors", "algebra", "optimise", "translate", "compile", "spark"},
     "query": {"answer", "stream", "explain"},
 }

@@ -102,18 +102,26 @@ def _extend(op: ops.Extend, context: Context, known: Candidates) -> Relation:
     relation = with_outer(compile_op(op.pattern, context), (op.expression,), context)
     relation = with_row(relation, (op.expression,), context)
     marked, marks = exists.marked(relation, op.expression, context)
-    var = op.var.name if op.var.name not in marked.vars else context.plan.fresh(".again")
+    var = _column_for(op.var, marked, context)
     bound = sql.alias(term(value(op.expression, scope(marked, context, marks))), var)
     items = [*map(sql.name, marked.vars), bound, *map(sql.name, marked.hidden)]
     certain = marked.certain | ({var} if _surely_bound(op.expression, relation) else set())
     result = replace(marked, sql=select(items, marked.sql), vars=(*marked.vars, var), certain=certain)
-    return context.bind_keys(result) if var == op.var.name else _equal_bindings(result, var, op.var.name)
+    return _bound_once(result, var, op.var, context)
 
 
-def _equal_bindings(relation: Relation, again: str, var: str) -> Relation:
-    """Return the rows in which a variable that is bound twice (by the pattern and by a key) has one value."""
-    kept = relation.where(sql.name(again).is_null() | sql.name(again).eq(sql.name(var)))
-    vars = tuple(v for v in relation.vars if v != again)
+def _column_for(var: Var, relation: Relation, context: Context) -> str:
+    """Return the column for a new binding of a variable: its name, or a fresh one where a key has bound it already."""
+    return var.name if var.name not in relation.vars else context.plan.fresh(".again")
+
+
+def _bound_once(relation: Relation, column: str, var: Var, context: Context) -> Relation:
+    """Return the relation with one binding of a variable; rows whose key and new binding differ are dropped."""
+    if column == var.name:
+        return context.bind_keys(relation)
+    again = sql.name(column)
+    kept = relation.where(again.is_null() | again.eq(sql.name(var.name)))
+    vars = tuple(v for v in relation.vars if v != column)
     return replace(kept, sql=select(map(sql.name, vars + relation.hidden), kept.sql), vars=vars)
 
 
@@ -242,6 +250,6 @@ def _annotate(op: ops.Annotate, context: Context, known: Candidates) -> Relation
     relation = with_outer(context.pointwise(compile_op(op.pattern, context).plain()), arguments, context)
     relation = with_row(relation, arguments, context)
     marked, marks = exists.marked_all(relation, arguments, context)
-    name = op.var.name if op.var.name not in marked.vars else context.plan.fresh(".again")
+    name = _column_for(op.var, marked, context)
     annotated = aggregation.annotate(replace(op, var=Var(name)), marked, scope(marked, context, marks))
-    return context.bind_keys(annotated) if name == op.var.name else _equal_bindings(annotated, name, op.var.name)
+    return _bound_once(annotated, name, op.var, context)

@@ -55,7 +55,7 @@ from penstock.spark.session.jobs import Jobs
 from penstock.spark.views.background_tables import BackgroundTables
 from penstock.spark.views.common_subplans import CommonSubplans, shareable
 
-__all__ = ["BackgroundTables", "ChangeResult", "ContinuousQuery", "Evaluation", "SnapshotResult", "Span", "StreamFiles"]
+__all__ = ["ContinuousQuery"]
 
 
 class ContinuousQuery:

@@ -84,7 +84,6 @@ def cheapest_width(both: int, lasting: float, pairs: float, copy: float = DEFAUL
     """Return the width at which copies and pairs together cost least: the derivative of the cost is 0 there.
 
     `both` is the product of the interval lengths of the two sides, `lasting` the sum of the lengths of all rows,
-    `pairs` the number of pairs per unit of time, and
-    `copy` what a copy costs.
+    `pairs` the number of pairs per unit of time, and `copy` the cost of a copy.
     """
     return max(1.0, sqrt(both + copy * lasting / pairs))
