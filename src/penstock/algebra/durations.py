@@ -7,6 +7,7 @@ the shortest and the longest of its four sums.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import date
 
 from pyoxigraph import Literal
@@ -29,28 +30,28 @@ _MOST_MONTHS = 12 * 8_000  # the calendar ends soon after
 
 def lengths(literal: Literal) -> tuple[int, int] | None:
     """The shortest and the longest that a duration may be, in microseconds; None if it is no duration."""
-    found = _FORM.fullmatch(literal.value) if literal.datatype.value in _TYPES else None
-    if found is None:
+    match = _FORM.fullmatch(literal.value) if literal.datatype.value in _TYPES else None
+    if match is None:
         return None
-    parts = {name: int(text) for name, text in found.groupdict().items() if text and text.isdecimal()}
-    parts["us"] = int((found["us"] or "")[:6].ljust(6, "0"))
+    parts = {name: int(text) for name, text in match.groupdict().items() if text and text.isdecimal()}
+    parts["us"] = int((match["us"] or "")[:6].ljust(6, "0"))
     months = 12 * parts.get("years", 0) + parts.get("months", 0)
     if months > _MOST_MONTHS:
         return None
     exact = sum(parts.get(unit, 0) * size for unit, size in UNITS.items())
-    sums = [exact + UNITS["d"] * _after(start, months) for start in _DAYS]
-    return (-max(sums), -min(sums)) if found["minus"] else (min(sums), max(sums))
+    sums = [exact + UNITS["d"] * _days_of_months(start, months) for start in _DAYS]
+    return (-max(sums), -min(sums)) if match["minus"] else (min(sums), max(sums))
 
 
-def _after(start: date, months: int) -> int:
-    """How many days so many months are from that day on."""
+def _days_of_months(start: date, months: int) -> int:
+    """The number of days in that many months from that day on."""
     years, month = divmod(start.month - 1 + months, 12)
     return (date(start.year + years, month + 1, start.day) - start).days
 
 
-def in_one_unit(microseconds: int) -> str:
-    """A length in the largest unit that divides it: 90s, 2h."""
-    unit = max((unit for unit in UNITS if microseconds % UNITS[unit] == 0), key=lambda unit: UNITS[unit])
+def in_one_unit(microseconds: int, units: Iterable[str] = tuple(UNITS)) -> str:
+    """A length in the largest of the units that divides it: 90s, 2h."""
+    unit = max((unit for unit in units if microseconds % UNITS[unit] == 0), key=lambda unit: UNITS[unit])
     return f"{microseconds // UNITS[unit]}{unit}"
 
 

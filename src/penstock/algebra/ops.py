@@ -32,11 +32,35 @@ class Op:
         return replace(self, **dict(zip(_operands(type(self)), children, strict=True)))  # type: ignore[type-var]
 
 
+class Physical(Op):
+    """Base of physical operators, each of which is also the logical operator that it implements.
+
+    The rules make none of them: the physical plan comes after the rules (`compile/physical/`).
+    """
+
+    __slots__ = ()
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The parameters of the algorithm, as words of an s-expression."""
+        return ()
+
+    @property
+    def algorithm(self) -> str:
+        """The algorithm in a few words, for `explain`."""
+        raise NotImplementedError
+
+
 def nodes(op: Op) -> Iterator[Op]:
     """The operators of a plan, root first, without those inside EXISTS."""
     yield op
     for child in op.children:
         yield from nodes(child)
+
+
+def logical_type(op: Op) -> type[Op]:
+    """The type of the logical operator that `op` is, or that it implements."""
+    return next(kind for kind in type(op).__mro__ if issubclass(kind, Op) and not issubclass(kind, Physical))
 
 
 _OPERANDS: dict[type[Op], tuple[str, ...]] = {}
@@ -167,7 +191,7 @@ class LeftJoin(Op):
 
 @dataclass(frozen=True, slots=True)
 class Seq(Op):
-    """{μ₁ ∪ μ₂ | compatible, left.ends < right.starts}: SEQ. What has no interval is in no sequence."""
+    """{μ₁ ∪ μ₂ | compatible, left.ends < right.starts}: SEQ. A row without an interval is in no sequence."""
 
     left: Op
     right: Op
@@ -175,7 +199,7 @@ class Seq(Op):
 
 @dataclass(frozen=True, slots=True)
 class Equals(Op):
-    """{μ₁ ∪ μ₂ | compatible, of the same interval}: EQUALS. What has no interval equals nothing."""
+    """{μ₁ ∪ μ₂ | compatible, of the same interval}: EQUALS. A row without an interval equals nothing."""
 
     left: Op
     right: Op
@@ -416,15 +440,15 @@ Form: TypeAlias = Select | Ask | Construct | Describe
 RULES = NamedNode("urn:penstock:rules")
 """The stream that the triples of rules go to."""
 
-REPORTS: tuple[str, ...] = get_args(Emit)
-"""What may be told of the answers of any query: all at each instant, what comes, what goes, how long it was there."""
+REPORTS: tuple[Emit, ...] = get_args(Emit)
+"""The reports of any query: all solutions at each instant, the inserted ones, the deleted ones, validity intervals."""
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
     """A whole query. `variables` are the projected ones, in order (empty unless SELECT). `emit` is which stream is made
-    of the answers, one of REPORTS or "events"; None: nothing was said (then it is as rstream). With "events" each
-    solution is told once, at the end of its own interval, no window ends, and without streams it reads all."""
+    of the answers, one of REPORTS or "events"; None: not given (then it is as rstream). With "events" each
+    solution is reported once, at the end of its own interval, no window ends, and without streams it reads all."""
 
     form: Form
     pattern: Op

@@ -1,4 +1,4 @@
-"""How long elements of an event query have to be retained, from the bounds on getDURATION() in its filters.
+"""The retention of the elements of an event query, from the bounds on getDURATION() in its filters.
 
 An answer that ends at T is decided by the rows below it. Each operator passes two numbers down (None: no bound).
 Rows of its operand that end more than `lag` before T, or start more than `age` before T, make no difference, be they
@@ -33,7 +33,7 @@ from penstock.algebra.occurrence import inner_plans
 from penstock.algebra.ops import Bgp, Op, Query
 from penstock.algebra.sse.sexpr import token
 
-__all__ = ["Place", "duration_bounds", "kept_for", "least", "longest", "unbounded"]
+__all__ = ["Place", "duration_bounds", "greatest", "kept_for", "least", "longest", "unbounded"]
 
 Place = tuple[int, ...]
 """The way from the root to a pattern: at each operator the number of the operand, in the order of `inner_plans`."""
@@ -41,7 +41,7 @@ Place = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """How far before the end of an answer the rows of an operator may lie, in microseconds; None: any time.
+    """The greatest distance of the rows of an operator from the end of an answer, in microseconds; None: any time.
     `timed`: rows without an interval make no difference."""
 
     lag: int | None = None
@@ -49,13 +49,13 @@ class Reach:
     timed: bool = False
 
     def within(self, duration: int | None) -> Reach:
-        """The same for rows that are no longer than that."""
+        """The reach of rows that are no longer than that."""
         later = None if self.lag is None or duration is None else self.lag + duration
         age = least(self.age, later)
         return Reach(least(self.lag, age), age, self.timed or duration is not None)
 
     def part(self, timed: bool) -> Reach:
-        """The same for a part that may end before the whole does."""
+        """The reach of a part that may end before the whole does."""
         return Reach(self.age, self.age, timed)
 
     def only_timed(self) -> Reach:
@@ -83,11 +83,11 @@ def duration_bounds(query: Query) -> dict[Place, int | None]:
 
 def kept_for(query: Query) -> dict[Place, int | None]:
     """The retention of each pattern: how long after its *end* the log has to keep an element for it."""
-    return {leaf.place: _kept(leaf) for leaf in _leaves_of(query)}
+    return {leaf.place: _bound_of(leaf) for leaf in _leaves_of(query)}
 
 
-def _kept(leaf: _Leaf) -> int | None:
-    """A single triple ends with its row."""
+def _bound_of(leaf: _Leaf) -> int | None:
+    """The time after its end for which an element is kept for the pattern. A single triple ends with its row."""
     return leaf.reach.lag if len(leaf.pattern.patterns) == 1 else leaf.reach.age
 
 
@@ -95,14 +95,13 @@ def unbounded(query: Query, retention: int | None = None) -> tuple[str, ...]:
     """A warning for each pattern whose elements have no retention bound, with a remedy."""
     if query.emit != "events":
         return ()
-    kept = "" if retention is None else _KEPT.format(written(retention))
-    found = (leaf for leaf in _leaves_of(query) if _kept(leaf) is None)
-    return tuple(
-        dict.fromkeys(f"{_shown(leaf.pattern)} has no bound in time{kept}; {leaf.remedy or _NONE}" for leaf in found)
-    )
+    retained = "" if retention is None else _KEPT.format(written(retention))
+    leaves = (leaf for leaf in _leaves_of(query) if _bound_of(leaf) is None)
+    texts = ((_pattern_text(leaf.pattern), leaf.remedy or _NONE) for leaf in leaves)
+    return tuple(f"{pattern} has no bound in time{retained}; {remedy}" for pattern, remedy in dict.fromkeys(texts))
 
 
-def _shown(pattern: Bgp) -> str:
+def _pattern_text(pattern: Bgp) -> str:
     triples = (" ".join(map(token, (p.subject, p.predicate, p.object))) for p in pattern.patterns)
     return f"{{ {' . '.join(triples)} }}"
 
@@ -132,7 +131,7 @@ def _leaves(op: Op, place: Place, reach: Reach, remedy: str | None) -> Iterator[
         yield from _leaves(inner, (*place, number), below, advice)
 
 
-# What is known of the operands of each operator: their reach, and which filter would bound them if nothing does.
+# The operands of each operator: their reach, and which filter would bound them if nothing does.
 
 Known = tuple[Reach, str | None]
 
@@ -141,7 +140,7 @@ def _none(op: Op, reach: Reach, remedy: str | None) -> list[Known]:
     return [(ANY, None)] * len(op.children)
 
 
-def _same(op: Op, reach: Reach, remedy: str | None) -> list[Known]:
+def _unchanged(op: Op, reach: Reach, remedy: str | None) -> list[Known]:
     return [(reach, remedy)] * len(op.children)
 
 
@@ -185,21 +184,21 @@ def _minus(op: ops.Minus, reach: Reach, remedy: str | None) -> list[Known]:
 
 
 _OPERANDS: dict[type[Op], Callable[..., list[Known]]] = {
-    ops.Distinct: _same,
+    ops.Distinct: _unchanged,
     ops.Equals: _alike,
     ops.EqualsOptional: _equals_optional,
-    ops.Extend: _same,
+    ops.Extend: _unchanged,
     ops.Filter: _filter,
-    ops.Graph: _same,
+    ops.Graph: _unchanged,
     ops.Join: _join,
     ops.LeftJoin: _left_join,
     ops.Minus: _minus,
     ops.OptionalSeq: _optional_seq,
-    ops.OrderBy: _same,
-    ops.Project: _same,
-    ops.Reduced: _same,
+    ops.OrderBy: _unchanged,
+    ops.Project: _unchanged,
+    ops.Reduced: _unchanged,
     ops.Seq: _seq,
-    ops.Union: _same,
+    ops.Union: _unchanged,
 }
 
 
@@ -209,8 +208,7 @@ def longest(condition: Expr | None) -> int | None:
         case Call("&&", args):
             return least(*map(longest, args))
         case Call("||", args):
-            choices = [longest(arg) for arg in args]
-            return None if None in choices else max(choice for choice in choices if choice is not None)
+            return greatest(*map(longest, args))
         case Call("<" | "<=" | "=", (Occurrence("duration"), Const(Literal() as limit))):
             return _limit(limit)
         case Call(">" | ">=" | "=", (Const(Literal() as limit), Occurrence("duration"))):
@@ -221,10 +219,16 @@ def longest(condition: Expr | None) -> int | None:
 def _limit(limit: Literal) -> int | None:
     """The bound of one conjunct. A duration with months counts as the shortest such duration; no duration is shorter
     than 0."""
-    found = lengths(limit)
-    return None if found is None else max(0, found[0])
+    shortest_and_longest = lengths(limit)
+    return None if shortest_and_longest is None else max(0, shortest_and_longest[0])
 
 
-def least(*numbers: int | None) -> int | None:
-    """The least bound; None is none."""
-    return min((number for number in numbers if number is not None), default=None)
+def least(*bounds: int | None) -> int | None:
+    """The least bound, for rows to which all apply; None is none."""
+    return min((bound for bound in bounds if bound is not None), default=None)
+
+
+def greatest(*bounds: int | None) -> int | None:
+    """The greatest of one bound or more, for rows to which any applies; None if one of them is none."""
+    numbers = [bound for bound in bounds if bound is not None]
+    return max(numbers) if len(numbers) == len(bounds) else None

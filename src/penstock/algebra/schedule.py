@@ -24,7 +24,7 @@ class Schedule:
     """The `steps` whose multiples are instants, and whether there may be others `at_changes` of a window.
 
     `windows` are those on each stream by its IRI, and `elsewhere` those on every stream that is not named. With
-    `deltas` an evaluation reads what enters and leaves alone, and not what a window still holds.
+    `deltas` an evaluation reads the elements that enter and leave alone, and not the rest of a window.
     """
 
     steps: tuple[int, ...] = ()
@@ -47,7 +47,7 @@ class Schedule:
         return min((ceiling(last, step) for step in self.steps), default=last)
 
     def count(self, after: int, through: int) -> int:
-        """How many multiples of the steps there are with after < t <= through."""
+        """The number of multiples t of the steps with after < t <= through."""
         several = (some for size in range(1, len(self.steps) + 1) for some in combinations(self.steps, size))
         signed = ((lcm(*some), 1 if len(some) % 2 else -1) for some in several)
         return sum(sign * (through // step - after // step) for step, sign in signed)
@@ -62,7 +62,7 @@ class Schedule:
         return min(ends) if len(ends) == len(windows) and ends else None
 
     def tail(self, stream: str) -> int:
-        """How many of the newest elements up to the progress have to be kept for windows that count them."""
+        """The number of the newest elements up to the progress that windows which count elements still need."""
         counting = [window for window in self._on(stream) if isinstance(window, CountWindow)]
         return max((window.size + window.step for window in counting), default=0)
 
@@ -70,7 +70,7 @@ class Schedule:
         return self.windows.get(stream, self.elsewhere)
 
     def _end(self, window: TimeWindow | SlideWindow, progress: int) -> int:
-        """The horizon of one window. An instant at a change sees what a window with a step still holds."""
+        """The horizon of one window. An instant at a change sees all elements of a window with a step."""
         if isinstance(window, SlideWindow):
             left = None if window.range is None else floor(progress - window.range, window.slide) + window.slide - 1
             return _NEVER_LEAVES if left is None else left
@@ -92,7 +92,7 @@ def is_periodic(query: Query) -> bool:
 
 
 def stretched(query: Query, factor: int) -> Query:
-    """The query with one instant in the place of `factor` instants: at these the answers are what they were."""
+    """The query with one instant in the place of `factor` instants: at these the answers are as before."""
     if factor == 1:
         return query
     every = min(_steps(query)) * factor

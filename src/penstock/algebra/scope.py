@@ -46,7 +46,7 @@ NONE: Vars = frozenset()
 def visible(op: Op) -> Vars:
     """The variables in scope: those that a solution of `op` may bind.
 
-    What a SELECT or GROUP BY names is in scope even where nothing below binds it.
+    A variable that a SELECT or GROUP BY names is in scope even where nothing below binds it.
     """
     match op:
         case Bgp(patterns):

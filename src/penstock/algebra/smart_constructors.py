@@ -54,11 +54,11 @@ def join(left: Op, right: Op) -> Op:
 def left_join(condition: Expr | None, left: Op, right: Op) -> Op:
     if is_empty(left):
         return empty(visible(left) | visible(right))
-    kept = None if condition == TRUE else condition
+    needed_condition = None if condition == TRUE else condition
     never = is_empty(right) or condition == FALSE
     if (never and visible(right) <= visible(left)) or is_unit(right):
         return left
-    return ops.LeftJoin(kept, left, right)
+    return ops.LeftJoin(needed_condition, left, right)
 
 
 def seq(left: Op, right: Op) -> Op:
@@ -77,11 +77,11 @@ def equals_optional(left: Op, right: Op, condition: Expr | None = None) -> Op:
     return _optional_event(ops.EqualsOptional(left, right, None if condition == TRUE else condition), left, right)
 
 
-def _optional_event(made: ops.OptionalSeq | ops.EqualsOptional, needed: Op, optional: Op) -> Op:
+def _optional_event(event: ops.OptionalSeq | ops.EqualsOptional, needed: Op, optional: Op) -> Op:
     if is_empty(needed):
-        return empty(visible(made))
-    never = made.condition == FALSE or _never_meet(needed, optional)
-    return needed if never and visible(optional) <= visible(needed) else made
+        return empty(visible(event))
+    never = event.condition == FALSE or _never_meet(needed, optional)
+    return needed if never and visible(optional) <= visible(needed) else event
 
 
 def _never_meet(left: Op, right: Op) -> bool:
@@ -115,20 +115,20 @@ def disjunction(parts: Iterable[Expr]) -> Expr:
 
 
 def _chain(name: str, parts: Iterable[Expr], neutral: Expr, decisive: Expr) -> Expr:
-    kept = [part for part in parts if part != neutral]
-    if decisive in kept:
+    operands = [part for part in parts if part != neutral]
+    if decisive in operands:
         return decisive
-    return reduce(lambda left, right: Call(name, (left, right)), kept) if kept else neutral
+    return reduce(lambda left, right: Call(name, (left, right)), operands) if operands else neutral
 
 
 def filter(condition: Expr, pattern: Op) -> Op:
     inner: tuple[Expr, ...] = ()
     if isinstance(pattern, ops.Filter):
         inner, pattern = conjuncts(pattern.condition), pattern.pattern
-    whole = conjunction((*inner, *conjuncts(condition)))
-    if whole == FALSE or is_empty(pattern):
+    combined = conjunction((*inner, *conjuncts(condition)))
+    if combined == FALSE or is_empty(pattern):
         return empty(visible(pattern))
-    return pattern if whole == TRUE else ops.Filter(whole, pattern)
+    return pattern if combined == TRUE else ops.Filter(combined, pattern)
 
 
 def extend(var: Var, expression: Expr, pattern: Op) -> Op:

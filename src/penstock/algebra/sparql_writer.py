@@ -52,7 +52,7 @@ class SparqlWriter:
         return f"{self.path(path.path)}{_REPEATED[type(path)]}"
 
     def expression(self, expr: Expr) -> str:
-        """With brackets around an operator inside another one; the patterns of EXISTS are left out."""
+        """The expression with brackets around an operator inside another one; the patterns of EXISTS are left out."""
         match expr:
             case Var():
                 return self.term(expr)

@@ -15,7 +15,10 @@ Node = TypeVar("Node")
 
 
 def rename(node: Node, names: Mapping[Var, Var]) -> Node:
-    """The node with variables replaced. What a sub-SELECT or GROUP BY hides is another variable and keeps its name."""
+    """The node with variables replaced. One that a sub-SELECT or GROUP BY hides is another variable and stays.
+
+    Fields that do not count for equality are handles of a physical operator, and hold no variables.
+    """
     if isinstance(node, Var):
         return names.get(node, node)  # type: ignore[return-value]
     if isinstance(node, tuple):
@@ -23,7 +26,7 @@ def rename(node: Node, names: Mapping[Var, Var]) -> Node:
     if not is_dataclass(node):
         return node
     names = _seen_through(node, names)
-    changes: dict[str, Any] = {f.name: rename(getattr(node, f.name), names) for f in fields(node)}
+    changes: dict[str, Any] = {f.name: rename(getattr(node, f.name), names) for f in fields(node) if f.compare}
     return replace(node, **changes)  # type: ignore[type-var]
 
 

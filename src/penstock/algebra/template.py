@@ -50,10 +50,11 @@ def template(query: ops.Query) -> Template | None:
     """The query without its constants and its name; None if it cannot share a plan with others.
 
     A query that feeds a stream has a place of its own in the order of evaluation, DESCRIBE follows its constants
-    wherever they lead, and what reads no stream is answered once.
+    wherever they lead, and a query that reads no stream is answered once.
     """
-    given = query.registration
-    if not query.streams or isinstance(query.form, ops.Describe) or (given is not None and given.output is not None):
+    registration = query.registration
+    derives = registration is not None and registration.output is not None
+    if derives or not query.streams or isinstance(query.form, ops.Describe):
         return None
     constants: list[Term] = []
 
@@ -61,9 +62,10 @@ def template(query: ops.Query) -> Template | None:
         constants.append(constant)
         return parameter(len(constants) - 1)
 
-    nameless = replace(query, registration=None if given is None or given.every is None else replace(given, name=None))
-    found = _in_places(nameless, lambda term: term if isinstance(term, Var) else place(term), lambda c: place(c.term))
-    return Template(found, tuple(map(parameter, range(len(constants)))), tuple(constants))
+    period = None if registration is None or registration.every is None else replace(registration, name=None)
+    nameless = replace(query, registration=period)
+    shape = _in_places(nameless, lambda term: term if isinstance(term, Var) else place(term), lambda c: place(c.term))
+    return Template(shape, tuple(map(parameter, range(len(constants)))), tuple(constants))
 
 
 def filled(query: ops.Query, values: Mapping[PatternTerm, PatternTerm]) -> ops.Query:
@@ -79,15 +81,15 @@ def filled(query: ops.Query, values: Mapping[PatternTerm, PatternTerm]) -> ops.Q
 
 def parameters_of(node: Any) -> tuple[Var, ...]:
     """The parameters that stand anywhere in a query or a part of one, in order."""
-    found: dict[Var, None] = {}
+    parameters: dict[Var, None] = {}
 
     def note(term: Any) -> Any:
         if isinstance(term, Var) and term.parameter:
-            found[term] = None
+            parameters[term] = None
         return term
 
     _in_places(node, note, note)
-    return tuple(found)
+    return tuple(parameters)
 
 
 def _in_places(node: Any, in_pattern: Change, in_expression: Change) -> Any:

@@ -105,7 +105,7 @@ def _with_base(text: str, base: str | None) -> str:
 
 
 def _status(response: httpx.Response) -> str:
-    """Status, reason, where a redirection leads, and the first line of what the server says."""
+    """Status, reason, where a redirection leads, and the first line of the server's message."""
     said = next((line.strip() for line in response.text.splitlines() if line.strip()), "")
     target = response.headers.get("Location")
     parts = [f"{response.status_code} {response.reason_phrase}", f"(see {target})" if target else "", said[:200]]

@@ -15,6 +15,7 @@ from pyoxigraph import DefaultGraph, NamedNode, Quad, Triple
 
 from penstock.algebra.ops import Query
 from penstock.answer import Answer
+from penstock.errors import OptionError
 from penstock.io.formats import Source, Target
 from penstock.knowledge.oxigraph import OxigraphStore
 from penstock.knowledge.store import Store
@@ -30,7 +31,7 @@ REGIMES: tuple[str, ...] = get_args(Entailment)
 def entailing(store: Store, regime: str) -> Store:
     """The store with entailment: itself, if it can reason, else inside an `EntailedStore`."""
     if regime not in REGIMES:
-        raise ValueError(f"entailment is {' or '.join(REGIMES)}, not {regime!r}")
+        raise OptionError(f"entailment is {' or '.join(REGIMES)}, not {regime!r}")
     able = getattr(store, "entail", None)
     if able is None:
         if regime == "owl-rl":

@@ -73,13 +73,13 @@ def open_store(spec: StoreSpec, stores: PlugIns = STORES, /, **options: object) 
     return cast(Store, factory(argument, **options) if argument else factory(**options))
 
 
-def check_dataset(dataset: Dataset | None, known: Container[object]) -> None:
+def check_dataset(dataset: Dataset | None, existing: Container[object]) -> None:
     """Refuse FROM and FROM NAMED of a graph that the store does not hold: Penstock never fetches one."""
     if dataset is None:
         return
     for clause, graphs in (("FROM", dataset.default), ("FROM NAMED", dataset.named)):
         for graph in graphs:
-            if graph not in known:
+            if graph not in existing:
                 raise RefusedError(
                     f"{clause} {graph} names no graph that was loaded, and Penstock does not fetch it",
                     hint=f'load it first: engine.load(…, graph="{graph.value}"), or --background {graph.value}=FILE',

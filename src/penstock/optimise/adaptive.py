@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from penstock import log
 from penstock.algebra.expressions import PatternTerm, Var
 from penstock.algebra.ops import Bgp, Op, Query, TriplePattern
 from penstock.optimise.cost import cost
@@ -90,6 +91,8 @@ class Adaptive:
             return present
         self.history.append(Reordered(time, before, after, *costs, _why(before, known)))
         self._then = known.now
+        change = self.history[-1]
+        log.optimiser.info("a new join order, cost %.3g → %.3g: %s", *costs, change.why, extra={"reason": change.why})
         return found
 
 

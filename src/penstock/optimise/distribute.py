@@ -18,7 +18,7 @@ from penstock.algebra import ops
 from penstock.algebra.expressions import Aggregate, Var
 from penstock.algebra.occurrence import inner_plans
 from penstock.algebra.ops import Annotate, Group, Op, StreamWindow
-from penstock.algebra.pattern_scope import ANYWHERE, Place
+from penstock.algebra.pattern_scope import DEFAULT_SCOPE, PatternScope
 from penstock.algebra.scope import NONE, Vars, references, union_of, visible
 from penstock.optimise.branches import branches, reads_same, values
 from penstock.optimise.statics import is_steady
@@ -76,16 +76,16 @@ def separating(keys: Iterable[Var], parts: tuple[Op, ...]) -> Vars:
 
 def classify(op: Op, streams: tuple[StreamWindow, ...] = ()) -> list[Distribution]:
     """The aggregates of a plan in their classes, from the root down; `streams` are the windows of the query."""
-    return [found for node, place in _placed(op, ANYWHERE) for found in _of_node(node, place, streams)]
+    return [found for node, place in _placed(op, DEFAULT_SCOPE) for found in _of_node(node, place, streams)]
 
 
-def _placed(op: Op, place: Place) -> Iterator[tuple[Op, Place]]:
+def _placed(op: Op, place: PatternScope) -> Iterator[tuple[Op, PatternScope]]:
     yield op, place
     for inner in inner_plans(op):
         yield from _placed(inner, place.inside(op))
 
 
-def _of_node(op: Op, place: Place, streams: tuple[StreamWindow, ...]) -> Iterator[Distribution]:
+def _of_node(op: Op, place: PatternScope, streams: tuple[StreamWindow, ...]) -> Iterator[Distribution]:
     match op:
         case Group(keys, aggregates, pattern):
             of = _Grouped(keys, pattern, place, streams)
@@ -100,7 +100,7 @@ class _Grouped:
 
     keys: tuple[Var, ...]
     pattern: Op
-    place: Place
+    place: PatternScope
     streams: tuple[StreamWindow, ...]
 
     def judged(self, aggregate: Aggregate) -> tuple[Distributable, str]:

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
+from penstock import log
 from penstock.algebra import ops
 from penstock.algebra.expressions import Var
 from penstock.algebra.occurrence import is_timed
 from penstock.algebra.ops import Op, Query
 from penstock.algebra.scope import certain, free, visible
+from penstock.optimise.choices import enabled
 from penstock.optimise.rule import Direction, Rule
 from penstock.optimise.rules import ALL_RULES
 from penstock.optimise.statistics import Statistics
@@ -52,7 +54,7 @@ def optimise(
     tuning: Tuning = DEFAULT,
     known: Sequence[Rule] = ALL_RULES,
 ) -> Optimised:
-    """The query with a plan that has the same answers; `rules` names those of `known` to use, None meaning all."""
+    """The query with a plan that has the same answers; `rules` names those of `known` to use (`choices.enabled`)."""
     trace: list[Step] = []
     plan = query.pattern
     for rule in _chosen(rules, known, on_events=is_timed(query)):
@@ -65,10 +67,8 @@ def optimise(
 
 
 def _chosen(names: Collection[str] | None, rules: Sequence[Rule], on_events: bool) -> tuple[Rule, ...]:
-    known = [rule.name for rule in rules]
-    if unknown := sorted(set(names or ()) - set(known)):
-        raise ValueError(f"unknown rules: {', '.join(unknown)}; there are {', '.join(known)}")
-    chosen = tuple(rule for rule in rules if names is None or rule.name in names)
+    wanted = enabled(names, rules)
+    chosen = tuple(rule for rule in rules if rule.name in wanted)
     return tuple(map(_for_events, filter(lambda rule: rule.on_events, chosen))) if on_events else chosen
 
 
@@ -81,12 +81,16 @@ def apply(rule: Rule, plan: Op, statistics: Statistics, tuning: Tuning = DEFAULT
 
     A rule that goes down by itself sees the whole plan at once, so that once is enough.
     """
+    if rule.direction is Direction.ROOT:
+        changed = _pass(rule, plan, statistics, tuning)
+        return plan if changed == plan else changed
     current = plan
-    for _ in range(1 if rule.direction is Direction.ROOT else tuning.rule_passes):
+    for _ in range(tuning.rule_passes):
         changed = _pass(rule, current, statistics, tuning)
         if changed is current or changed == current:
-            break
+            return current
         current = changed
+    log.fallback(None, rule.name, f"it still changes the plan after {tuning.rule_passes} passes, and was stopped")
     return current
 
 

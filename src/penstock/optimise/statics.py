@@ -15,7 +15,7 @@ from penstock.optimise.statistics import Statistics
 from penstock.optimise.walk import map_children
 
 __all__ = [
-    "VOLATILE", "calls", "chained", "connected", "is_join", "is_key", "is_static", "is_steady", "operands",
+    "VOLATILE", "chained", "connected", "is_join", "is_key", "is_static", "is_steady", "operands",
     "predicates", "unordered",
 ]  # fmt: skip
 
@@ -61,11 +61,6 @@ def _is_steady(part: Expr, statistics: Statistics) -> bool:
         case Exists(pattern):
             return is_static(pattern, statistics)
     return not isinstance(part, Occurrence)
-
-
-def calls(expr: Expr) -> frozenset[str]:
-    """The names of the operators and functions that an expression calls."""
-    return frozenset(part.name for part in walk(expr) if isinstance(part, Call))
 
 
 def is_join(op: Op) -> bool:

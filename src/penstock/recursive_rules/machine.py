@@ -96,29 +96,29 @@ class Machine:
     def feed(self, elements: Iterable[Row], rule: str | None = None) -> list[Element]:
         """Takes the elements (as `Element` has them) of one end, later than all before, and gives the triples derived
         from them, by all rules or by one: they have the same end. Given elements are not derived again."""
-        given = list(dict.fromkeys(elements if self._network.apart else [(*row[:5], None) for row in elements]))
-        if not given:
+        new_elements = list(dict.fromkeys(elements if self._network.apart else [(*row[:5], None) for row in elements]))
+        if not new_elements:
             return []
-        self._start(given[0][1], given)
-        for element in [*given, *self._network.entailment.rows(given)]:
+        self._start(new_elements[0][1], new_elements)
+        for element in [*new_elements, *self._network.entailment.rows(new_elements)]:
             for receive in self._reading(element[3]):
                 receive([element])
         self._settle()
-        found = (row for row, by in self._derived.items() if rule in (None, by))
-        made = [Element(*row) for row in found if row[:5] not in self._given]
+        derived = (row for row, by in self._derived.items() if rule in (None, by))
+        results = [Element(*row) for row in derived if row[:5] not in self._given]
         self._end(self.now)
-        return made
+        return results
 
     def run(self, elements: Iterable[Row], rule: str | None = None) -> Iterator[Element]:
-        """The same for elements of any number of ends, in the order of these."""
+        """As `feed`, for elements of any number of ends, in the order of these."""
         for _, together in groupby(elements, key=ends):
             yield from self.feed(together, rule)
 
-    def _start(self, now: int, given: list[Row]) -> None:
-        if (self.now is not None and now <= self.now) or {row[1] for row in given} != {now}:
+    def _start(self, now: int, elements: list[Row]) -> None:
+        if (self.now is not None and now <= self.now) or {row[1] for row in elements} != {now}:
             raise ValueError(f"the elements of one step end at one time, after {self.now}")
         self.now = now
-        self._given = {row[:5] for row in given}
+        self._given = {row[:5] for row in elements}
 
     def _reading(self, predicate: str) -> list[Receive]:
         """The leaves that may read an element of this predicate."""
@@ -191,13 +191,13 @@ class Machine:
 
 def merged(states: Iterable[str]) -> str:
     """The states of machines that had parts of the elements, as that of one machine; there is at least one."""
-    found: dict[str, State] = {}
+    memories: dict[str, State] = {}
     times, parts = zip(*map(read_state, states), strict=True)
     for mark, rows in (memory for part in parts for memory in part.items()):
-        known = found.setdefault(mark, {})
-        for key, some in rows.items():
-            known[key] = sorted([*known.get(key, ()), *some], key=ends)
-    return write_state(max(times), found)
+        merged_rows = memories.setdefault(mark, {})
+        for key, part_rows in rows.items():
+            merged_rows[key] = sorted([*merged_rows.get(key, ()), *part_rows], key=ends)
+    return write_state(max(times), memories)
 
 
 def _predicate(leaf: Leaf) -> NamedNode | None:

@@ -25,41 +25,41 @@ _FORMAT = 1
 
 def write_state(now: int | None, memories: Mapping[str, State]) -> str:
     """The state of a machine as JSON: the end of its last step, and the rows of its memories by key."""
-    return _written({"now": now, "memories": {name: list(state.items()) for name, state in memories.items()}})
+    return _dump({"now": now, "memories": {name: list(state.items()) for name, state in memories.items()}})
 
 
 def read_state(text: str) -> tuple[int | None, dict[str, State]]:
     """The end of the last step and the rows of the memories, as `write_state` was given them."""
-    found = _read(text)
+    found = _load(text)
     return found["now"], {name: _rows(pairs) for name, pairs in found["memories"].items()}
 
 
 def write_partition(partition: Partition | None) -> str:
     """A way to split elements as JSON, without the variables of the rules, which no reader needs."""
     if partition is None:
-        return _written({"partition": None})
+        return _dump({"partition": None})
     places = {predicate.value: place for predicate, place in partition.places.items()}
-    return _written({"partition": {"places": places, "other": partition.other}})
+    return _dump({"partition": {"places": places, "other": partition.other}})
 
 
 def read_partition(text: str) -> Partition | None:
     """The way to split elements that `write_partition` was given."""
-    found = _read(text)["partition"]
-    if found is None:
+    content = _load(text)["partition"]
+    if content is None:
         return None
-    return Partition({NamedNode(iri): place for iri, place in found["places"].items()}, found["other"])
+    return Partition({NamedNode(iri): place for iri, place in content["places"].items()}, content["other"])
 
 
 def _rows(pairs: list[tuple[Any, list[list[Any]]]]) -> State:
     return {tuple(key) if isinstance(key, list) else key: [tuple(row) for row in rows] for key, rows in pairs}
 
 
-def _written(content: dict[str, Any]) -> str:
+def _dump(content: dict[str, Any]) -> str:
     return json.dumps({"format": _FORMAT} | content, ensure_ascii=False, separators=(",", ":"))
 
 
-def _read(text: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(text)
-    if found.get("format") != _FORMAT:
-        raise StoreError(f"The state of rules has format {found.get('format')}; this Penstock reads format {_FORMAT}.")
-    return found
+def _load(text: str) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(text)
+    if (format := content.get("format")) != _FORMAT:
+        raise StoreError(f"The state of rules has format {format}; this Penstock reads format {_FORMAT}.")
+    return content

@@ -30,10 +30,10 @@ def loose_keys(select: tree.Select | None, modifiers: tree.Modifiers) -> tuple[t
     items = _items(select)
     if not modifiers.group_by or not any(item.bare for item in items):
         return ()
-    known = {key.expression.name for key in modifiers.group_by if isinstance(key.expression, tree.Variable)}
-    known |= {key.alias.name for key in modifiers.group_by if key.alias is not None}
-    known |= {item.variable.name for item in items if item.expression is not None}
-    return tuple(item.variable for item in items if item.expression is None and item.variable.name not in known)
+    bound = {key.expression.name for key in modifiers.group_by if isinstance(key.expression, tree.Variable)}
+    bound |= {key.alias.name for key in modifiers.group_by if key.alias is not None}
+    bound |= {item.variable.name for item in items if item.expression is not None}
+    return tuple(item.variable for item in items if item.expression is None and item.variable.name not in bound)
 
 
 def chosen_by(select: tree.Select | None, modifiers: tree.Modifiers) -> tree.Aggregate | None:

@@ -209,10 +209,10 @@ def _expected(accepted: Iterable[str], parser: Lark, limit: int = 8) -> str | No
         kinds = kinds - {"a number"} | {"a whole number"}
     if kinds >= _LITERALS:
         kinds = kinds - _LITERALS | {"a literal"}
-    shown = sorted(kinds - {"a prefix"} if "an IRI" in kinds else kinds, key=str.lower)
-    if not shown or len(shown) > limit:
+    phrases = sorted(kinds - {"a prefix"} if "an IRI" in kinds else kinds, key=str.lower)
+    if not phrases or len(phrases) > limit:
         return None
-    return f"expected {shown[0]}" if len(shown) == 1 else f"expected {', '.join(shown[:-1])} or {shown[-1]}"
+    return f"expected {phrases[0]}" if len(phrases) == 1 else f"expected {', '.join(phrases[:-1])} or {phrases[-1]}"
 
 
 def _shown(text: str) -> str:

@@ -62,12 +62,12 @@ def _merge(authority: str | None, path: str, reference: str) -> str:
 def _without_dots(path: str) -> str:
     """Section 5.2.4: `.` is dropped, `..` takes the segment before it along."""
     segments = path.split("/")
-    kept: list[str] = []
+    result: list[str] = []
     for segment in segments:
         if segment == "..":
-            del kept[max(1, len(kept) - 1) if kept[:1] == [""] else max(0, len(kept) - 1) :]
+            del result[max(1, len(result) - 1) if result[:1] == [""] else max(0, len(result) - 1) :]
         elif segment != ".":
-            kept.append(segment)
+            result.append(segment)
     if segments[-1] in (".", ".."):
-        kept.append("")
-    return "/".join(kept)
+        result.append("")
+    return "/".join(result)

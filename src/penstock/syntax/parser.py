@@ -9,7 +9,7 @@ from importlib.resources import files
 from lark import Lark
 from lark.exceptions import UnexpectedToken
 
-from penstock.errors import PenstockWarning, QueryError
+from penstock.errors import QueryError
 from penstock.syntax import tree
 from penstock.syntax.checks.grammar_notes import check
 from penstock.syntax.checks.warnings import warnings_of
@@ -40,7 +40,7 @@ def parse(text: str, base: str | None = None) -> tree.Query:
     except RecursionError:
         raise QueryError("the query is nested too deeply") from None
     for warning in warnings_of(query):
-        warnings.warn(warning, PenstockWarning, stacklevel=2)
+        warnings.warn(warning, stacklevel=2)
     return query
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from itertools import takewhile
 
-__all__ = ["WELL_KNOWN", "did_you_mean", "nearest", "prefix_hint"]
+__all__ = ["WELL_KNOWN", "did_you_mean", "nearest", "one_edit_away", "prefix_hint"]
 
 WELL_KNOWN: dict[str, str] = {
     "as": "https://www.w3.org/ns/activitystreams#",
@@ -82,3 +83,23 @@ def prefix_hint(prefix: str, declared: Iterable[str]) -> str:
     if known is not None:
         return f"did you mean {known}: ? Then add the line  PREFIX {known}: <{WELL_KNOWN[known]}>"
     return f"declare it before the query, as in  PREFIX {prefix}: <http://example.org/>"
+
+
+def one_edit_away(word: str, other: str) -> bool:
+    """Whether the words differ by one letter (too many, too few, another, or two exchanged) or in case only.
+
+    Digits tell names apart on purpose, as in gate1 and gate2.
+    """
+    if word.lower() == other.lower():
+        return word != other
+    start = _shared(word, other)
+    left, right = word[start:], other[start:]
+    end = _shared(left[::-1], right[::-1])
+    left, right = left[: len(left) - end], right[: len(right) - end]
+    exchanged = len(left) == 2 and left == right[::-1]
+    return (exchanged or max(len(left), len(right)) == 1) and not (left + right).isdigit()
+
+
+def _shared(word: str, other: str) -> int:
+    """The length of what both words start with."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(word, other, strict=False)))

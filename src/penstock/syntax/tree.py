@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
-from penstock.errors import QueryError
+from penstock.errors import PenstockWarning, QueryError
 
 _E = TypeVar("_E", bound=QueryError)
 
@@ -28,8 +28,19 @@ class Span:
 
     def error(self, kind: type[_E], reason: str, text: str, hint: str | None = None) -> _E:
         """An error of that kind with a caret at this place."""
-        length = max(1, self.end_column - self.column) if self.line == self.end_line else len(text)
-        return kind(reason, text=text, line=self.line, column=self.column, length=length, hint=hint)
+        return kind(reason, text=text, line=self.line, column=self.column, length=self._length(text), hint=hint)
+
+    def warning(self, reason: str, text: str, hint: str | None = None) -> PenstockWarning:
+        """A warning that names this line, with a caret at this place."""
+        return self.marked(f"line {self.line}: {reason}", text, hint)
+
+    def marked(self, sentence: str, text: str, hint: str | None = None) -> PenstockWarning:
+        """A warning with a caret at this place, and nothing before its sentence."""
+        length = self._length(text)
+        return PenstockWarning(sentence, text=text, line=self.line, column=self.column, length=length, hint=hint)
+
+    def _length(self, text: str) -> int:
+        return max(1, self.end_column - self.column) if self.line == self.end_line else len(text)
 
 
 # Terms

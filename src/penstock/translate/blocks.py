@@ -13,10 +13,10 @@ from pyoxigraph import NamedNode
 
 from penstock.algebra import ops
 from penstock.algebra.build import window_of
-from penstock.algebra.windows import CountWindow, SlideWindow, TimeWindow, Window
+from penstock.algebra.windows import Window
 from penstock.syntax import tree
 from penstock.syntax.scope import subexpressions
-from penstock.translate.language import Language, duration
+from penstock.translate.language import Language
 
 __all__ = ["BlockLanguage", "Read"]
 
@@ -36,33 +36,6 @@ class BlockLanguage(Language):
     def block(self, read: Read, name: NamedNode | None, inside: str) -> str:
         """The text of a block that reads this window; `name` is its name in the query, if it has one."""
         raise NotImplementedError
-
-    def window(self, window: Window) -> str:
-        match window:
-            case TimeWindow(range_, step, 0):
-                return f"[RANGE {duration(range_)} STEP {duration(step)}]"
-            case TimeWindow():
-                return self.past_window(window)
-            case CountWindow():
-                return self.count_window(window)
-            case SlideWindow(None, _):
-                return "[ALL]"
-            case SlideWindow(1, 1):
-                return "[NOW]"
-            case SlideWindow(int() as range_, 1):
-                return f"[RANGE {duration(range_)}]"
-            case SlideWindow(int() as range_, slide):
-                return self.slide_window(range_, slide)
-        raise TypeError(f"no text for {window!r}")
-
-    def past_window(self, window: TimeWindow) -> str:
-        raise self.cannot("its window lies in the past")
-
-    def count_window(self, window: CountWindow) -> str:
-        raise NotImplementedError
-
-    def slide_window(self, range_: int, slide: int) -> str:
-        raise self.cannot("elements enter its window at their own time and leave by whole slides")
 
     def unread(self, read: Collection[Read]) -> list[Read]:
         """The windows that no block has. They count all the same: when a query is evaluated depends on its windows."""
@@ -125,11 +98,11 @@ class BlockLanguage(Language):
             if self.own:
                 raise self.cannot(f"GRAPH ?{block.name.name} reads streams as well as graphs")
             return super().graph(block)
-        found = next((s for s in self.own if s.iri.value == block.name.value), None)
-        if found is None:
+        stream = next((s for s in self.own if s.iri.value == block.name.value), None)
+        if stream is None:
             with self.reading(()):
                 return super().graph(block)
-        with self.reading(((found.iri, self.override or found.window),)):
+        with self.reading(((stream.iri, self.override or stream.window),)):
             return self.group(block.group)
 
     def window_block(self, block: tree.WindowBlock) -> str:

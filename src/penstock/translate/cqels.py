@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from pyoxigraph import NamedNode
 
 from penstock.algebra import ops
-from penstock.algebra.windows import CountWindow
 from penstock.syntax import tree
 from penstock.translate.blocks import BlockLanguage, Read
-from penstock.translate.language import duration
+from penstock.translate.window_forms import WindowForm, usual_forms
 
 __all__ = ["CqelsQl"]
 
@@ -18,6 +17,15 @@ __all__ = ["CqelsQl"]
 class CqelsQl(BlockLanguage):
     title = "CQELS"
     emits = "istream"
+    window_forms = usual_forms(
+        WindowForm.STEP,
+        WindowForm.RANGE,
+        WindowForm.SLIDE,
+        WindowForm.ALL,
+        WindowForm.NOW,
+        WindowForm.COUNT,
+        WindowForm.COUNT_STEP,
+    )
 
     def __init__(self, query: tree.Query, meaning: ops.Query, background: bool) -> None:
         super().__init__(query, meaning, background)
@@ -32,9 +40,3 @@ class CqelsQl(BlockLanguage):
         self._read.add(read)
         stream, window = read
         return f"STREAM {self.terms.iri(stream.value)} {self.window(window)} {inside}"
-
-    def count_window(self, window: CountWindow) -> str:
-        return f"[TRIPLES {window.size}]" if window.step == 1 else f"[TRIPLES {window.size} STEP {window.step}]"
-
-    def slide_window(self, range_: int, slide: int) -> str:
-        return f"[RANGE {duration(range_)} SLIDE {duration(slide)}]"

@@ -8,9 +8,9 @@ from dataclasses import replace
 from pyoxigraph import NamedNode
 
 from penstock.algebra import ops
-from penstock.algebra.windows import CountWindow, TimeWindow, Window
 from penstock.syntax import tree
-from penstock.translate.language import Language, duration
+from penstock.translate.language import Language
+from penstock.translate.window_forms import WindowForm, usual_forms
 
 __all__ = ["CSparql"]
 
@@ -22,6 +22,11 @@ class CSparql(Language):
     that graph is empty: because there is none, or because FROM NAMED stands there without FROM."""
 
     title = "C-SPARQL"
+    window_forms = usual_forms(WindowForm.STEP) | {
+        WindowForm.COUNT: "RANGE TRIPLES {size}",
+        WindowForm.COUNT_STEP: "RANGE TRIPLES {size} STEP {step}",
+    }
+    no_slide = "elements enter its window at their own time, and not at steps"
 
     def __init__(self, query: tree.Query, meaning: ops.Query, background: bool) -> None:
         super().__init__(query, meaning, background)
@@ -83,26 +88,14 @@ class CSparql(Language):
         yield from (f"FROM NAMED {self.terms.iri(graph)}" for graph in visible)
 
     def streams(self) -> Iterator[str]:
-        found: dict[NamedNode, ops.StreamWindow] = {}
+        windows: dict[NamedNode, ops.StreamWindow] = {}
         for stream in self.meaning.streams:
-            known = found.setdefault(stream.iri, replace(stream, named=stream.named or stream.name is not None))
-            if known.window != stream.window:
+            first = windows.setdefault(stream.iri, replace(stream, named=stream.named or stream.name is not None))
+            if first.window != stream.window:
                 raise self.cannot(f"{stream.iri} has two windows")
-        for stream in found.values():
+        for stream in windows.values():
             words = "FROM NAMED STREAM" if stream.named else "FROM STREAM"
             yield f"{words} {self.terms.iri(stream.iri.value)} {self.window(stream.window)}"
-
-    def window(self, window: Window) -> str:
-        match window:
-            case TimeWindow(range_, step, 0):
-                return f"[RANGE {duration(range_)} STEP {duration(step)}]"
-            case TimeWindow():
-                raise self.cannot("its window lies in the past")
-            case CountWindow(size, 1):
-                return f"[RANGE TRIPLES {size}]"
-            case CountWindow(size, step):
-                return f"[RANGE TRIPLES {size} STEP {step}]"
-        raise self.cannot("elements enter its window at their own time, and not at steps")
 
     # AGGREGATE
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from penstock.algebra import ops
 from penstock.algebra.expressions import Aggregate
-from penstock.algebra.windows import UNITS, Window
+from penstock.algebra.windows import TimeWindow, Window
 from penstock.errors import PenstockError
 from penstock.syntax import tree
 from penstock.syntax.functions import OCCURRENCES, SPELLED
 from penstock.syntax.scope import subexpressions
+from penstock.translate.window_forms import WindowForm, duration, window_parts, window_template
 from penstock.translate.writer import SparqlWriter
 
-__all__ = ["CannotSay", "Language", "duration"]
+__all__ = ["CannotSay", "Language", "counts_duplicates"]
 
 
 class CannotSay(PenstockError):
@@ -25,6 +26,8 @@ class Language(SparqlWriter):
 
     title: str
     emits = "rstream"
+    window_forms: Mapping[WindowForm, str]
+    no_slide = "elements enter its window at their own time and leave by whole slides"  # why a SlideWindow has no form
 
     def __init__(self, query: tree.Query, meaning: ops.Query, background: bool) -> None:
         super().__init__(query)
@@ -36,9 +39,12 @@ class Language(SparqlWriter):
 
     def window(self, window: Window) -> str:
         """The window in square brackets."""
-        raise NotImplementedError
+        template = window_template(window, self.window_forms)
+        if template is None:
+            raise self.cannot("its window lies in the past" if isinstance(window, TimeWindow) else self.no_slide)
+        return f"[{template.format_map(window_parts(window, duration))}]"
 
-    # What is EP-SPARQL's alone
+    # Operators of EP-SPARQL alone
 
     def chain(self, chain: tree.Chain) -> str:
         operator = next(link.operator for link in chain.links if link.operator != "UNION")
@@ -49,44 +55,37 @@ class Language(SparqlWriter):
             if isinstance(part, tree.Call) and part.name in OCCURRENCES:
                 raise self.cannot(f"{SPELLED[part.name]}() asks when something occurred")
 
-    # What the query gives out
+    # The output of the query
 
     def registration(self) -> Iterator[str]:
         """The REGISTER clause; left out where it is the default of the language."""
-        emit, given = self.meaning.emit or "rstream", self.query.registration
+        emit, clause = self.meaning.emit or "rstream", self.query.registration
         if emit == "intervals":
             raise self.cannot("its output is solutions with their validity intervals, each once")
         if emit == "events":
             raise self.cannot("its streams have no windows, and each solution is delivered once, when it is complete")
-        if given is None and emit == self.emits:
+        if clause is None and emit == self.emits:
             return
-        word = self.registered_as(emit, given)
+        word = self.registered_as(emit, clause)
         feeds = self.meaning.registration is not None and self.meaning.registration.output is not None
         if word != "QUERY" and not feeds and isinstance(self.query.form, tree.Construct | tree.Describe):
             raise self.cannot(f"its triples are only delivered, and REGISTER {word} would make a stream of them")
-        every = "" if given is None or given.every is None else f" COMPUTED EVERY {duration(self._every())}"
-        yield f"REGISTER {word} {self._name(given)}{every} AS"
+        every = "" if clause is None or clause.every is None else f" COMPUTED EVERY {duration(self._every())}"
+        yield f"REGISTER {word} {self._name(clause)}{every} AS"
 
-    def registered_as(self, emit: str, given: tree.Registration | None) -> str:
-        if emit != self.emits or given is None:
+    def registered_as(self, emit: str, clause: tree.Registration | None) -> str:
+        if emit != self.emits or clause is None:
             return emit.upper()
-        return "STREAM" if given.derives else "QUERY"
+        return "STREAM" if clause.derives else "QUERY"
 
     def _every(self) -> int:
         assert self.meaning.registration is not None
         return self.meaning.registration.every or 0
 
-    def _name(self, given: tree.Registration | None) -> str:
-        if given is None:
+    def _name(self, clause: tree.Registration | None) -> str:
+        if clause is None:
             return "answers"
-        return self.terms.iri(given.iri.value) if given.name == given.iri.value else given.name
-
-
-def duration(microseconds: int) -> str:
-    units = [unit for unit in ("ms", "s", "m", "h", "d") if microseconds % UNITS[unit] == 0]
-    if not units:
-        return f"PT{microseconds // 1_000_000}.{microseconds % 1_000_000:06}S"
-    return f"{microseconds // UNITS[units[-1]]}{units[-1]}"
+        return self.terms.iri(clause.iri.value) if clause.name == clause.iri.value else clause.name
 
 
 def counts_duplicates(query: ops.Query) -> bool:

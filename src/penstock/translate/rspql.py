@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 from pyoxigraph import NamedNode
 
-from penstock.algebra.windows import CountWindow, TimeWindow
 from penstock.syntax import tree
 from penstock.translate.blocks import BlockLanguage, Read
-from penstock.translate.language import duration
+from penstock.translate.window_forms import WindowForm, usual_forms
 
 __all__ = ["RspQl"]
 
@@ -18,6 +17,9 @@ _NAMES = "urn:penstock:window:"
 
 class RspQl(BlockLanguage):
     title = "RSP-QL"
+    window_forms = usual_forms(WindowForm.STEP, WindowForm.PAST, WindowForm.RANGE, WindowForm.ALL, WindowForm.NOW) | {
+        WindowForm.COUNT_STEP: "ELEMENTS {size} STEP {step}"
+    }
 
     _names: dict[tuple[Read, NamedNode | None], NamedNode] | None = None
 
@@ -49,12 +51,5 @@ class RspQl(BlockLanguage):
             on = f"ON {self.terms.iri(read[0].value)} {self.window(read[1])}"
             yield f"FROM NAMED WINDOW {self.terms.iri(name.value)} {on}"
 
-    def past_window(self, window: TimeWindow) -> str:
-        start, end = duration(window.delay + window.range), duration(window.delay)
-        return f"[FROM NOW-{start} TO NOW-{end} STEP {duration(window.step)}]"
-
-    def count_window(self, window: CountWindow) -> str:
-        return f"[ELEMENTS {window.size} STEP {window.step}]"
-
-    def registered_as(self, emit: str, given: tree.Registration | None) -> str:
+    def registered_as(self, emit: str, clause: tree.Registration | None) -> str:
         return emit.upper()

@@ -92,7 +92,7 @@ class SparqlWriter:
         self.check(expression)
         return self.terms.bracketed(expression, self.group)
 
-    # What stands around them
+    # Modifiers and query forms
 
     def items(
         self, select: tree.Select, where: tree.Group, modifiers: tree.Modifiers, values: tree.InlineData | None

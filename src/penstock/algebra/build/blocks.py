@@ -60,7 +60,7 @@ class BlockBuilder(BuilderBase):
         with self.within(alone=True):
             pattern = self.group(block.group)
         if isinstance(block.name, tree.Iri):
-            return ops.InWindow(self._known(block.name), pattern)
+            return ops.InWindow(self._declared_name(block.name), pattern)
         return self._each_window(block.name, pattern)
 
     def _each_window(self, variable: tree.Variable, pattern: ops.Op) -> ops.Op:
@@ -73,7 +73,7 @@ class BlockBuilder(BuilderBase):
         choices: list[ops.Op] = [ops.Join(ops.Table((var,), ((n,),)), ops.InWindow(n, pattern)) for n in names]
         return reduce(ops.Union, choices)
 
-    def _known(self, name: tree.Iri) -> NamedNode:
+    def _declared_name(self, name: tree.Iri) -> NamedNode:
         iri = self.iri(name)
         if iri in self.declared:
             return iri

@@ -56,12 +56,12 @@ class EventBuilder(BuilderBase):
         variables are seen nowhere else, as if it were a sub-SELECT.
         """
         mark = self.fresh("not")
-        both = ops.Seq(before, after)
-        inner, outer = _split(absent, visible(both))
+        sequence = ops.Seq(before, after)
+        inner, outer = _split(absent, visible(sequence))
         between = ops.Extend(mark, Const(Literal(True)), inner)
-        found = ops.EqualsOptional(both, ops.Seq(ops.Seq(before, between), after), outer)
+        marked = ops.EqualsOptional(sequence, ops.Seq(ops.Seq(before, between), after), outer)
         unmarked = Call("!", (Call("BOUND", (mark,)),))
-        return ops.Project(tuple(sorted(visible(both))), ops.Filter(unmarked, found))
+        return ops.Project(tuple(sorted(visible(sequence))), ops.Filter(unmarked, marked))
 
     def occurrence(self, kind: str) -> Expr:
         self.asks_when = True
@@ -70,24 +70,24 @@ class EventBuilder(BuilderBase):
     # Queries of events, and rules
 
     def of_events(self, query: tree.Query) -> bool:
-        given = query.registration
-        if given is not None and given.rule:
-            self._check_rule(given, query)
-        if self.windowed or not (self.asks_when or query.streams or (given is not None and given.rule)):
+        registration = query.registration
+        if registration is not None and registration.rule:
+            self._check_rule(registration, query)
+        if self.windowed or not (self.asks_when or query.streams or (registration is not None and registration.rule)):
             return False
-        if given is not None and given.emit is not None:
+        if registration is not None and registration.emit is not None:
             hint = "write REGISTER QUERY, or give the streams windows"
-            self.fail(f"{_ONCE}, and has no {given.emit.upper()}", given.iri.span, hint)
-        if given is not None and given.every is not None:
-            self.fail(f"{_ONCE}, and not at times of its own", given.every.span, "leave out COMPUTED EVERY")
+            self.fail(f"{_ONCE}, and has no {registration.emit.upper()}", registration.iri.span, hint)
+        if registration is not None and registration.every is not None:
+            self.fail(f"{_ONCE}, and not at times of its own", registration.every.span, "leave out COMPUTED EVERY")
         return True
 
-    def _check_rule(self, given: tree.Registration, query: tree.Query) -> None:
+    def _check_rule(self, registration: tree.Registration, query: tree.Query) -> None:
         if not isinstance(query.form, tree.Construct):
-            self.fail("a rule has to be a CONSTRUCT query", given.iri.span, "write REGISTER QUERY")
+            self.fail("a rule has to be a CONSTRUCT query", registration.iri.span, "write REGISTER QUERY")
         if self.windowed:
             hint = "REGISTER STREAM derives a stream from windows"
-            self.fail("a rule cannot read windows", given.iri.span, hint)
+            self.fail("a rule cannot read windows", registration.iri.span, hint)
 
     def is_rule(self, query: tree.Query) -> bool:
         """Whether the triples go to the stream of rules: a CONSTRUCT's do, unless REGISTER STREAM names another."""

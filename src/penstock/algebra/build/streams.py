@@ -28,15 +28,15 @@ class StreamBuilder(BuilderBase):
 
     def own_windows(self, clauses: tuple[tree.StreamClause, ...]) -> tuple[ops.StreamWindow, ...]:
         """One window a stream. A clause given twice counts once; it is in the default graph if one of them says so."""
-        found: dict[object, ops.StreamWindow] = {}
+        windows: dict[object, ops.StreamWindow] = {}
         for clause in clauses:
-            made = ops.StreamWindow(self.iri(clause.iri), self.own_window(clause), clause.named)
-            known = found.get(made.iri, made)
-            if known.window != made.window:
+            window = ops.StreamWindow(self.iri(clause.iri), self.own_window(clause), clause.named)
+            earlier = windows.get(window.iri, window)
+            if earlier.window != window.window:
                 hint = "name the windows, as in FROM NAMED WINDOW <w> ON <s> […], or use one window for both"
                 self.fail("this stream has another window already", clause.iri.span, hint)
-            found[made.iri] = replace(made, named=made.named and known.named)
-        return tuple(found.values())
+            windows[window.iri] = replace(window, named=window.named and earlier.named)
+        return tuple(windows.values())
 
     def own_window(self, clause: tree.StreamClause) -> Window:
         """A stream without a window has one of those that the groups give it; nothing reads it then. Where there are no
@@ -62,14 +62,14 @@ class StreamBuilder(BuilderBase):
     # REGISTER
 
     def registration(self, query: tree.Query) -> ops.Registration | None:
-        given = query.registration
+        clause = query.registration
         if self.is_rule(query):
-            return self.rule(given)
-        if given is None:
+            return self.rule(clause)
+        if clause is None:
             return None
-        every = None if given.every is None else self.microseconds(given.every, "a query cannot be computed every 0")
-        derives = given.derives and isinstance(query.form, tree.Construct | tree.Describe)
-        return ops.Registration(given.name, every, self.iri(given.iri) if derives else None)
+        every = None if clause.every is None else self.microseconds(clause.every, "a query cannot be computed every 0")
+        derives = clause.derives and isinstance(query.form, tree.Construct | tree.Describe)
+        return ops.Registration(clause.name, every, self.iri(clause.iri) if derives else None)
 
     def emit(self, query: tree.Query) -> str | None:
         """The relation-to-stream operator: the one that REGISTER names, else the default of the language of the

@@ -62,6 +62,7 @@ def _stream(stream: ops.StreamWindow) -> Sexpr:
 
 
 def _window(window: Window) -> Sexpr:
+    """Every field as it is, so that the text can be read back; `translate/window_forms.py` writes what people write."""
     match window:
         case CountWindow(size, step):
             return ["triples", str(size), "step", str(step)]

@@ -57,10 +57,10 @@ def _pairs(written: Sexpr) -> list[tuple[Sexpr, Sexpr]]:
 
 def a(kind: type[Kind], written: Sexpr) -> Kind:
     """The term, which has to be of that kind."""
-    found = term(written)
-    if not isinstance(found, kind):
+    value = term(written)
+    if not isinstance(value, kind):
         raise SexprError(f"{layout(written)} should be a {kind.__name__}")
-    return found
+    return value
 
 
 def _variables(written: Sexpr) -> tuple[Var, ...]:
@@ -110,7 +110,7 @@ def _table(*parts: Sexpr) -> Op:
 
 
 def _within(kind: Callable[[Var | NamedNode, Op], Op]) -> Callable[[Sexpr, Sexpr], Op]:
-    """GRAPH and WINDOW: a name, or a variable for it, and what stands inside."""
+    """GRAPH and WINDOW: a name, or a variable for it, and the pattern inside."""
     return lambda name, pattern: kind(_name(name), read_operator(pattern))
 
 

@@ -44,21 +44,21 @@ class SexprError(ValueError):
 def parse(text: str) -> Sexpr:
     """The one s-expression in the text."""
     tokens = _tokens(text)
-    found = _expression(next(tokens, ")"), tokens)
+    expression = _expression(next(tokens, ")"), tokens)
     if (rest := next(tokens, None)) is not None:
         raise SexprError(f"nothing should follow the expression, but {rest!r} does")
-    return found
+    return expression
 
 
 def _tokens(text: str) -> Iterator[str]:
     position = 0
     while position < len(text):
-        found = _TOKEN.match(text, position)
-        if found is None:
+        match = _TOKEN.match(text, position)
+        if match is None:
             raise SexprError(f"cannot read {text[position : position + 20]!r}")
-        position = found.end()
-        if found.lastgroup != "skip":
-            yield found.group()
+        position = match.end()
+        if match.lastgroup != "skip":
+            yield match.group()
 
 
 def _expression(first: str, tokens: Iterator[str]) -> Sexpr:
@@ -126,13 +126,13 @@ def term(written: Sexpr) -> PatternTerm:
 
 
 def _literal(written: str) -> Term:
-    found = _LITERAL.fullmatch(written)
-    if found is None:
+    match = _LITERAL.fullmatch(written)
+    if match is None:
         raise SexprError(f"{written} is no literal")
-    value = _ESCAPE.sub(_unescaped, found[1])
-    if found[2]:
-        return Literal(value, language=found[2])
-    return Literal(value, datatype=NamedNode(found[3])) if found[3] else Literal(value)
+    value = _ESCAPE.sub(_unescaped, match[1])
+    if match[2]:
+        return Literal(value, language=match[2])
+    return Literal(value, datatype=NamedNode(match[3])) if match[3] else Literal(value)
 
 
 def _unescaped(escape: re.Match[str]) -> str:

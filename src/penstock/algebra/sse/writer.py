@@ -32,6 +32,7 @@ def written_operator(op: Op) -> Sexpr:
     """The plan before it is laid out as text."""
     return [
         type(op).__name__.lower().removesuffix("by"),
+        *(op.parameters if isinstance(op, ops.Physical) else ()),
         *_parameters(op),
         *map(written_operator, op.children),
         *_last(op),

@@ -10,7 +10,7 @@ from penstock.algebra.scope import certain, exists_in, expressions_of, free, men
 from penstock.errors import QueryError
 from penstock.recursive_rules.analysis.rule import Rule
 
-__all__ = ["check", "inside", "join_is_enough"]
+__all__ = ["check", "exists_operands", "join_is_enough"]
 
 _APART = "compute it in a rule of its own that is not recursive, and read its triples here"
 _REFUSED: dict[type[Op], tuple[str, str]] = {
@@ -55,7 +55,7 @@ def _check_expression(rule: Rule, op: Op, expr: Expr) -> None:
         if not isinstance(op, ops.Filter | ops.Extend):
             hint = "put braces around the pattern and its FILTER: OPTIONAL { { … FILTER EXISTS { … } } }"
             raise _refusal(rule, "no EXISTS in the filter of an optional group", hint)
-        if not join_is_enough(inside(exists)[1], visible(op.children[0])):
+        if not join_is_enough(exists_operands(exists)[1], visible(op.children[0])):
             hint = "put that FILTER at the end of the group of EXISTS"
             raise _refusal(rule, "no EXISTS whose inner groups read variables of the outer one", hint)
 
@@ -64,7 +64,7 @@ def _refusal(rule: Rule, what: str, hint: str) -> QueryError:
     return QueryError(f"rule {rule.name} feeds itself, and such a rule can have {what}", hint=hint)
 
 
-def inside(exists: Exists) -> tuple[Expr | None, Op]:
+def exists_operands(exists: Exists) -> tuple[Expr | None, Op]:
     """The filter at the end of the group of an EXISTS, which may read the outer solution, and the pattern."""
     pattern = exists.pattern
     is_last = isinstance(pattern, ops.Filter) and not exists_in(pattern.condition)

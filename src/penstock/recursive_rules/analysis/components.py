@@ -14,7 +14,7 @@ def components(leads_to: Sequence[Sequence[int]]) -> list[list[int]]:
     for node in reversed(range(len(leads_to))):
         if node not in search.number:
             search.visit(node)
-    return [sorted(found) for found in reversed(search.found)]
+    return [sorted(component) for component in reversed(search.components)]
 
 
 class _Search:
@@ -23,22 +23,22 @@ class _Search:
         self._open: list[int] = []
         self._low: dict[int, int] = {}
         self.number: dict[int, int] = {}
-        self.found: list[list[int]] = []
+        self.components: list[list[int]] = []
 
     def visit(self, root: int) -> None:
-        trail = [(root, self._entered(root))]
+        trail = [(root, self._enter(root))]
         while trail:
             node, following = trail[-1]
             for other in following:
                 if other not in self.number:
-                    trail.append((other, self._entered(other)))
+                    trail.append((other, self._enter(other)))
                     break
                 self._reach(node, self.number[other] if other in self._low else None)
             else:
                 trail.pop()
-                self._left(node, trail[-1][0] if trail else None)
+                self._leave(node, trail[-1][0] if trail else None)
 
-    def _entered(self, node: int) -> Iterator[int]:
+    def _enter(self, node: int) -> Iterator[int]:
         self.number[node] = self._low[node] = len(self.number)
         self._open.append(node)
         return iter(sorted(self._leads_to[node], reverse=True))
@@ -47,13 +47,13 @@ class _Search:
         if low is not None:
             self._low[node] = min(self._low[node], low)
 
-    def _left(self, node: int, parent: int | None) -> None:
+    def _leave(self, node: int, parent: int | None) -> None:
         low = self._low[node]
         if low == self.number[node]:
             start = self._open.index(node)
-            self.found.append(self._open[start:])
-            for done in self._open[start:]:
-                del self._low[done]
+            self.components.append(self._open[start:])
+            for member in self._open[start:]:
+                del self._low[member]
             del self._open[start:]
         elif parent is not None:
             self._reach(parent, low)

@@ -41,10 +41,10 @@ def layers(rules: Sequence[Rule], entailment: Entailment = NOTHING) -> list[Laye
     for group in groups:
         before = (depths[i] for i in depths if any(j in group for j in leads_to[i]))
         depths.update(dict.fromkeys(group, 1 + max(before, default=-1)))
-    found: list[Layer] = []
+    result: list[Layer] = []
     for depth in range(max(depths.values(), default=-1) + 1):
-        found += _at_depth([group for group in groups if depths[group[0]] == depth], rules, leads_to)
-    return found
+        result += _at_depth([group for group in groups if depths[group[0]] == depth], rules, leads_to)
+    return result
 
 
 def _at_depth(groups: list[list[int]], rules: Sequence[Rule], leads_to: list[list[int]]) -> Iterator[Layer]:
@@ -102,9 +102,9 @@ def _fits(rule: Rule, triple: TriplePattern, pattern: TriplePattern) -> bool:
     return all(_may_be(rule, made, wanted) for made, wanted in pairs)
 
 
-def _may_be(rule: Rule, made: PatternTerm, wanted: PatternTerm) -> bool:
-    if isinstance(wanted, Var):
+def _may_be(rule: Rule, derived: PatternTerm, read: PatternTerm) -> bool:
+    if isinstance(read, Var):
         return True
-    if isinstance(made, Var):
-        return isinstance(wanted, BlankNode) or not rule.is_new(made)
-    return made == wanted
+    if isinstance(derived, Var):
+        return isinstance(read, BlankNode) or not rule.is_new(derived)
+    return derived == read

@@ -83,17 +83,17 @@ def entailment_of(ontology: Ontology | None, patterns: Iterable[TriplePattern]) 
     """The entailments of that ontology that may match one of these patterns."""
     if ontology is None or not ontology.active:
         return NOTHING
-    wanted = _Wanted(patterns)
+    index = _PatternIndex(patterns)
     named = {p for p in ontology.active if isinstance(p, NamedNode)} | ontology.typing
     return Entailment(
-        _table({p: wanted.shapes(ontology.template(p), p, OBJECT) for p in named}),
-        _table({p: wanted.shapes(ontology.template(p, literal=True), p, TEXT) for p in named}),
-        _table({c: wanted.shapes(ontology.of_class(c)) for c in ontology.superclasses}),
+        _table({p: index.shapes(ontology.template(p), p, OBJECT) for p in named}),
+        _table({p: index.shapes(ontology.template(p, literal=True), p, TEXT) for p in named}),
+        _table({c: index.shapes(ontology.of_class(c)) for c in ontology.superclasses}),
         frozenset(map(encode, ontology.typing)),
     )
 
 
-class _Wanted:
+class _PatternIndex:
     """Patterns by their predicates (None: a variable)."""
 
     def __init__(self, patterns: Iterable[TriplePattern]) -> None:
@@ -111,8 +111,8 @@ class _Wanted:
         return any(_fits(p, triple) for p in self._patterns[triple.predicate] | self._patterns[None])
 
 
-def _fits(pattern: TriplePattern, made: Triple) -> bool:
-    pairs = ((pattern.subject, made.subject), (pattern.object, made.object))
+def _fits(pattern: TriplePattern, entailed: Triple) -> bool:
+    pairs = ((pattern.subject, entailed.subject), (pattern.object, entailed.object))
     return all(isinstance(term, Var) or other in _PLACES or term == other for term, other in pairs)
 
 

@@ -31,7 +31,7 @@ Places = dict[NamedNode | None, str]
 
 @dataclass(frozen=True)
 class Partition:
-    """Where the key of an element stands: by predicate, and for predicates that no rule names. `other` is None if no
+    """The places of the key of elements: by predicate, and for predicates that no rule names. `other` is None if no
     rule reads these. `keys` are the variables, rule by rule."""
 
     places: Mapping[NamedNode, str]
@@ -39,7 +39,7 @@ class Partition:
     keys: tuple[Var, ...] = field(default=(), compare=False)
 
     def place(self, predicate: NamedNode) -> str | None:
-        """Where the key of an element with that predicate stands; None: no rule reads it."""
+        """The place of the key in an element with that predicate; None: no rule reads it."""
         return self.places.get(predicate, self.other)
 
     def agrees(self, other: Partition) -> bool:
@@ -56,14 +56,14 @@ def partition(
 ) -> Partition | None:
     """A way to split the elements of these rules; None if there is none. `streamed` tells whether a pattern may match
     an element at all: what matches the background alone is everywhere."""
-    found = _of_rules(rules, streamed)
-    return None if found is None else _with_entailment(found, entailment)
+    split = _of_rules(rules, streamed)
+    return None if split is None else _with_entailment(split, entailment)
 
 
 def _of_rules(rules: Sequence[Rule], streamed: Callable[[TriplePattern], bool]) -> Partition | None:
     choices = [list(_choices(rule, streamed)) for rule in rules]
     for chosen in product(*choices):
-        places = _agreed([place for _, found in chosen for place in found])
+        places = _agreed([place for _, occurrences in chosen for place in occurrences])
         if places is not None:
             named = {predicate: place for predicate, place in places.items() if predicate is not None}
             return Partition(named, places.get(None), tuple(var for var, _ in chosen))
@@ -77,9 +77,9 @@ def _choices(rule: Rule, streamed: Callable[[TriplePattern], bool]) -> Iterator[
     """The variables that might be the key of a rule, each with the places where it stands."""
     triples = [*filter(streamed, rule.patterns()), *rule.template]
     for var in dict.fromkeys(term for t in triples[:1] for term in (t.subject, t.object) if isinstance(term, Var)):
-        found = [_places(var, triple) for triple in triples]
-        if all(places for _, places in found) and not any(_hides(op, var) for op in everywhere(rule.pattern)):
-            yield var, found
+        occurrences = [_places(var, triple) for triple in triples]
+        if all(places for _, places in occurrences) and not any(_hides(op, var) for op in everywhere(rule.pattern)):
+            yield var, occurrences
 
 
 def _places(var: Var, triple: TriplePattern) -> Occurrence:
@@ -106,23 +106,24 @@ def _agreed(occurrences: list[Occurrence]) -> Places | None:
     return {predicate: max(places) for predicate, places in allowed.items()}
 
 
-def _with_entailment(found: Partition, entailment: Entailment) -> Partition | None:
-    """The same for elements from which something follows that rules read."""
-    places = dict(found.places)
+def _with_entailment(split: Partition, entailment: Entailment) -> Partition | None:
+    """The partition that also has the predicates of elements from which triples follow that rules read; None if their
+    keys do not agree."""
+    places = dict(split.places)
     for predicate in map(decode, sorted(entailment.predicates)):
         assert isinstance(predicate, NamedNode)
-        wanted = {_followed(found, shape) for shape in entailment.shapes(encode(predicate))}
-        wanted |= {own} if (own := found.place(predicate)) is not None else set()
-        if len(wanted) > 1 or None in wanted:
+        key_places = {_place_of_key(split, shape) for shape in entailment.shapes(encode(predicate))}
+        key_places |= {own} if (own := split.place(predicate)) is not None else set()
+        if len(key_places) > 1 or None in key_places:
             return None
-        places[predicate] = wanted.pop()  # type: ignore[assignment]
-    return Partition(places, found.other, found.keys)
+        places[predicate] = key_places.pop()  # type: ignore[assignment]
+    return Partition(places, split.other, split.keys)
 
 
-def _followed(found: Partition, shape: Shape) -> str | None:
-    """Where the element has the key of what follows from it; None: nowhere."""
+def _place_of_key(split: Partition, shape: Shape) -> str | None:
+    """The place at which an element has the key of a triple that it entails; None: at none."""
     subject, predicate, object = shape
-    key = subject if found.place(decode(predicate)) == SUBJECT else object  # type: ignore[arg-type]
+    key = subject if split.place(decode(predicate)) == SUBJECT else object  # type: ignore[arg-type]
     return _STANDING.get(key)
 
 

@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Any
 from penstock.algebra import ops
 from penstock.algebra.expressions import Exists, Expr, Var
 from penstock.algebra.ops import Bgp, Op, TriplePattern, variables_of
+from penstock.algebra.retention_bounds import greatest
 from penstock.algebra.scope import exists_in, expressions_of
 from penstock.algebra.smart_constructors import TRUE
 from penstock.algebra.substitute import rename
 from penstock.model.term_encoding import encode
-from penstock.recursive_rules.analysis.check import inside
+from penstock.recursive_rules.analysis.check import exists_operands
 from penstock.recursive_rules.analysis.rule import Place, Rule, terms_of
 from penstock.recursive_rules.rete import negation, nodes
 from penstock.recursive_rules.rete.negated_sequence import Gap, NegatedSequence, gap
 from penstock.recursive_rules.rete.nodes import Node, View
 from penstock.recursive_rules.solutions.expressions import Expression
-from penstock.recursive_rules.solutions.rows import STATIC, Layout, Meeting, key_of, slots
+from penstock.recursive_rules.solutions.rows import STATIC, Layout, RowJoin, key_of, slots
 
 if TYPE_CHECKING:
     from penstock.recursive_rules.rete.network import Network
@@ -66,15 +67,15 @@ class Builder:
     def _remember(self, node: Node, bounds: list[int | None], read: bool) -> None:
         """Set how long a node keeps rows: as long as any of the patterns that share it needs them."""
         for number, memory in node.memories().items():
-            memory.bound = _widest(memory.bound, bounds[number])
+            memory.bound = greatest(memory.bound, bounds[number])
         node.read = node.read or read
 
     def _bound(self, op: Op, place: Place) -> int | None:
-        """How old the start of a row may be: as old as that of the oldest element that it may be made of."""
+        """The greatest age of the start of a row: as old as that of the oldest element that it may be made of."""
         if isinstance(op, Bgp):
             return self._rule.bounds.get(place) if op.patterns else 0
         made_of = op.children[:1] if isinstance(op, ops.Minus) else op.children
-        return _widest(0, *(self._bound(part, (*place, i)) for i, part in enumerate(made_of)))
+        return greatest(0, *(self._bound(part, (*place, i)) for i, part in enumerate(made_of)))
 
     def _bgp(self, op: Bgp, place: Place) -> Node | View:
         """The nodes of a basic graph pattern, with normalised variable names, so that rules share them."""
@@ -87,8 +88,8 @@ class Builder:
         node, so_far = self._network.leaf(first, self._rule), Bgp((first,))
         for pattern in others:
             leaf, both = self._network.leaf(pattern, self._rule), Bgp((*so_far.patterns, pattern))
-            meeting = Meeting(so_far, node.layout, Bgp((pattern,)), leaf.layout)
-            node, so_far = self._once(("bgp", both), partial(nodes.Join, meeting), node, leaf), both
+            row_join = RowJoin(so_far, node.layout, Bgp((pattern,)), leaf.layout)
+            node, so_far = self._once(("bgp", both), partial(nodes.Join, row_join), node, leaf), both
             self._remember(node, [self._bound(op, place)] * 2, read=True)
         original = {number: var for var, number in numbered.items()}
         return View(node, tuple(original[var] for var in node.layout))
@@ -102,69 +103,71 @@ class Builder:
             if exists not in marks:
                 marks[exists] = Var(f".exists{number}")
                 node = self._mark(op, exists, node, marks[exists], (*place, number), read)
-        asked = _replaced(expr, marks)
+        rewritten = _replaced(expr, marks)
         if isinstance(op, ops.Filter):
-            made = self._once(
-                (op, "test"), lambda: nodes.Filter(node.layout, self.expression(asked, node.layout)), node
+            result = self._once(
+                (op, "test"), lambda: nodes.Filter(node.layout, self.expression(rewritten, node.layout)), node
             )
         else:
             layout = (*node.layout, op.var)
-            made = self._once((op, "value"), lambda: nodes.Extend(layout, self.expression(asked, node.layout)), node)
-        kept = tuple(var for var in made.layout if var not in marks.values())
-        return self._once((op, "kept"), lambda: nodes.Project(kept, made.layout), made) if marks else made
+            result = self._once(
+                (op, "value"), lambda: nodes.Extend(layout, self.expression(rewritten, node.layout)), node
+            )
+        kept = tuple(var for var in result.layout if var not in marks.values())
+        return self._once((op, "kept"), lambda: nodes.Project(kept, result.layout), result) if marks else result
 
     def _mark(self, op: Op, exists: Exists, node: Node | View, mark: Var, place: Place, read: bool) -> Node:
-        condition, pattern = inside(exists)
+        condition, pattern = exists_operands(exists)
         other = self.build(pattern, place if condition is None else (*place, 0), read=True)
-        meeting = Meeting(op.children[0], node.layout, pattern, other.layout)
-        test = None if condition is None else self.expression(condition, meeting.layout)
-        made = self._once((op, mark), lambda: negation.Mark(meeting, (*node.layout, mark), test), node, other)
-        self._remember(made, [0, self._bound(exists.pattern, place)], read)
-        return made
+        row_join = RowJoin(op.children[0], node.layout, pattern, other.layout)
+        test = None if condition is None else self.expression(condition, row_join.layout)
+        marked = self._once((op, mark), lambda: negation.Mark(row_join, (*node.layout, mark), test), node, other)
+        self._remember(marked, [0, self._bound(exists.pattern, place)], read)
+        return marked
 
-    def _gap(self, op: ops.Filter, found: Gap, place: Place) -> Node:
+    def _gap(self, op: ops.Filter, sequence: Gap, place: Place) -> Node:
         """The operands stand below the EQUALSOPTIONAL, in its left side and within its right one."""
         places = ((*place, 0, 0, 0), (*place, 0, 1, 0, 1), (*place, 0, 0, 1))
-        parts = (found.before, found.absent, found.after)
+        parts = (sequence.before, sequence.absent, sequence.after)
         before, absent, after = (self.build(part, at, read=True) for part, at in zip(parts, places, strict=True))
-        meeting = Meeting(found.after, after.layout, found.before, before.layout)
-        whole = Meeting(ops.Seq(found.before, found.after), meeting.layout, found.absent, absent.layout)
-        shared = [var for var in meeting.layout if var in absent.layout]
+        row_join = RowJoin(sequence.after, after.layout, sequence.before, before.layout)
+        absent_join = RowJoin(ops.Seq(sequence.before, sequence.after), row_join.layout, sequence.absent, absent.layout)
+        shared = [var for var in row_join.layout if var in absent.layout]
         known = slots(after.layout)
         key = key_of([known[var] for var in shared]) if all(var in known for var in shared) else None
-        node = self._once((op, "gap"), lambda: NegatedSequence(meeting, whole, key), before, absent, after)
-        bound = self._bound(found.before, places[0])
+        node = self._once((op, "gap"), lambda: NegatedSequence(row_join, absent_join, key), before, absent, after)
+        bound = self._bound(sequence.before, places[0])
         self._remember(node, [bound, bound], read=True)
-        if found.condition == TRUE:
+        if sequence.condition == TRUE:
             return node
-        test = self.expression(found.condition, node.layout)
+        test = self.expression(sequence.condition, node.layout)
         return self._once((op, "test"), lambda: nodes.Filter(node.layout, test), node)
 
-    # What is made of an operator and the layouts of its operands
+    # The node of an operator, by the layouts of its operands
 
     def join(self, op: ops.Join, left: Layout, right: Layout) -> Node:
-        return nodes.Join(Meeting(op.left, left, op.right, right))
+        return nodes.Join(RowJoin(op.left, left, op.right, right))
 
     def seq(self, op: ops.Seq, left: Layout, right: Layout) -> Node:
-        return nodes.Seq(Meeting(op.right, right, op.left, left))
+        return nodes.Seq(RowJoin(op.right, right, op.left, left))
 
     def equals(self, op: ops.Equals, left: Layout, right: Layout) -> Node:
-        return nodes.Equals(Meeting(op.left, left, op.right, right))
+        return nodes.Equals(RowJoin(op.left, left, op.right, right))
 
     def left_join(self, op: ops.LeftJoin, left: Layout, right: Layout) -> Node:
-        return self._optional(negation.Optional, op.condition, Meeting(op.left, left, op.right, right))
+        return self._optional(negation.Optional, op.condition, RowJoin(op.left, left, op.right, right))
 
     def optional_seq(self, op: ops.OptionalSeq, left: Layout, right: Layout) -> Node:
-        return self._optional(negation.OptionalBefore, op.condition, Meeting(op.right, right, op.left, left))
+        return self._optional(negation.OptionalBefore, op.condition, RowJoin(op.right, right, op.left, left))
 
     def equals_optional(self, op: ops.EqualsOptional, left: Layout, right: Layout) -> Node:
-        return self._optional(negation.OptionalAtOnce, op.condition, Meeting(op.left, left, op.right, right))
+        return self._optional(negation.OptionalAtOnce, op.condition, RowJoin(op.left, left, op.right, right))
 
-    def _optional(self, kind: type[negation.Optional], condition: Expr | None, meeting: Meeting) -> Node:
-        return kind(meeting, None if condition is None else self.expression(condition, meeting.layout))
+    def _optional(self, kind: type[negation.Optional], condition: Expr | None, row_join: RowJoin) -> Node:
+        return kind(row_join, None if condition is None else self.expression(condition, row_join.layout))
 
     def minus(self, op: ops.Minus, left: Layout, right: Layout) -> Node:
-        return negation.Minus(Meeting(op.left, left, op.right, right), left)
+        return negation.Minus(RowJoin(op.left, left, op.right, right), left)
 
     def union(self, op: ops.Union, left: Layout, right: Layout) -> Node:
         return nodes.Union((*left, *(var for var in right if var not in left)), left, right)
@@ -191,19 +194,14 @@ _MAKERS: dict[type[Op], Callable[..., Node]] = {
 }
 
 
-def _widest(*bounds: int | None) -> int | None:
-    known = [bound for bound in bounds if bound is not None]
-    return max(known) if len(known) == len(bounds) else None
-
-
 def _connected(patterns: tuple[TriplePattern, ...]) -> list[TriplePattern]:
     """The patterns in an order in which each shares a variable with those before it, if possible."""
-    first, *left = patterns
+    first, *remaining = patterns
     order = [first]
-    while left:
-        known = {var for pattern in order for var in variables_of(*terms_of(pattern))}
-        following = next((p for p in left if known.intersection(terms_of(p))), left[0])
-        left.remove(following)
+    while remaining:
+        bound = {var for pattern in order for var in variables_of(*terms_of(pattern))}
+        following = next((p for p in remaining if bound.intersection(terms_of(p))), remaining[0])
+        remaining.remove(following)
         order.append(following)
     return order
 

@@ -36,12 +36,12 @@ def stages(network: Network) -> list[Stage]:
     for node, other, input in network.edges:
         if input in other.complete and group_of[number[node]] == group_of[number[other]]:
             raise _unfounded(other)
-    made = []
+    result = []
     for group in groups:
         waiting = tuple(node for i in group if isinstance(node := network.nodes[i], Scheduled))
         if waiting:
-            made.append(Stage(waiting, circular=len(group) > 1))
-    return made
+            result.append(Stage(waiting, circular=len(group) > 1))
+    return result
 
 
 def _unfounded(node: Node) -> QueryError:

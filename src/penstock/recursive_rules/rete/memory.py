@@ -48,10 +48,10 @@ class Memory:
 
     def before(self, key: Any, time: int) -> Sequence[Row]:
         """The rows of this key that ended before this time."""
-        found = self._rows.get(key, ())
-        if not found or found[-1][1] < time:
-            return found
-        return found[: bisect_left(found, time, key=ends)]
+        rows = self._rows.get(key, ())
+        if not rows or rows[-1][1] < time:
+            return rows
+        return rows[: bisect_left(rows, time, key=ends)]
 
     def last_before(self, key: Any, time: int) -> Row | None:
         """The last row of this key that ended before this time."""

@@ -17,7 +17,7 @@ from penstock.algebra.scope import certain, conjuncts, visible
 from penstock.algebra.smart_constructors import conjunction
 from penstock.recursive_rules.rete.memory import Memory, State
 from penstock.recursive_rules.rete.nodes import Scheduled
-from penstock.recursive_rules.solutions.rows import Meeting, Row
+from penstock.recursive_rules.solutions.rows import Row, RowJoin, binds_all
 
 __all__ = ["Gap", "NegatedSequence", "gap"]
 
@@ -40,8 +40,8 @@ def gap(op: Filter) -> Gap | None:
             parts = conjuncts(condition)
             own = certain(absent) - visible(before) - visible(after)
             rest = [part for part in parts if not _asks_unbound(part, own)]
-            is_whole = all(visible(part) == certain(part) for part in (before, absent, after))
-            if (before, after) == (first, last) and len(rest) < len(parts) and is_whole:
+            all_bound = all(map(binds_all, (before, absent, after)))
+            if (before, after) == (first, last) and len(rest) < len(parts) and all_bound:
                 return Gap(before, absent, after, conjunction(rest))
     return None
 
@@ -59,21 +59,21 @@ class NegatedSequence(Scheduled):
     Of equal rows of A with one start the first to end says all: it is before B if another is, and an N after another is
     after it too. Likewise of equal rows of B the last to start.
 
-    `meeting` is that of B with A, `whole` that of both with N. `from_after` is the key to look N up by, where B alone
-    tells it: then the latest start of an N before B tells at once how far back A may have ended.
+    `row_join` joins B with A, `absent_join` both with N. `from_after` is the key to look N up by, where B alone tells
+    it: then the latest start of an N before B tells at once how far back A may have ended.
     """
 
     past = frozenset((0, 1))
     complete = frozenset((2,))
     repeats = False
 
-    def __init__(self, meeting: Meeting, whole: Meeting, from_after: Callable[[Row], Any] | None) -> None:
-        super().__init__(whole.layout, 3)
-        self._meeting = meeting
-        self._whole = whole
+    def __init__(self, row_join: RowJoin, absent_join: RowJoin, from_after: Callable[[Row], Any] | None) -> None:
+        super().__init__(absent_join.layout, 3)
+        self._row_join = row_join
+        self._absent_join = absent_join
         self._from_after = from_after
-        self._before = First(meeting.other_key)
-        self._absent = Latest(whole.other_key)
+        self._before = First(row_join.other_key)
+        self._absent = Latest(absent_join.other_key)
 
     def memories(self) -> dict[int, Memory]:
         return {0: self._before, 1: self._absent}
@@ -83,18 +83,18 @@ class NegatedSequence(Scheduled):
         for row in inbox[2]:
             if row[0] is not None and (row[2:] not in last or row[0] > last[row[2:]][0]):
                 last[row[2:]] = row
-        pairs = self._each if self._from_after is None else self._at_once
-        return [self._whole.alone(row) for after in last.values() for row in pairs(after)]
+        pairs = self._pairs_one_by_one if self._from_after is None else self._pairs_by_key
+        return [self._absent_join.padded(row) for after in last.values() for row in pairs(after)]
 
-    def _at_once(self, after: Row) -> list[Row]:
+    def _pairs_by_key(self, after: Row) -> list[Row]:
         assert self._from_after is not None
         start = self._absent.latest(self._from_after(after), after[0])
-        return self._meeting.together(after, self._before.between(self._meeting.key(after), start, after[0]))
+        return self._row_join.joined(after, self._before.between(self._row_join.key(after), start, after[0]))
 
-    def _each(self, after: Row) -> Iterable[Row]:
-        for before in self._before.before(self._meeting.key(after), after[0]):
-            row = self._meeting.together(after, (before,))[0]
-            start = self._absent.latest(self._whole.key(row), after[0])
+    def _pairs_one_by_one(self, after: Row) -> Iterable[Row]:
+        for before in self._before.before(self._row_join.key(after), after[0]):
+            row = self._row_join.joined(after, (before,))[0]
+            start = self._absent.latest(self._absent_join.key(row), after[0])
             if start is None or before[1] >= start:
                 yield row
 

@@ -16,7 +16,7 @@ from penstock.model.term_encoding import tail_of
 from penstock.recursive_rules.rete.memory import Memory, Moment
 from penstock.recursive_rules.rete.nodes import Node, Scheduled
 from penstock.recursive_rules.solutions.expressions import Expression
-from penstock.recursive_rules.solutions.rows import Meeting, Row
+from penstock.recursive_rules.solutions.rows import Row, RowJoin
 
 __all__ = ["Mark", "Minus", "Optional", "OptionalAtOnce", "OptionalBefore"]
 
@@ -28,36 +28,36 @@ class Judging(Scheduled):
 
     complete = frozenset((1,))
 
-    def __init__(self, meeting: Meeting, layout: tuple[Var, ...]) -> None:
+    def __init__(self, row_join: RowJoin, layout: tuple[Var, ...]) -> None:
         super().__init__(layout, 2)
-        self._meeting = meeting
-        self._others = Memory(meeting.other_key)
-        self.timeless = Timeless(meeting)
+        self._row_join = row_join
+        self._partners = Memory(row_join.other_key)
+        self.timeless = Timeless(row_join)
 
     def memories(self) -> dict[int, Memory]:
-        return {1: self._others}
+        return {1: self._partners}
 
 
 class Optional(Judging):
     """OPTIONAL: the partners that have ended so far, or the row alone."""
 
-    def __init__(self, meeting: Meeting, condition: Expression | None) -> None:
-        super().__init__(meeting, meeting.layout)
+    def __init__(self, row_join: RowJoin, condition: Expression | None) -> None:
+        super().__init__(row_join, row_join.layout)
         self._condition = condition
 
     def work(self, *inbox: list[Row]) -> list[Row]:
         rows, partners = inbox
-        made = self._with_timeless(partners)
-        self._others.add(partners)
+        results = self._with_timeless(partners)
+        self._partners.add(partners)
         for row in rows:
-            found = self._fitting(self._meeting.together(row, self.candidates(row)))
-            made += found or [self._meeting.alone(row)]
+            matches = self._fitting(self._row_join.joined(row, self.candidates(row)))
+            results += matches or [self._row_join.padded(row)]
             if row[1] is None:
-                self.timeless.add(row, changes=not found)
-        return made
+                self.timeless.add(row, changes=not matches)
+        return results
 
     def candidates(self, row: Row) -> Sequence[Row]:
-        return self._others.find(self._meeting.key(row))
+        return self._partners.find(self._row_join.key(row))
 
     def _fitting(self, rows: list[Row]) -> list[Row]:
         if self._condition is None or not rows:
@@ -65,13 +65,13 @@ class Optional(Judging):
         return [row for row, holds in zip(rows, self._condition.holds(rows), strict=True) if holds]
 
     def _with_timeless(self, partners: list[Row]) -> list[Row]:
-        made = []
+        results = []
         for row, partner in self.timeless.met_by(partners):
-            found = self._fitting(self._meeting.together(row, (partner,)))
-            if found:
+            matches = self._fitting(self._row_join.joined(row, (partner,)))
+            if matches:
                 self.timeless.check(row, self)
-            made += found
-        return made
+            results += matches
+        return results
 
 
 class OptionalBefore(Optional):
@@ -84,15 +84,15 @@ class OptionalBefore(Optional):
         return super().work(inbox[0], [])
 
     def candidates(self, row: Row) -> Sequence[Row]:
-        return () if row[0] is None else self._others.before(self._meeting.key(row), row[0])
+        return () if row[0] is None else self._partners.before(self._row_join.key(row), row[0])
 
 
 class OptionalAtOnce(Optional):
     """EQUALSOPTIONAL: the second input may have the same interval."""
 
-    def __init__(self, meeting: Meeting, condition: Expression | None) -> None:
-        super().__init__(meeting, condition)
-        self._now = Moment(meeting.other_key)
+    def __init__(self, row_join: RowJoin, condition: Expression | None) -> None:
+        super().__init__(row_join, condition)
+        self._now = Moment(row_join.other_key)
 
     def memories(self) -> dict[int, Memory]:
         return {}
@@ -103,7 +103,7 @@ class OptionalAtOnce(Optional):
         return super().work(inbox[0], [])
 
     def candidates(self, row: Row) -> Sequence[Row]:
-        return self._now.find(self._meeting.key(row), row[0])
+        return self._now.find(self._row_join.key(row), row[0])
 
     def end(self) -> None:
         super().end()
@@ -114,22 +114,22 @@ class Minus(Judging):
     repeats = False
 
     def work(self, *inbox: list[Row]) -> list[Row]:
-        rows, others = inbox
-        for row, other in self.timeless.met_by(others):
-            if self._excludes(row, other):
+        rows, partners = inbox
+        for row, partner in self.timeless.met_by(partners):
+            if self._excludes(row, partner):
                 self.timeless.check(row, self)
-        self._others.add(others)
-        kept = [row for row in rows if not self._excluded(row)]
-        for row in kept:
+        self._partners.add(partners)
+        remaining = [row for row in rows if not self._excluded(row)]
+        for row in remaining:
             if row[1] is None:
                 self.timeless.add(row)
-        return kept
+        return remaining
 
     def _excluded(self, row: Row) -> bool:
-        return any(self._excludes(row, other) for other in self._others.find(self._meeting.key(row)))
+        return any(self._excludes(row, other) for other in self._partners.find(self._row_join.key(row)))
 
     def _excludes(self, row: Row, other: Row) -> bool:
-        return self._meeting.fits(row, other) and self._meeting.share(row, other)
+        return self._row_join.fits(row, other) and self._row_join.share(row, other)
 
 
 class Mark(Judging):
@@ -138,49 +138,50 @@ class Mark(Judging):
 
     repeats = False
 
-    def __init__(self, meeting: Meeting, layout: tuple[Var, ...], condition: Expression | None) -> None:
-        super().__init__(meeting, layout)
+    def __init__(self, row_join: RowJoin, layout: tuple[Var, ...], condition: Expression | None) -> None:
+        super().__init__(row_join, layout)
         self._condition = condition
 
     def work(self, *inbox: list[Row]) -> list[Row]:
-        rows, others = inbox
-        for row, other in self.timeless.met_by(others):
-            if self._is_met(row, (other,)):
+        rows, partners = inbox
+        for row, partner in self.timeless.met_by(partners):
+            if self._is_met(row, (partner,)):
                 self.timeless.check(row, self)
-        self._others.add(others)
-        made = []
+        self._partners.add(partners)
+        marked = []
         for row in rows:
-            met = self._is_met(row, self._others.find(self._meeting.key(row)))
-            made.append((*row, _MARKS[met]))
+            met = self._is_met(row, self._partners.find(self._row_join.key(row)))
+            marked.append((*row, _MARKS[met]))
             if row[1] is None and not met:
                 self.timeless.add(row)
-        return made
+        return marked
 
     def _is_met(self, row: Row, others: Sequence[Row]) -> bool:
-        fitting = [other for other in others if self._meeting.fits(row, other)]
+        fitting = [other for other in others if self._row_join.fits(row, other)]
         if self._condition is None or not fitting:
             return bool(fitting)
-        both = [(*other[:2], *self._meeting.together(row, (other,))[0][2:]) for other in fitting]
+        both = [(*other[:2], *self._row_join.joined(row, (other,))[0][2:]) for other in fitting]
         return any(self._condition.holds(both))
 
 
 class Timeless:
     """The rows without an interval that a node has taken, and whether an event may still change their result."""
 
-    def __init__(self, meeting: Meeting) -> None:
-        self._meeting = meeting
+    def __init__(self, row_join: RowJoin) -> None:
+        self._row_join = row_join
         self._rows: dict[Any, list[Row]] = {}
         self._said: set[Row] = set()
 
     def add(self, row: Row, changes: bool = True) -> None:
-        self._rows.setdefault(self._meeting.key(row), []).append(row)
+        self._rows.setdefault(self._row_join.key(row), []).append(row)
         if changes:
             self._said.add(row)
 
-    def met_by(self, others: list[Row]) -> list[tuple[Row, Row]]:
+    def met_by(self, partners: list[Row]) -> list[tuple[Row, Row]]:
         """Pairs of these rows and the events that match them."""
-        key = self._meeting.other_key
-        return [(row, other) for other in others if other[1] is not None for row in self._rows.get(key(other), ())]
+        key = self._row_join.other_key
+        events = (partner for partner in partners if partner[1] is not None)
+        return [(row, event) for event in events for row in self._rows.get(key(event), ())]
 
     def check(self, row: Row, node: Node) -> None:
         """Raise a QueryError if an event changes the result of a row without interval that was read already."""

@@ -17,7 +17,7 @@ from penstock.recursive_rules.analysis.background import Known
 from penstock.recursive_rules.analysis.rule import terms_of
 from penstock.recursive_rules.rete.memory import Memory, Moment
 from penstock.recursive_rules.solutions.expressions import Expression
-from penstock.recursive_rules.solutions.rows import STATIC, Layout, Meeting, Row, picked, replaced, slots
+from penstock.recursive_rules.solutions.rows import STATIC, Layout, Row, RowJoin, picked, replaced, slots
 
 __all__ = [
     "Equals", "Extend", "Filter", "Join", "Leaf", "Node", "Project", "Scheduled", "Seq", "Table", "Union", "View",
@@ -43,7 +43,7 @@ class Node:
         self.rule = ""
         self.read = False  # whether rows without interval are read by more than templates
         self.used: list[Node] = []  # the nodes of the network that have something to forget at the end of a step
-        self._made: set[Row] = set()
+        self._passed_on: set[Row] = set()
 
     @property
     def source(self) -> Node:
@@ -61,9 +61,9 @@ class Node:
         take, give = self.take, self.give
 
         def receive(rows: list[Row]) -> None:
-            made = take(number, rows)
-            if made:
-                give(made)
+            results = take(number, rows)
+            if results:
+                give(results)
 
         return receive
 
@@ -73,19 +73,19 @@ class Node:
     def give(self, rows: list[Row]) -> None:
         """Pass on the rows that have not been passed on in this step."""
         if self.repeats:
-            if not self._made:
+            if not self._passed_on:
                 self.used.append(self)
-            rows = self._new(rows)
+            rows = self._without_repeats(rows)
         for receive in self.outputs if rows else ():
             receive(rows)
 
-    def _new(self, rows: list[Row]) -> list[Row]:
-        known = self._made
-        if known:
-            rows = [row for row in rows if row not in known]
+    def _without_repeats(self, rows: list[Row]) -> list[Row]:
+        passed_on = self._passed_on
+        if passed_on:
+            rows = [row for row in rows if row not in passed_on]
         if len(rows) > 1:
             rows = list(dict.fromkeys(rows))
-        known.update(rows)
+        passed_on.update(rows)
         return rows
 
     def first(self) -> list[Row]:
@@ -94,7 +94,7 @@ class Node:
 
     def end(self) -> None:
         """Forget the rows of the step that is over."""
-        self._made.clear()
+        self._passed_on.clear()
 
 
 class View:
@@ -157,12 +157,12 @@ class Leaf(Node):
         return self.take(0, [(*STATIC, *triple, None) for triple in dict.fromkeys(self._known)])
 
     def take(self, number: int, rows: list[Row]) -> list[Row]:
-        constants, wanted, pick = self._constants, self._wanted, self._pick
+        constants, expected, pick = self._constants, self._wanted, self._pick
         if self.streams is not None:
             rows = [row for row in rows if row[5] is None or row[5] in self.streams]
         if self._same:
             rows = [row for row in rows if all(row[i] == row[j] for i, j in self._same)]
-        return [pick(row) for row in rows if constants(row) == wanted]
+        return [pick(row) for row in rows if constants(row) == expected]
 
 
 class Table(Node):
@@ -222,22 +222,22 @@ class Extend(Node):
 class Join(Node):
     """Joins the rows of this step with each other, and with the remembered rows of the other side."""
 
-    def __init__(self, meeting: Meeting) -> None:
-        super().__init__(meeting.layout)
-        self._meeting = meeting
-        self._left, self._right = Memory(meeting.key), Memory(meeting.other_key)
+    def __init__(self, row_join: RowJoin) -> None:
+        super().__init__(row_join.layout)
+        self._row_join = row_join
+        self._left, self._right = Memory(row_join.key), Memory(row_join.other_key)
 
     def memories(self) -> dict[int, Memory]:
         return {0: self._left, 1: self._right}
 
     def take(self, number: int, rows: list[Row]) -> list[Row]:
-        meeting = self._meeting
+        row_join = self._row_join
         if number == 0:
             self._left.add(rows)
-            return [made for row in rows for made in meeting.together(row, self._right.find(meeting.key(row)))]
+            return [joined for row in rows for joined in row_join.joined(row, self._right.find(row_join.key(row)))]
         self._right.add(rows)
-        met = ((row, one) for row in rows for one in self._left.find(meeting.other_key(row)))
-        return [made for row, one in met for made in meeting.together(one, (row,))]
+        met = ((row, left_row) for row in rows for left_row in self._left.find(row_join.other_key(row)))
+        return [joined for row, left_row in met for joined in row_join.joined(left_row, (row,))]
 
 
 class Seq(Node):
@@ -246,39 +246,40 @@ class Seq(Node):
 
     past = frozenset((0,))
 
-    def __init__(self, meeting: Meeting) -> None:
-        super().__init__(meeting.layout)
-        self._meeting = meeting
-        self._left = Memory(meeting.other_key)
+    def __init__(self, row_join: RowJoin) -> None:
+        super().__init__(row_join.layout)
+        self._row_join = row_join
+        self._left = Memory(row_join.other_key)
 
     def memories(self) -> dict[int, Memory]:
         return {0: self._left}
 
     def take(self, number: int, rows: list[Row]) -> list[Row]:
-        meeting = self._meeting
+        row_join = self._row_join
         return [
             made for row in rows if row[0] is not None
-            for made in meeting.together(row, self._left.before(meeting.key(row), row[0]))
+            for made in row_join.joined(row, self._left.before(row_join.key(row), row[0]))
         ]  # fmt: skip
 
 
 class Equals(Node):
     """Joins rows of the same interval: both end now."""
 
-    def __init__(self, meeting: Meeting) -> None:
-        super().__init__(meeting.layout)
-        self._meeting = meeting
-        self._left, self._right = Moment(meeting.key), Moment(meeting.other_key)
+    def __init__(self, row_join: RowJoin) -> None:
+        super().__init__(row_join.layout)
+        self._row_join = row_join
+        self._left, self._right = Moment(row_join.key), Moment(row_join.other_key)
 
     def take(self, number: int, rows: list[Row]) -> list[Row]:
-        meeting = self._meeting
+        row_join = self._row_join
         self.used.append(self)
         if number == 0:
             self._left.add(rows)
-            return [made for row in rows for made in meeting.together(row, self._right.find(meeting.key(row), row[0]))]
+            partners = ((row, self._right.find(row_join.key(row), row[0])) for row in rows)
+            return [joined for row, right_rows in partners for joined in row_join.joined(row, right_rows)]
         self._right.add(rows)
-        met = ((row, one) for row in rows for one in self._left.find(meeting.other_key(row), row[0]))
-        return [made for row, one in met for made in meeting.together(one, (row,))]
+        met = ((row, left_row) for row in rows for left_row in self._left.find(row_join.other_key(row), row[0]))
+        return [joined for row, left_row in met for joined in row_join.joined(left_row, (row,))]
 
     def end(self) -> None:
         super().end()

@@ -60,15 +60,15 @@ class TemplateNode(Scheduled):
 
     def _triples(self, rows: list[Row]) -> list[list[Row]]:
         """The elements of the rows that have an interval, by triple of the template."""
-        made: list[list[Row]] = [[] for _ in self._template]
+        by_triple: list[list[Row]] = [[] for _ in self._template]
         for row in rows:
             if row[1] is not None:
                 name = self._name(row) if self._nodes else ""
-                for elements, triple in zip(made, self._template, strict=True):
+                for elements, triple in zip(by_triple, self._template, strict=True):
                     s, p, o = [read(row, name) for read in triple]
                     if s is not None and s[0] != '"' and p is not None and p[0] == "<" and o is not None:
                         elements.append((row[0], row[1], s, p, o, _STREAM))
-        return made
+        return by_triple
 
     def _name(self, row: Row) -> str:
         return "r" + blake2b(repr(row).encode(), digest_size=16, key=self._salt).hexdigest()

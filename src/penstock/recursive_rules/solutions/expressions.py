@@ -52,7 +52,7 @@ class Expression:
                 return [as_term(value) for value in map(self._quick, rows)]
             except Slow:
                 pass
-        return self._each(rows, truth=False)
+        return self._evaluate(rows, truth=False)
 
     def holds(self, rows: Sequence[Row]) -> list[bool]:
         """Whether the expression is true, for each row; an error is not true."""
@@ -61,20 +61,20 @@ class Expression:
                 return [as_truth(value) is True for value in map(self._quick, rows)]
             except Slow:
                 pass
-        return [value == _TRUE for value in self._each(rows, truth=True)]
+        return [value == _TRUE for value in self._evaluate(rows, truth=True)]
 
-    def _each(self, rows: Sequence[Row], truth: bool) -> list[str | None]:
-        found: list[str | None] = []
+    def _evaluate(self, rows: Sequence[Row], truth: bool) -> list[str | None]:
+        values: list[str | None] = []
         slow: list[int] = []
         for row in rows:
             try:
-                found.append(self._quickly(row, truth))
+                values.append(self._quickly(row, truth))
             except Slow:
-                slow.append(len(found))
-                found.append(None)
+                slow.append(len(values))
+                values.append(None)
         for place, value in zip(slow, self._slowly([rows[i] for i in slow], truth), strict=True):
-            found[place] = value
-        return found
+            values[place] = value
+        return values
 
     def _quickly(self, row: Row, truth: bool) -> str | None:
         if self._quick is None:
@@ -88,20 +88,20 @@ class Expression:
     def _slowly(self, rows: Sequence[Row], truth: bool) -> list[str | None]:
         if not rows:
             return []
-        asked = [(truth, self._operands(row)) for row in rows]
+        keys = [(truth, self._operands(row)) for row in rows]
         if len(self._answers) > _REMEMBERED:
             self._answers.clear()
-        new = [operands for kind, operands in dict.fromkeys(asked) if (kind, operands) not in self._answers]
+        new = [operands for kind, operands in dict.fromkeys(keys) if (kind, operands) not in self._answers]
         for start in range(0, len(new), _AT_ONCE):
             part = new[start : start + _AT_ONCE]
-            values = self._asked(part, f"IF({self._text}, true, false)" if truth else self._text)
+            values = self._query(part, f"IF({self._text}, true, false)" if truth else self._text)
             self._answers.update(((truth, operands), value) for operands, value in zip(part, values, strict=True))
-        return [self._answers[key] for key in asked]
+        return [self._answers[key] for key in keys]
 
     def _operands(self, row: Row) -> Operands:
         return (*[row[i] for i in self._places], *[occurrence(kind, row) for kind in self._kinds])
 
-    def _asked(self, operands: Sequence[Operands], text: str) -> list[str | None]:
+    def _query(self, operands: Sequence[Operands], text: str) -> list[str | None]:
         is_blank = any(term is not None and term[0] == "_" for row in operands for term in row)
         source, store = _stored(operands, self._names) if is_blank else (_inline(operands, self._names), Store())
         base = "" if self._base is None else f"BASE <{self._base}> "

@@ -78,10 +78,10 @@ def as_truth(value: Value) -> bool | Any:
         return value
     if isinstance(value, tuple):
         return value[1] != 0
-    found = _TRUTHS.get(value)
-    if found is None:
+    truth = _TRUTHS.get(value)
+    if truth is None:
         raise Slow
-    return found
+    return truth
 
 
 def as_term(value: Value) -> str | None:
@@ -90,13 +90,13 @@ def as_term(value: Value) -> str | None:
     if value is ERROR:
         return None
     if isinstance(value, tuple):
-        return _written(value)
+        return _encode_number(value)
     if isinstance(value, bool):
         return f'"{str(value).lower()}"{_BOOLEAN}'
     raise Slow
 
 
-def _written(number: Number) -> str:
+def _encode_number(number: Number) -> str:
     is_decimal, scaled = number
     whole, fraction = divmod(abs(scaled), _ONE)
     sign = "-" if scaled < 0 else ""
@@ -106,12 +106,12 @@ def _written(number: Number) -> str:
     return term
 
 
-def _read(term: str) -> Number | None:
-    found = _PLAIN.fullmatch(term)
-    if found is None or (found[3] and found[2]):
+def _parse_number(term: str) -> Number | None:
+    match = _PLAIN.fullmatch(term)
+    if match is None or (match[3] and match[2]):
         return None
-    size = abs(int(found[1])) * _ONE + int((found[2] or "").ljust(18, "0"))
-    return not found[3], -size if found[1].startswith("-") else size
+    size = abs(int(match[1])) * _ONE + int((match[2] or "").ljust(18, "0"))
+    return not match[3], -size if match[1].startswith("-") else size
 
 
 def _number(value: Value) -> Number:
@@ -120,11 +120,11 @@ def _number(value: Value) -> Number:
     known = _NUMBERS.get(value)
     if known is not None:
         return known
-    found = _read(value) if isinstance(value, str) else None
-    if found is None:
+    number = _parse_number(value) if isinstance(value, str) else None
+    if number is None:
         raise Slow
-    _remember(value, found)
-    return found
+    _remember(value, number)
+    return number
 
 
 def _remember(term: str, number: Number) -> None:
@@ -187,7 +187,7 @@ def _equal(a: Value, b: Value) -> bool:
     return _number(a)[1] == _number(b)[1]
 
 
-def _same(a: Value, b: Value) -> bool:
+def _same_term(a: Value, b: Value) -> bool:
     if not isinstance(a, str) or not isinstance(b, str):
         raise Slow
     return a == b
@@ -223,7 +223,7 @@ _FORMS: dict[str, Callable[..., Ask]] = {
     ">=": _ordered(operator.ge),
     "=": _strict(_equal),
     "!=": lambda left, right: _not(_strict(_equal)(left, right)),
-    "SAMETERM": _strict(_same),
+    "SAMETERM": _strict(_same_term),
     "+": _exact(operator.add),
     "-": _exact(operator.sub),
     "*": _exact(_product),

@@ -13,7 +13,7 @@ from penstock.algebra.expressions import Var
 from penstock.algebra.ops import Op
 from penstock.algebra.scope import certain, visible
 
-__all__ = ["STATIC", "Layout", "Meeting", "Row", "ends", "key_of", "picked", "replaced", "slots"]
+__all__ = ["STATIC", "Layout", "Row", "RowJoin", "binds_all", "ends", "key_of", "picked", "replaced", "slots"]
 
 Row = tuple[Any, ...]
 Layout = tuple[Var, ...]
@@ -45,28 +45,28 @@ def picked(places: Sequence[int | None]) -> Callable[[Row], Row]:
     return key_of(places)  # type: ignore[arg-type]
 
 
-class Meeting:
-    """How rows of two operands are joined: the variables that they must agree in, and the layout of the result.
+class RowJoin:
+    """The join of the rows of two operands: the variables that they must agree in, and the layout of the result.
 
-    The result has the places of the first operand, then what only the second one has. Variables that both surely bind
+    The result has the places of the first operand, then those of the second one alone. Variables that both surely bind
     are the key to look up by (`key`, `other_key`); those that one may leave open are compared when they meet.
     """
 
     def __init__(self, op: Op, layout: Layout, other: Op, other_layout: Layout) -> None:
         mine, theirs = slots(layout), slots(other_layout)
-        both = [var for var in layout if var in theirs]
-        sure = [var for var in both if var in certain(op) and var in certain(other)]
+        shared = [var for var in layout if var in theirs]
+        sure = [var for var in shared if var in certain(op) and var in certain(other)]
         added = [var for var in other_layout if var not in mine]
         self.layout: Layout = (*layout, *added)
         self.key = key_of([mine[var] for var in sure])
         self.other_key = key_of([theirs[var] for var in sure])
         self.surely_share = bool(sure)
-        self._shared = [(mine[var], theirs[var]) for var in both]
-        self._loose = [(mine[var], theirs[var]) for var in both if var not in sure]
+        self._shared = [(mine[var], theirs[var]) for var in shared]
+        self._loose = [(mine[var], theirs[var]) for var in shared if var not in sure]
         self._rest = picked([theirs[var] for var in added])
         self._open = (None,) * len(added)
 
-    def alone(self, row: Row) -> Row:
+    def padded(self, row: Row) -> Row:
         """The first operand's row, padded, without a partner."""
         return row + self._open
 
@@ -78,19 +78,19 @@ class Meeting:
         """Whether there is a variable that both rows bind."""
         return self.surely_share or any(row[i] is not None and other[j] is not None for i, j in self._shared)
 
-    def together(self, row: Row, others: Iterable[Row]) -> list[Row]:
+    def joined(self, row: Row, partners: Iterable[Row]) -> list[Row]:
         """The row joined with each of the others that are compatible."""
         if self._loose:
-            return [self._filled(row, other) for other in others if self.fits(row, other)]
+            return [self._filled(row, partner) for partner in partners if self.fits(row, partner)]
         rest, terms = self._rest, row[2:]
-        return [(*span(row, other), *terms, *rest(other)) for other in others]
+        return [(*span(row, partner), *terms, *rest(partner)) for partner in partners]
 
     def _filled(self, row: Row, other: Row) -> Row:
-        made = [*span(row, other), *row[2:], *self._rest(other)]
+        cells = [*span(row, other), *row[2:], *self._rest(other)]
         for i, j in self._loose:
-            if made[i] is None:
-                made[i] = other[j]
-        return tuple(made)
+            if cells[i] is None:
+                cells[i] = other[j]
+        return tuple(cells)
 
 
 def span(row: Row, other: Row) -> tuple[int | None, int | None]:
@@ -102,6 +102,6 @@ def span(row: Row, other: Row) -> tuple[int | None, int | None]:
     return (row[0] if row[0] < other[0] else other[0]), (row[1] if row[1] > other[1] else other[1])
 
 
-def whole(op: Op) -> bool:
+def binds_all(op: Op) -> bool:
     """Whether every row binds all of its variables."""
     return visible(op) == certain(op)

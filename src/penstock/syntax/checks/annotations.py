@@ -15,16 +15,16 @@ __all__ = ["check_annotations"]
 def check_annotations(annotations: tuple[tree.Annotation, ...], bound: Collection[str], text: str) -> None:
     """Raise a `QueryError` at the first mistake; `bound` are the variables of WHERE."""
     seen = set(bound)
-    made = {annotation.variable.name for annotation in annotations}
+    annotated = {annotation.variable.name for annotation in annotations}
     for annotation in annotations:
         variable = annotation.variable
         if variable.name in seen:
             reason = f"?{variable.name} is already bound, so AGGREGATE cannot bind it"
             raise variable.span.error(QueryError, reason, text, "use a new variable")
         seen.add(variable.name)
-        for each in (*_argument(annotation.aggregate, text), *annotation.keys):
-            if each.name not in bound:
-                _unbound(each, bound, made, text)
+        for variable_read in (*_argument(annotation.aggregate, text), *annotation.keys):
+            if variable_read.name not in bound:
+                _unbound(variable_read, bound, annotated, text)
 
 
 def _argument(aggregate: tree.Aggregate, text: str) -> tuple[tree.Variable, ...]:

@@ -100,14 +100,14 @@ class _Checker:
         if select.items is None:
             hint = "name the grouped variables and the aggregates after SELECT"
             self.fail("SELECT * cannot be used with GROUP BY", select.span, hint)
-        known = {key.expression.name for key in modifiers.group_by if isinstance(key.expression, tree.Variable)}
-        known |= _aliases(modifiers).keys() | {variable.name for variable in loose_keys(select, modifiers)}
+        allowed = {key.expression.name for key in modifiers.group_by if isinstance(key.expression, tree.Variable)}
+        allowed |= _aliases(modifiers).keys() | {variable.name for variable in loose_keys(select, modifiers)}
         self.nested(select, modifiers)
         for item in select.items:
             for variable in unaggregated(item.expression or item.variable):
-                if variable.name not in known:
+                if variable.name not in allowed:
                     self.ungrouped(variable)
-            known.add(item.variable.name)
+            allowed.add(item.variable.name)
 
     def grouped_timestamps(self, expressions: Iterable[tree.Expression]) -> None:
         for part in (part for expression in expressions for part in outside_aggregates(expression)):
@@ -116,11 +116,11 @@ class _Checker:
                 self.fail("a group has no timestamp of its own", part.span, hint)
 
     def nested(self, select: tree.Select, modifiers: tree.Modifiers) -> None:
-        found = [inner for item in select.items or () if (inner := nested(item))]
-        if found and not modifiers.group_by:
-            self.fail(f"{found[0].name} has no groups to be computed over", found[0].span, "add GROUP BY")
-        if len(found) > 1:
-            self.fail("only one aggregate of aggregates can stand here", found[1].span, "use a sub-SELECT")
+        nesting = [inner for item in select.items or () if (inner := nested(item))]
+        if nesting and not modifiers.group_by:
+            self.fail(f"{nesting[0].name} has no groups to be computed over", nesting[0].span, "add GROUP BY")
+        if len(nesting) > 1:
+            self.fail("only one aggregate of aggregates can stand here", nesting[1].span, "use a sub-SELECT")
 
     def ungrouped(self, variable: tree.Variable) -> NoReturn:
         name = variable.name

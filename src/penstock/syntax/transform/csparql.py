@@ -60,12 +60,12 @@ class CsparqlTransformer(TransformerBase):
         """`count(?x)` is called ?count_x, and CQELS' `max(count(?x))` ?max_count_x; others have to be given a name."""
         match aggregate:
             case tree.Aggregate(name, tree.Variable(argument, span), False):
-                made = tree.Variable(f"{name.lower()}_{argument}", aggregate.span.to(span))
-                return tree.SelectItem(made, aggregate, bare=True)
+                variable = tree.Variable(f"{name.lower()}_{argument}", aggregate.span.to(span))
+                return tree.SelectItem(variable, aggregate, bare=True)
             case tree.Aggregate("MAX" | "MIN", tree.Aggregate() as inner, False):
                 below = self.select_aggregate(inner).variable
-                made = tree.Variable(f"{aggregate.name.lower()}_{below.name}", aggregate.span.to(below.span))
-                return tree.SelectItem(made, aggregate, bare=True)
+                variable = tree.Variable(f"{aggregate.name.lower()}_{below.name}", aggregate.span.to(below.span))
+                return tree.SelectItem(variable, aggregate, bare=True)
         reason = f"{aggregate.name} cannot stand here"
         hint = f"put it in brackets and name it: ({aggregate.name}(…) AS ?name)"
         if isinstance(aggregate.argument, tree.Aggregate):

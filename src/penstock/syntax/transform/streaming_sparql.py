@@ -24,15 +24,17 @@ class StreamingTransformer(TransformerBase):
     ) -> tree.SlideWindow:
         """`RANGE … SLIDE …`; without a number after SLIDE, the slide is one of the range's unit."""
         span = self.span(start).to(self.span(word) if slide is None else slide.span)
-        return self._made(tree.SlideWindow(range_, slide or tree.Duration(1, range_.unit, self.span(word)), span))
+        return self._mark_language(
+            tree.SlideWindow(range_, slide or tree.Duration(1, range_.unit, self.span(word)), span)
+        )
 
     def fixed_window(self, start: Token, range_: tree.Duration, end: Token) -> tree.SlideWindow:
-        return self._made(tree.SlideWindow(range_, range_, self.span_between(start, end)))
+        return self._mark_language(tree.SlideWindow(range_, range_, self.span_between(start, end)))
 
     def element_window(self, start: Token, size: tree.Count) -> tree.CountWindow:
         self.languages.add(LANGUAGE)
         return tree.CountWindow(size, None, self.span(start).to(size.span))
 
-    def _made(self, window: tree.SlideWindow) -> tree.SlideWindow:
+    def _mark_language(self, window: tree.SlideWindow) -> tree.SlideWindow:
         self.languages.add(LANGUAGE)
         return window

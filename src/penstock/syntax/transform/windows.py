@@ -70,8 +70,8 @@ class WindowTransformer(TransformerBase):
 
     def iso_duration(self, written: Token) -> tree.Duration:
         """The duration in the smallest of its units: PT1H30M is 90 minutes."""
-        found = _ISO.fullmatch(written)
-        parts = {} if found is None else {unit: text for unit, text in found.groupdict().items() if text}
+        match = _ISO.fullmatch(written)
+        parts = {} if match is None else {unit: text for unit, text in match.groupdict().items() if text}
         if not parts or written[-1] in "Tt":
             self._fail_duration(written)
         amount, unit = 0, next(iter(parts))
