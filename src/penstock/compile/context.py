@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+from pyoxigraph import NamedNode
 
 from penstock.algebra import ops
-from penstock.algebra.expressions import PatternTerm
+from penstock.algebra.expressions import PatternTerm, Var
+from penstock.algebra.pattern_scope import DEFAULT_SCOPE, PatternScope
 from penstock.compile import sql
 from penstock.compile.entailment import EntailmentRewriter
 from penstock.compile.key_domain import Universe
-from penstock.compile.relation import INSTANT, Relation
+from penstock.compile.relation import INSTANT, Relation, table
 from penstock.compile.sql import Derived, Expr, From, Query, Select, Table
 from penstock.compile.views.view_types import MaterialisedView, ViewRequest
 from penstock.compile.windows.evaluation_instants import EvaluationInstants
-from penstock.compile.windows.stream_to_relation import WindowRelation
+from penstock.compile.windows.plan_span import PlanSpan, VariableSpan
+from penstock.compile.windows.stream_to_relation import MERGED, WindowRelation
 from penstock.model.span import Span
+from penstock.model.term_encoding import encode
 from penstock.optimise import Statistics
 from penstock.tuning import DEFAULT, Tuning
 
@@ -42,24 +46,6 @@ class Tables:
 
 
 @dataclass(frozen=True, slots=True)
-class NamedGraph:
-    """One graph, by its encoded IRI."""
-
-    iri: str
-
-
-@dataclass(frozen=True, slots=True)
-class EachGraph:
-    """All named graphs: a key runs over their names."""
-
-    key: str
-
-
-Graph = NamedGraph | EachGraph | None
-"""The graph that patterns read; None is the default graph."""
-
-
-@dataclass(frozen=True, slots=True)
 class Streaming:
     """The streaming part of a plan: evaluation instants, window relations, and the variables whose timestamps are read.
 
@@ -78,9 +64,6 @@ class Streaming:
     statistics: Statistics  # of the background
     occurrence_times: bool = False  # whether rows carry their occurrence times
     entailed: EntailmentRewriter | None = None  # None: no entailment
-    sequence_bounds: Mapping[ops.Op, int] = field(
-        default_factory=dict
-    )  # longest duration of a sequence, in microseconds
     outer_projection: ops.Op | None = None  # above this projection no operator reads occurrence times
 
 
@@ -88,10 +71,10 @@ class Streaming:
 class Plan:
     """The state that all operators of one query share while they are compiled: tables, fresh names, and Spark jobs.
 
-    `materialise` runs a query, stores its rows under a name and returns their number. `fetch` collects the rows into
-    the driver if they are few enough; `publish` makes a view of an Arrow table. `run_tasks` makes a view of the rows
-    that Python tasks return: a name, one piece of work per task, the function, the columns, and the modules that are
-    sent along. `shared` returns the rows of a sub-plan that other queries have as well, if it is computed once for all.
+    `materialise` runs a query, stores its rows under a name and returns their number; `store`, where it is given, does
+    so without the number. `fetch` collects the rows into the driver if they are few enough; `publish` makes a view of
+    an Arrow table. `run_tasks` makes a view of the rows that Python tasks return: a name, one piece of work per task,
+    the function, the columns, and the modules that are sent along.
     """
 
     tables: Tables
@@ -105,15 +88,12 @@ class Plan:
     streaming: Streaming | None = None
     dataset: ops.Dataset | None = None
     members: ParameterTable | None = None
-    shared: Callable[[ops.Op, Context], Relation | None] | None = None
     counter: count[int] = field(default_factory=count)
     views: list[str] = field(default_factory=list)
-    view_rows: dict[ops.Op, int] = field(default_factory=dict)  # rows that are read of each static view
-    selectivity: dict[ops.Op | ops.TriplePattern, float] = field(
-        default_factory=dict
-    )  # share of rows that a semi-join reduction leaves
-    background_rows: float = 0.0  # estimated triples that are read from the background, without static views
     tuning: Tuning = DEFAULT
+    store: Callable[[Query, str], object] | None = None
+    filters_in_joins: bool = False  # whether the engine computes the expressions of a filter for each pair of a join
+    view_plan: Plan | None = None  # the plan in which static views are compiled; None: this one
 
     def fresh(self, prefix: str) -> str:
         """Return a name that no other part of the plan has."""
@@ -123,6 +103,12 @@ class Plan:
         """Compute the rows of a query: the name of their view, which lives as long as the plan, and their number."""
         name = self.new_view()
         return name, self.materialise(query, name)
+
+    def stored_view(self, query: Query) -> str:
+        """Store the rows of a query: the name of their view, which lives as long as the plan."""
+        name = self.new_view()
+        (self.store or self.materialise)(query, name)
+        return name
 
     def publish_rows(self, columns: Sequence[str], rows: Rows) -> str:
         """Return the name of a view of the given rows, which lives as long as the plan."""
@@ -144,39 +130,51 @@ class Plan:
         """Return the relation, materialised if each read may give other rows because of UUID() or LIMIT."""
         if not relation.sql.volatile:
             return relation
-        return replace(relation, sql=sql.view(self.materialised_view(relation.sql)[0]))
+        return replace(relation, sql=sql.view(self.stored_view(relation.sql)))
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The place of a pattern in its query.
+    """The context of a pattern in its query.
 
-    `graph` is the active graph. In a `window` the background is not visible, and the graphs are those of its elements.
-    `tag` tells apart the windows of sub-queries that override them. With `joined_by_filter`, a filter above makes
-    variables equal: Spark uses that as a join key, so estimates from the pattern alone are too high. In a `static`
-    context no pattern reads a window, and no row depends on the instant.
+    `scope` has the graph and the window that the pattern reads. A variable as graph is the key column that runs over
+    the names of all graphs. In a `static` context no pattern reads a window, and no row depends on the instant.
     """
 
     plan: Plan
-    graph: Graph = None
+    scope: PatternScope = DEFAULT_SCOPE
     universes: tuple[Universe, ...] = ()
-    window: str | None = None
-    tag: int = 0
-    joined_by_filter: bool = False
     static: bool = False
 
     def as_static(self) -> Context:
         """Return the context of a static view: without windows, and without keys that change between evaluations."""
-        return replace(self, static=True, universes=tuple(u for u in self.universes if u.static))
+        plan = self.plan.view_plan or self.plan
+        return replace(self, plan=plan, static=True, universes=tuple(u for u in self.universes if u.static))
 
-    def in_graph(self, graph: Graph) -> Context:
-        return replace(self, graph=graph)
+    def inside(self, op: ops.Op) -> Context:
+        """Return the context of the operands of GRAPH, a window block or an overriding window."""
+        return replace(self, scope=self.scope.inside(op))
 
-    def in_window(self, name: str) -> Context:
-        return replace(self, window=name, graph=None)
+    def in_each_graph(self, key: str) -> Context:
+        """Return the context of GRAPH ?g: the key runs over the names of all graphs."""
+        names = Universe((key,), self._graph_names(key), static=not self.in_window)
+        return replace(self.with_universe(names), scope=replace(self.scope, graph=Var(key)))
 
-    def overridden(self, tag: int) -> Context:
-        return replace(self, tag=tag)
+    def _graph_names(self, key: str) -> Query:
+        if not self.in_window:
+            return table((key,), [(g,) for g in sorted(self.plan.tables.graphs)]).sql
+        parts = sql.union_all(Select([sql.alias(_G, key)], c.sql, _G.not_null()) for c in self.contents())
+        return Select([sql.STAR], parts, distinct=True)
+
+    @property
+    def in_window(self) -> bool:
+        """Whether the pattern reads a window block, where the background is not visible."""
+        return not self.scope.background
+
+    @property
+    def graph_key(self) -> str | None:
+        """The key column that runs over the names of all graphs; None outside of GRAPH ?g."""
+        return self.scope.graph.name if isinstance(self.scope.graph, Var) else None
 
     def with_universe(self, universe: Universe) -> Context:
         return replace(self, universes=(*self.universes, universe))
@@ -187,15 +185,20 @@ class Context:
 
         The graph of a stream has the default graph for its background.
         """
-        tables, streams = self.plan.tables, self._streams()
-        key = self.graph.key if isinstance(self.graph, EachGraph) else None
-        if self.window is not None:
+        tables, streams, key = self.plan.tables, self._streams(), self.graph_key
+        if self.in_window:
             return _NOTHING, key
-        if self.graph is None or (isinstance(self.graph, NamedGraph) and self.graph.iri in streams):
+        if key is not None:
+            return (self._with_streams(streams) if streams else tables.named), key
+        graph = self._graph
+        if graph is None or graph in streams:
             return tables.default, None
-        if isinstance(self.graph, NamedGraph):
-            return Derived(Select(_columns("spo"), tables.named, _G.eq(sql.text(self.graph.iri)))), None
-        return (self._with_streams(streams) if streams else tables.named), key
+        return Derived(Select(_columns("spo"), tables.named, _G.eq(sql.text(graph)))), None
+
+    @property
+    def _graph(self) -> str | None:
+        """The one graph that the pattern reads, encoded; None: the default graph, or each graph."""
+        return encode(self.scope.graph) if isinstance(self.scope.graph, NamedNode) else None
 
     def _with_streams(self, streams: tuple[str, ...]) -> From:
         """Return all named graphs; the graph of a stream has the triples of the default graph."""
@@ -207,30 +210,42 @@ class Context:
     def is_whole_default(self) -> bool:
         """Whether the background that patterns read is the store's own default graph."""
         default = self.plan.tables.default
-        return self.window is None and self.source()[0] is default and isinstance(default, Table)
+        return not self.in_window and self.source()[0] is default and isinstance(default, Table)
 
     @property
-    def span(self) -> Span | None:
+    def span(self) -> PlanSpan | None:
         """The span of instants to evaluate; None without streams."""
         return None if self.plan.streaming is None else self.plan.streaming.timeline.span
+
+    @property
+    def known_span(self) -> Span | None:
+        """The span whose instants the planner counts; None without streams."""
+        return self.span.known if isinstance(self.span, VariableSpan) else self.span
 
     def contents(self) -> tuple[WindowRelation, ...]:
         """The windows that triple patterns read."""
         streaming = self.plan.streaming
         if streaming is None or self.static:
             return ()
-        if self.window is not None:
-            return tuple(self._of_graph(c) for c in streaming.contents if c.name == self.window)
-        if self.graph is None:
-            return tuple(c for c in streaming.default if c.tag == self.tag)
-        windows = tuple(c for c in streaming.contents if c.name is None and c.tag == self.tag)
-        return tuple(c for c in windows if c.graph == self.graph.iri) if isinstance(self.graph, NamedGraph) else windows
+        default = self.scope.graph is None and not self.in_window
+        windows = streaming.default if default else streaming.contents
+        return tuple(self._of_graph(c) for c in windows if self.scope.reads(c.source))
+
+    def window_names(self) -> list[NamedNode]:
+        """Return the names of all windows that window blocks can read."""
+        streaming = self.plan.streaming
+        sources = [] if streaming is None else [c.source for c in streaming.contents]
+        return [source.name for source in sources if source.name is not None]
+
+    def matching_windows(self, pattern: ops.TriplePattern) -> list[WindowRelation]:
+        """Return the windows that may contain the pattern's predicate."""
+        return [c for c in self.contents() if can_match(pattern.predicate, c.predicates)]
 
     def _of_graph(self, content: WindowRelation) -> WindowRelation:
-        """Return the elements of a named window that came in the active graph."""
-        if self.graph is None:
+        """Return the elements of a window; in a window block, those that came in the graph that the pattern reads."""
+        if self.scope.graph is None or not self.in_window:
             return content
-        wanted = _G.eq(sql.text(self.graph.iri)) if isinstance(self.graph, NamedGraph) else _G.not_null()
+        wanted = _G.not_null() if self._graph is None else _G.eq(sql.text(self._graph))
         return replace(content, sql=Select([sql.STAR], content.each or content.sql, wanted))
 
     @property
@@ -249,10 +264,11 @@ class Context:
         graph an element came in.
         """
         elements = self._with_entailed(content, predicate, object)
-        if self.window is not None:
+        if self.in_window:
             return elements
         items = [sql.name(c) for c in ("s", "p", "o", "ts", "start", *content.when)]
-        return Select([*items, sql.alias(sql.text(content.graph), "g")], elements)
+        graph = _G if content.source.iri == MERGED else sql.alias(sql.text(content.graph), "g")
+        return Select([*items, graph], elements)
 
     def _with_entailed(
         self, content: WindowRelation, predicate: PatternTerm | None, object: PatternTerm | None
@@ -265,11 +281,15 @@ class Context:
     def background(self) -> frozenset[str] | None:
         """The predicates of the background that patterns read, None if they are not known."""
         streaming = self.plan.streaming
-        return frozenset() if self.window is not None or streaming is None else streaming.background
+        return frozenset() if self.in_window or streaming is None else streaming.background
 
     def _streams(self) -> tuple[str, ...]:
         streaming = self.plan.streaming
-        return () if streaming is None else tuple(dict.fromkeys(c.graph for c in streaming.contents if c.name is None))
+        return (
+            ()
+            if streaming is None
+            else tuple(dict.fromkeys(c.graph for c in streaming.contents if c.source.name is None))
+        )
 
     def pointwise(self, relation: Relation) -> Relation:
         """Return the relation with a row for each instant, in place of rows with validity intervals."""
@@ -301,12 +321,17 @@ def _expand(relation: Relation, universe: Universe, keys: tuple[str, ...]) -> Re
     on = sql.all_of(_agrees(k, relation) for k in keys if k in relation.vars)
     joined = sql.Join(Derived(relation.sql, "l"), Derived(domain, "u"), on)
     source = Select(columns, joined, hints=universe.hints)
-    return replace(relation, sql=source, vars=vars, certain=relation.certain | set(keys), upper_bound=None)
+    return replace(relation, sql=source, vars=vars, certain=relation.certain | set(keys))
 
 
 def _agrees(key: str, relation: Relation) -> Expr:
     own, wanted = sql.column("l", key), sql.column("u", key)
     return own.eq(wanted) if key in relation.certain else own.eq(wanted) | own.is_null()
+
+
+def can_match(predicate: PatternTerm, known: frozenset[str] | None) -> bool:
+    """Whether the pattern's predicate is among the known ones; true if either is unknown."""
+    return known is None or not isinstance(predicate, NamedNode) or encode(predicate) in known
 
 
 def _columns(names: str) -> list[Expr]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from pyoxigraph import NamedNode, Triple
@@ -18,14 +17,12 @@ from penstock.algebra.expressions import PatternTerm, Term, Var
 from penstock.compile import sql
 from penstock.compile.expressions import term_columns
 from penstock.compile.sql import Derived, Expr, From, Join, Query, Select, Table
+from penstock.compile.table_catalog import TableCatalog
 from penstock.model.term_encoding import decode, encode
 from penstock.reasoning import Ontology, Way, ways
 from penstock.reasoning.ontology import OBJECT, SUBJECT, TEXT
 from penstock.reasoning.vocabulary import TYPE
 from penstock.tuning import DEFAULT, Tuning
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 _MADE = "ARRAY<STRUCT<x: STRING, q: STRING, y: STRING>>"
 _STRUCT = pa.list_(pa.struct([(name, pa.string()) for name in "xqy"]))
@@ -54,12 +51,12 @@ def _e(column: str) -> Expr:
 
 
 class EntailmentRewriter:
-    """The entailment rules of an ontology as SQL; larger tables of the ontology are views of the session."""
+    """The entailment rules of an ontology as SQL; larger tables of the ontology are in a catalogue."""
 
-    def __init__(self, ontology: Ontology, session: SparkSession, tuning: Tuning = DEFAULT) -> None:
+    def __init__(self, ontology: Ontology, catalog: TableCatalog, tuning: Tuning = DEFAULT) -> None:
         self.ontology = ontology
         self._most_inline = tuning.entailment_pairs
-        self._session = session
+        self._catalog = catalog
         self._views: list[str] = []
         self._known: dict[tuple[Wanted, frozenset[str] | None], list[_Parts]] = {}
         self._arrays: tuple[str, str] | None = None
@@ -87,8 +84,7 @@ class EntailmentRewriter:
         return self._publish("spo", cells)
 
     def close(self) -> None:
-        for view in self._views:
-            self._session.catalog.dropTempView(view)
+        self._catalog.drop(*self._views)
         self._views.clear()
         self._known.clear()
         self._arrays = None
@@ -127,7 +123,7 @@ class EntailmentRewriter:
 
     def _publish_table(self, table: pa.Table) -> str:
         self._views.append(f"penstock_entailed_{next(_numbers)}")
-        self._session.createDataFrame(table).createOrReplaceTempView(self._views[-1])
+        self._catalog.put(self._views[-1], table)
         return self._views[-1]
 
     # With further axioms on rdf:type two derivations may give one triple, so all types of a triple are computed at once

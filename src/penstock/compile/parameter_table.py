@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from functools import cached_property
 from itertools import count
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -13,10 +12,8 @@ from penstock.algebra.template import Constants, parameter
 from penstock.compile import sql
 from penstock.compile.key_domain import Universe
 from penstock.compile.relation import MEMBER
+from penstock.compile.table_catalog import TableCatalog
 from penstock.model.term_encoding import encode
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 __all__ = ["ParameterTable"]
 
@@ -50,14 +47,14 @@ class ParameterTable:
         constants = [pa.array([encode(row[i]) for row in self.rows], pa.string()) for i in range(len(self.parameters))]
         return pa.table([numbers, *constants], names=[MEMBER, *self.parameters])
 
-    def universe(self, session: SparkSession) -> Universe:
+    def universe(self, catalog: TableCatalog) -> Universe:
         if self.view is None:
             self.view = f"penstock_members_{next(_numbers)}"
-            session.createDataFrame(self.table).createOrReplaceTempView(self.view)
+            catalog.put(self.view, self.table)
         return Universe((MEMBER,), sql.view(self.view), self.parameters)
 
-    def drop(self, session: SparkSession) -> None:
+    def drop(self, catalog: TableCatalog) -> None:
         """Drop the view."""
         if self.view is not None:
-            session.catalog.dropTempView(self.view)
+            catalog.drop(self.view)
             self.view = None

@@ -1,17 +1,14 @@
-"""Relations: a compiled pattern as one SELECT, with the facts about its columns and its cardinality."""
+"""Relations: a compiled pattern as one SELECT, with the facts about its columns."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from penstock.algebra.expressions import PARAMETER
 from penstock.compile import sql
 from penstock.compile.sql import Expr, Query, Select, lower, merged
-
-if TYPE_CHECKING:
-    from penstock.compile.cardinality import Cardinality
 
 KEY = ".k"  # prefix of key columns: the graph, outer solution or instant for which a row holds
 INSTANT = f"{KEY}@"  # the key that is the evaluation instant
@@ -51,13 +48,8 @@ class Relation:
     certain: frozenset[str]
     order: tuple[Ordering, ...] = ()
     row: str | None = None  # a column that is unique to the row, for BNODE(…)
-    cardinality: Cardinality | None = field(default=None, compare=False)  # estimate; None: unknown
-    upper_bound: int | None = field(default=None, compare=False)  # exact upper bound on the rows; None: unknown
-    view_rows: int | None = field(default=None, compare=False)  # rows, if they are read from a static view
     counts: frozenset[str] = field(default=frozenset(), compare=False)  # variables that hold results of COUNT
-    looked_up_terms: Mapping[str, Terms] = field(
-        default_factory=dict, compare=False
-    )  # by variable: all terms of the rows that were looked up in a static view
+    length: int | None = field(default=None, compare=False)  # of all validity intervals; None: they differ, or may
 
     @property
     def keys(self) -> frozenset[str]:

@@ -87,7 +87,7 @@ class Number:
 
     def as_real(self) -> Expr:
         """Return the value as a double, promoted if necessary."""
-        promoted = _NO_REAL if self.exact is None else self.exact.cast("DOUBLE")
+        promoted = _NO_REAL if self.exact is None else self.exact.cast("DOUBLE", of="DECIMAL")
         if self.real is None:
             return promoted
         return self.real if self.exact is None else let(sql.coalesce(self.real, promoted))
@@ -143,12 +143,11 @@ def _tail_form(kind: int) -> str:
     return rf'"\^\^<{re.escape(term_encoding.XSD)}(?:{_TYPES_OF[kind]})>$'
 
 
-def _term_form(kind: int) -> str:
-    """Return the pattern of an encoded literal of the kind; its lexical form is the first group."""
-    return f'^"({_FORM_OF[kind]}){_tail_form(kind)}'
+def _lexical_form(kind: int) -> str:
+    """Return the pattern of a valid lexical form, as its first group."""
+    return rf"^({_FORM_OF[kind]})\z"
 
 
-_EXACT_TERM = f'^"({_INTEGER_FORM}(?={_tail_form(INTEGER)})|{_DECIMAL_FORM}(?={_tail_form(DECIMAL)}))'
 _KIND_OF = {**dict.fromkeys(term_encoding.INTEGER_TYPES, INTEGER), "decimal": DECIMAL, "float": FLOAT, "double": DOUBLE}
 
 
@@ -179,44 +178,59 @@ def number(value: Value) -> Number:
 
 @lru_cache(maxsize=1024)
 def _read_number(term: Expr) -> Number:
-    """Return the number of a term: one regular expression checks the datatype and the form and finds the digits.
+    """Return the number of a term: a regular expression checks the form and finds the digits.
 
-    The ends of the strings are compared first, which spares most rows all expressions but one.
+    The ends of the strings are compared first, which spares most rows all expressions but one. Only for the rarer
+    integer types the expression checks the datatype as well, which takes longer.
     """
-    double, float_ = (sql.call("endswith", term, _ENDS[k]) for k in (DOUBLE, FLOAT))
-    exact = sql.when(~double, _found(term, _EXACT_FORM).cast(EXACT))
+    double, float_, decimal, integer = (sql.call("endswith", term, _ENDS[k]) for k in (DOUBLE, FLOAT, DECIMAL, INTEGER))
+    rare = sql.when(_is_typed(term), sql.call("regexp_extract", term, _ANY_INTEGER, 1))
+    digits = sql.case((integer, _found(term, INTEGER)), (decimal, _found(term, DECIMAL)), otherwise=rare)
+    exact = sql.when(~double, digits.cast(EXACT))
     real = sql.case(
-        (double, _found(term, _REAL_FORMS[DOUBLE]).cast("DOUBLE")),
-        (float_, single(_found(term, _REAL_FORMS[FLOAT]))),
+        (double, _found(term, DOUBLE).cast("DOUBLE")),
+        (float_, _found(term, FLOAT).cast("FLOAT").cast("DOUBLE")),
     )
     return Number(let(_kind(term)), let(exact), let(real), term)
 
 
 def count(term: Expr) -> Number:
     """Return the number of a term that COUNT has written, without a check of its type."""
-    digits = sql.call("substring", term, 2, sql.call("length", term) - (len(_TYPE_ENDS[INTEGER]) + 2))
-    return Number(INTEGER, let(digits.cast(EXACT)), None, term)
+    return Number(INTEGER, let(_before(term, _TYPE_ENDS[INTEGER]).cast(EXACT)), None, term)
 
 
 def single(real: Expr) -> Expr:
     """Return a double rounded to the precision of a float."""
-    return real.cast("FLOAT").cast("DOUBLE")
+    return real.cast("FLOAT", of="DOUBLE").cast("DOUBLE")
 
 
-def _found(term: Expr, form: Expr) -> Expr:
-    return sql.call("regexp_extract", term, form, 1)
+def _found(term: Expr, kind: int) -> Expr:
+    """Return the lexical form of a literal of the kind's own datatype; empty if it is invalid."""
+    return sql.call("regexp_extract", _before(term, _TYPE_ENDS[kind]), _FORMS[kind], 1)
+
+
+def _before(term: Expr, end: str) -> Expr:
+    """Return the lexical form of a literal with that end."""
+    return sql.call("substring", term, 2, sql.call("length", term) - (len(end) + 2))
 
 
 def _kind(term: Expr) -> Expr:
     """Return the numeric type: the common ones by one comparison each, the rarer integer types by one expression."""
     common = ((sql.call("endswith", term, end), k) for k, end in _ENDS.items())
-    return sql.case(*common, (term.rlike(_INTEGER_TAIL), INTEGER))
+    return sql.case(*common, (_is_typed(term) & term.rlike(_INTEGER_TAIL), INTEGER))
+
+
+def _is_typed(term: Expr) -> Expr:
+    """Whether the term is a literal with a datatype; IRIs and strings, which are the most, take no further time."""
+    return sql.call("endswith", term, _CLOSED) & term_columns.is_literal(term)
 
 
 _TYPE_ENDS = {kind: term_encoding.tail_of(name) for kind, name in KIND_NAMES.items()}
 _ENDS = {kind: sql.text(end) for kind, end in _TYPE_ENDS.items()}
-_EXACT_FORM, _INTEGER_TAIL = sql.text(_EXACT_TERM), sql.text(_tail_form(INTEGER))
-_REAL_FORMS = {kind: sql.text(_term_form(kind)) for kind in (FLOAT, DOUBLE)}
+_CLOSED = sql.text(">")
+_INTEGER_TAIL = sql.text(_tail_form(INTEGER))
+_FORMS = {kind: sql.text(_lexical_form(kind)) for kind in _ENDS}
+_ANY_INTEGER = sql.text(f'^"({_INTEGER_FORM}){_tail_form(INTEGER)}')
 
 
 def term(value: Value) -> Expr:
@@ -266,8 +280,9 @@ def _write_length(micros: Expr) -> Expr:
         (micros.div(60_000_000) % 60, "M"),
     )
     days, hours, minutes = (_counted(amount, unit) for amount, unit in parts)
-    exact = ((micros % 60_000_000).cast("DECIMAL(20,6)") / 1_000_000).cast("DECIMAL(10,6)")
-    seconds = _counted(_without_last(".", _without_last("0", exact.cast("STRING"))), "S")
+    fraction = sql.call("lpad", (micros % 1_000_000).cast("STRING"), 6, sql.text("0"))
+    exact = sql.call("concat", (micros.div(1_000_000) % 60).cast("STRING"), sql.text("."), fraction)
+    seconds = _counted(_without_last(".", _without_last("0", exact)), "S")
     clock = let(sql.call("concat", hours, minutes, seconds))
     of_day = sql.case((clock.eq(_EMPTY), _EMPTY), otherwise=sql.call("concat", sql.text("T"), clock))
     return sql.case(
@@ -303,21 +318,31 @@ def _lexical_number(value: Number, kind: int) -> Expr:
         return exact.cast("DECIMAL(38,0)").cast("STRING")
     if kind == DECIMAL:
         return _without_last(".", _without_last("0", _plain_decimal(exact)))
-    return _lexical_real(real.cast("FLOAT") if kind == FLOAT else real)
+    return _lexical_real(real.cast("FLOAT", of="DOUBLE"), "FLOAT") if kind == FLOAT else _lexical_real(real, "DOUBLE")
+
+
+def negated(exact: Expr) -> Expr:
+    """Return -x. Spark's own minus, and with it `abs`, rounds to 34 digits, and ends the job if that gives one more."""
+    return sql.exact("-", sql.lifted(0).cast(EXACT), exact)
+
+
+def magnitude(exact: Expr) -> Expr:
+    """Return the absolute value."""
+    return sql.case((exact < 0, negated(exact)), otherwise=exact)
 
 
 def _plain_decimal(exact: Expr) -> Expr:
     """Return all 18 digits after the point. Spark writes the smallest numbers with an exponent, but not after 1 is
     added."""
     sign = sql.case((exact < 0, sql.text("-0")), otherwise=sql.text("0"))
-    digits = sql.call("substring", (sql.call("abs", exact) + 1).cast("STRING"), 2)
-    large = sql.call("abs", exact) >= sql.Literal("0.000001", "DECIMAL")
+    digits = sql.call("substring", sql.exact("+", magnitude(exact), 1).cast("STRING"), 2)
+    large = magnitude(exact) >= sql.Literal("0.000001", "DECIMAL")
     return sql.case((large, exact.cast("STRING")), otherwise=sql.call("concat", sign, digits))
 
 
-def _lexical_real(real: Expr) -> Expr:
+def _lexical_real(real: Expr, type: str) -> Expr:
     """Return a double as XPath writes it: no empty fraction, INF for infinity."""
-    written = let(real.cast("STRING"))
+    written = let(real.cast("STRING", of=type))
     return sql.case(
         (written.eq(sql.text("Infinity")), sql.text("INF")),
         (written.eq(sql.text("-Infinity")), sql.text("-INF")),

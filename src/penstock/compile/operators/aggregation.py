@@ -23,6 +23,7 @@ from penstock.compile.expressions.functions.terms import string_of
 from penstock.compile.expressions.term_order import sort_key
 from penstock.compile.expressions.values import DECIMAL, EXACT, INTEGER, Node, Number, Text, Value, number, term
 from penstock.compile.operators.joins import sides
+from penstock.compile.physical.nodes import RunningCounts
 from penstock.compile.relation import ALWAYS, ENDS, FROM, STARTS, TO, Relation, select, unit
 from penstock.compile.sql import Expr, Over, Query, Select, let, rewritten
 
@@ -71,6 +72,7 @@ def _called(function: str) -> Combined:
 
 
 SUM, MIN, MAX = _called("sum"), _called("min"), _called("max")  # how partial results are combined
+_EXACT_SUM, _REAL_SUM = _called("exact_sum"), _called("real_sum")  # of decimals and of doubles
 ROWS = sql.call("count", 1)
 
 
@@ -103,31 +105,36 @@ def _computed(
     """
     if not relation.timed:
         return relation, _grouped(op, grouped, parts.of(), relation)
+    if isinstance(op, RunningCounts):
+        counted = _running(parts, grouped, relation)
+        counted = counted if grouped else context.pointwise(counted)
+        return counted, counted.sql
     if not parts.can_combine:
         relation = context.pointwise(relation)
         return relation, _grouped(op, grouped, parts.of(), relation)
-    rows = parts(ROWS, SUM)  # so that a pane has a column even without aggregates
-    pane = _pane(grouped, parts, relation)
-    if parts.only_counts:
-        counted = _running(parts, pane, rows)
-        counted = counted if grouped else context.pointwise(counted)
-        return counted, counted.sql
-    relation = context.pointwise(pane)
+    relation = context.pointwise(_pane(grouped, parts, relation))
     return relation, _grouped(op, grouped, parts.combine(), relation)
 
 
 def _pane(grouped: tuple[str, ...], parts: PartialAggregates, relation: Relation) -> Relation:
-    by = tuple(k for k in grouped if k in relation.vars) + tuple(sorted(relation.keys - set(grouped))) + (FROM, TO)
-    names = [sql.name(k) for k in by]
-    query = select([*names, *parts.of()], relation.sql, group=names)
+    """Return the partial results of the panes, with the number of rows, so that a pane has a column in any case."""
+    parts(ROWS, SUM)
+    keys = tuple(k for k in grouped if k in relation.vars) + tuple(sorted(relation.keys - set(grouped)))
+    names, begin, end = [sql.name(k) for k in keys], sql.name(FROM), sql.name(TO)
+    bounds = [begin, end] if relation.length is None else [begin]  # intervals of one length differ in their start only
+    until = [end] if relation.length is None else [sql.alias(begin + relation.length, TO)]
+    query = select([*names, begin, *until, *parts.of()], relation.sql, group=[*names, *bounds])
+    by = (*keys, FROM, TO)
     return Relation(query, by + tuple(parts.columns.values()), relation.certain & set(by))
 
 
-def _running(parts: PartialAggregates, pane: Relation, rows: Expr) -> Relation:
+def _running(parts: PartialAggregates, grouped: tuple[str, ...], relation: Relation) -> Relation:
     """Return counts with validity intervals: a running sum in the order of time, plus at a start, minus at an end.
 
     However often windows overlap, a pane counts twice. (Sums of doubles would not return to their former value.)
     """
+    assert parts.only_counts, "not all aggregates are counts"
+    pane = _pane(grouped, parts, relation)
     keys = [sql.name(v) for v in pane.vars if v not in (FROM, TO, *parts.columns.values())]
     names, t = list(parts.columns.values()), sql.name(".t")
     begin = sql.struct(**{".t": sql.name(FROM)}, **{c: sql.name(c) for c in names})
@@ -139,7 +146,7 @@ def _running(parts: PartialAggregates, pane: Relation, rows: Expr) -> Relation:
     sums = [sql.alias(Over(SUM(sql.name(c)), keys, [t], "ROWS UNBOUNDED PRECEDING"), c) for c in names]
     until = sql.coalesce(Over(sql.call("lead", t), keys, [t]), sql.long(ALWAYS))
     counts = Select([*keys, sql.alias(t, FROM), sql.alias(until, TO), *sums], summed)
-    return replace(pane, sql=Select([sql.STAR], counts, rows > 0))
+    return replace(pane, sql=Select([sql.STAR], counts, parts(ROWS) > 0))
 
 
 def _grouped(op: ops.Group, grouped: tuple[str, ...], aggregates: list[Expr], relation: Relation) -> Query:
@@ -255,13 +262,13 @@ def _total(argument: Value, aggregate: Aggregate, parts: PartialAggregates) -> T
     numbers = parts(sql.call("count", real), SUM)
     if not aggregate.distinct:
         kind = let(sql.coalesce(parts(sql.call("max", n.kind), MAX), INTEGER))
-        sums = (_exact_sum(exact, parts), parts(SUM(real), SUM))
+        sums = (_exact_sum(exact, parts), parts(_REAL_SUM(real), _REAL_SUM))
         return Total(rows, numbers, rows, kind, *sums)
     struct = sql.struct(term=term(argument), kind=sql.lifted(n.kind), exact=exact, real=real)
     members = parts(sql.call("collect_set", sql.when(real.not_null(), struct)))
     kind = let(sql.coalesce(sql.call("array_max", sql.call("transform", members, _field("kind"))), INTEGER))
     a, x = sql.Parameter("a"), sql.Parameter("x")
-    added = (a + sql.coalesce(sql.Field(x, "exact"), 0)).cast(EXACT)
+    added = sql.exact("+", a, sql.coalesce(sql.Field(x, "exact"), 0)).cast(EXACT)
     exact = let(sql.call("aggregate", members, _NONE, sql.Lambda(("a", "x"), added)))
     zero = sql.lifted(0).cast("DOUBLE")
     real = let(sql.call("aggregate", members, zero, sql.Lambda(("a", "x"), a + sql.Field(x, "real"))))
@@ -279,9 +286,9 @@ def _exact_sum(exact: Expr, parts: PartialAggregates) -> Expr:
 
     def combined(column: Expr) -> Expr:
         large = MAX(sql.case(((values > 0) & column.is_null(), 1), otherwise=0))
-        return sql.when(large.eq(0), SUM(column))
+        return sql.when(large.eq(0), _EXACT_SUM(column))
 
-    return let(parts(SUM(exact), combined).cast(EXACT))
+    return let(parts(_EXACT_SUM(exact), combined).cast(EXACT))
 
 
 def _sum(argument: Value, aggregate: Aggregate, parts: PartialAggregates) -> Number:

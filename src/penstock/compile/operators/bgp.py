@@ -1,71 +1,55 @@
-"""Basic graph patterns: triple patterns as scans, joined on their variables.
+"""SQL of basic graph patterns: triple patterns as scans.
 
-Without streams that is one SELECT. With streams a triple may be in the background or in a window. Patterns whose
-predicate occurs in no stream are one SELECT too; a pattern whose predicate is not in the background reads the windows
-alone.
+Patterns on the background alone are one SELECT. With streams a triple may be in the background or in a window: such a
+pattern is a scan of its own, which the physical plan joins with others. A pattern whose predicate is not in the
+background reads the windows alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial, reduce
-
-from pyoxigraph import NamedNode
+from functools import reduce
+from itertools import chain, repeat
 
 from penstock.algebra import ops
 from penstock.algebra.expressions import Var
-from penstock.compile import notes, sql
-from penstock.compile.cardinality import Cardinality
-from penstock.compile.context import Context
+from penstock.compile import sql
+from penstock.compile.context import Context, can_match
 from penstock.compile.expressions import term_columns, timestamps
 from penstock.compile.key_domain import Universe
 from penstock.compile.operators import joins, query_family
 from penstock.compile.operators.compile_operator import compiles
-from penstock.compile.operators.physical.join_algorithm import choose_join_algorithm
-from penstock.compile.operators.physical.semijoin_reduction import (
-    Candidates,
-    SelectiveTerms,
-    can_match,
-    matching_windows,
-    selective_terms,
-)
+from penstock.compile.physical.nodes import ReducedScan, TermReduction
 from penstock.compile.relation import ENDS, STARTS, Relation, unit
 from penstock.compile.sql import Derived, Expr, From, Join, Select
 from penstock.compile.windows.stream_to_relation import WindowRelation
-from penstock.model import term_encoding
-from penstock.optimise.cost import Estimate, of_pattern
-from penstock.optimise.statics import connected
 
 _TS = sql.column("t", "ts")
+Reductions = tuple[TermReduction, ...]
 
 
 @compiles(ops.Bgp)
-def compile_bgp(op: ops.Bgp, context: Context, known: Candidates) -> Relation:
-    """Return the matches of a basic graph pattern."""
+def compile_bgp(op: ops.Bgp, context: Context) -> Relation:
+    """Return the matches of triple patterns on the background alone, or of one triple pattern on windows."""
     if not op.patterns:
         return unit()
-    if not context.contents():
+    if not any(map(context.matching_windows, op.patterns)):
         return _static(op.patterns, context)
-    static_patterns = [p for p in op.patterns if not matching_windows(p, context)]
-    if len(static_patterns) == len(op.patterns):
-        return _static(op.patterns, context)
-    groups = {
-        group[0]: _static(group, context)
-        for group in connected((frozenset(ops.variables_of(*p.terms)), [p]) for p in static_patterns)
-    }
-    parts = [
-        groups[p] if p in static_patterns else _leaf(p, context, known)
-        for p in op.patterns
-        if p in groups or p not in static_patterns
-    ]
-    return _joined(parts, list(groups.values()), context)
+    (pattern,) = op.patterns
+    return _leaf(pattern, context, ())
+
+
+@compiles(ReducedScan)
+def compile_reduced_scan(op: ReducedScan, context: Context) -> Relation:
+    """Return the matches of one triple pattern on windows, without elements that have no join partner."""
+    (pattern,) = op.patterns
+    return _leaf(pattern, context, op.reductions)
 
 
 def _static(patterns: Sequence[ops.TriplePattern], context: Context) -> Relation:
     """Return one join of scans of the background: the first use of a variable is its column, further uses are
     conditions."""
     source, key = context.source()
-    _count_background_rows(patterns, context)
     family = query_family.around(patterns, context)
     columns = _family_columns(family)
     if family is not None:  # patterns with parameters come first
@@ -81,13 +65,6 @@ def _static(patterns: Sequence[ops.TriplePattern], context: Context) -> Relation
     items = [sql.alias(column, var) for var, column in columns.items()]
     query = Select(items, joined, matches[0], hints=_hints(family))
     return Relation(query, tuple(columns), frozenset(columns))
-
-
-def _count_background_rows(patterns: Sequence[ops.TriplePattern], context: Context) -> None:
-    """Add the estimated triples that the patterns read to the plan, since this evaluation alone reads them."""
-    streaming = context.plan.streaming
-    if streaming is not None and not context.static and context.window is None:
-        context.plan.background_rows += sum(of_pattern(pattern, streaming.statistics).rows for pattern in patterns)
 
 
 def _family_columns(family: Universe | None) -> dict[str, Expr]:
@@ -119,21 +96,24 @@ def _match(pattern: ops.TriplePattern, table: str, key: str | None, columns: dic
     return sql.all_of(conditions)
 
 
-def _leaf(pattern: ops.TriplePattern, context: Context, known: Candidates) -> Relation:
+def _leaf(pattern: ops.TriplePattern, context: Context, reductions: Sequence[Reductions]) -> Relation:
     """Return the matches of one pattern in the windows, and in the background if its predicate may occur there."""
-    matches = [_in_window(pattern, content, context, known) for content in matching_windows(pattern, context)]
+    windows = zip(context.matching_windows(pattern), chain(reductions, repeat(())), strict=False)
+    matches = [_in_window(pattern, window, context, own) for window, own in windows]
     if can_match(pattern.predicate, context.background()):
         matches.append(_static((pattern,), context))
     keys = frozenset().union(*(part.keys for part in matches))
     return reduce(joins.union, (context.expand(part, keys) for part in matches))
 
 
-def _in_window(pattern: ops.TriplePattern, content: WindowRelation, context: Context, known: Candidates) -> Relation:
+def _in_window(
+    pattern: ops.TriplePattern, content: WindowRelation, context: Context, reductions: Reductions
+) -> Relation:
     """Return the matches of one pattern in one window."""
     family = query_family.around((pattern,), context)
     columns = _family_columns(family)
     _, key = context.source()
-    match = sql.all_of([_match(pattern, "t", key, columns), *_semijoin_conditions(pattern, content, context, known)])
+    match = sql.all_of([_match(pattern, "t", key, columns), *map(_among, reductions)])
     columns = _without_dependent(columns, family)
     visible: dict[str, Expr] = {c: sql.column("t", c) for c in content.when}
     times = visible | _occurred(context) | _stamps(pattern, content, context)
@@ -142,46 +122,13 @@ def _in_window(pattern: ops.TriplePattern, content: WindowRelation, context: Con
     if family is not None:
         source = Join(source, Derived(family.sql, "u"), None)
     query = Select(items, source, match, hints=_hints(family))
-    sized = context.has_many_elements and not context.joined_by_filter and family is None
-    cardinality = Cardinality(partial(_estimate, pattern, content), content.lasts) if sized else None
     certain = frozenset((*columns, *content.when, *_occurred(context)))
-    return Relation(
-        query, (*columns, *times), certain, cardinality=cardinality, upper_bound=_upper_bound(pattern, content, context)
-    )
+    return Relation(query, (*columns, *times), certain, length=content.length)
 
 
-def _semijoin_conditions(
-    pattern: ops.TriplePattern, content: WindowRelation, context: Context, known: Candidates
-) -> list[Expr]:
-    """Return the conditions of the semi-join reduction: they drop elements that have no join partner."""
-    plan = context.plan
-    reductions = selective_terms(pattern, content, known, plan.tuning) if plan.members is None else []
-    for reduction in reductions:
-        notes.note(
-            f"only {len(reduction.terms):,} terms of ?{reduction.var.name}, {reduction.share:.1%} of the distinct terms"
-        )
-    share = min((reduction.share for reduction in reductions), default=1.0)
-    plan.selectivity[pattern] = max(share, plan.selectivity.get(pattern, 0.0))
-    return [_among(reduction) for reduction in reductions]
-
-
-def _among(reduction: SelectiveTerms) -> Expr:
+def _among(reduction: TermReduction) -> Expr:
+    """Return the condition that an element has one of the terms that can have a join partner."""
     return sql.column("t", reduction.column).among(sql.texts(sorted(reduction.terms))) if reduction.terms else sql.FALSE
-
-
-def _upper_bound(pattern: ops.TriplePattern, content: WindowRelation, context: Context) -> int | None:
-    """Return the upper bound on the matches; None if it is unknown.
-
-    Entailed triples are more than the elements, and so are the copies for the members of a family.
-    """
-    streaming = context.plan.streaming
-    if not isinstance(pattern.predicate, NamedNode) or streaming is None or streaming.entailed or context.plan.members:
-        return None
-    return content.upper_bound(term_encoding.encode(pattern.predicate))
-
-
-def _estimate(pattern: ops.TriplePattern, content: WindowRelation) -> Estimate:
-    return of_pattern(pattern, content.counts())
 
 
 def _occurred(context: Context) -> dict[str, Expr]:
@@ -198,19 +145,3 @@ def _stamps(pattern: ops.TriplePattern, content: WindowRelation, context: Contex
     bound = [v.name for v in ops.variables_of(*pattern.terms) if v.name in asked]
     names = [timestamps.column(v) for v in bound] + [timestamps.column(v, content.graph) for v in bound if asked[v]]
     return dict.fromkeys(names, _TS)
-
-
-def _joined(parts: list[Relation], static_parts: list[Relation], context: Context) -> Relation:
-    """Join the parts in their order, but a part that shares a variable before one that does not."""
-    result, *rest = parts
-    while rest:
-        following = next((part for part in rest if set(part.solution) & set(result.solution)), rest[0])
-        rest.remove(following)
-        is_static = result in static_parts or following in static_parts
-        hint = (
-            None
-            if is_static
-            else choose_join_algorithm(result, following, context.has_many_elements, context.plan.tuning)
-        )
-        result = joins.join(result, following, hint, context.span, tuning=context.plan.tuning)
-    return result

@@ -1,4 +1,4 @@
-"""The compiler's recursion: each operator of the algebra becomes a relation by the function that is registered for it.
+"""The compiler's recursion: each physical operator becomes a relation by the function that is registered for it.
 
 A module registers a function with `@compiles(ops.X)`; `operators` imports all of them. Functions that several of these
 modules need are here as well: the scope of an expression, and the columns that it needs.
@@ -15,21 +15,17 @@ from penstock.algebra import ops
 from penstock.algebra.expressions import Expr, Var, walk
 from penstock.algebra.known_types import counts
 from penstock.algebra.scope import references
-from penstock.compile import notes, sql
+from penstock.compile import probe, sql
 from penstock.compile.context import Context
 from penstock.compile.expressions.expressions import Scope, asks_now, needs_row
 from penstock.compile.expressions.functions.terms import UUID
-from penstock.compile.operators.physical.semijoin_reduction import Candidates, any_term
 from penstock.compile.relation import INSTANT, Relation, is_key, select
 
-Compile = Callable[[Any, Context, Candidates], Relation]
-
-# These operators use candidate terms or pass them on; above any other operator looked-up terms are not valid.
-_NARROWED = (ops.Bgp, ops.InWindow, ops.Join, ops.StaticView, ops.WindowOverride, ops.Project)
+Compile = Callable[[Any, Context], Relation]
 
 
 @singledispatch
-def _compiled(op: ops.Op, context: Context, known: Candidates) -> Relation:
+def _compiled(op: ops.Op, context: Context) -> Relation:
     raise AssertionError(f"no operator of a pattern: {op}")
 
 
@@ -38,18 +34,11 @@ def compiles(kind: type[ops.Op]) -> Callable[[Compile], Compile]:
     return lambda function: _compiled.register(kind, function)
 
 
-def compile_op(op: ops.Op, context: Context, known: Candidates = any_term) -> Relation:
-    """Return the relation of a pattern.
-
-    `known` has candidate terms of variables. Rows with other terms may be missing: they have no join partner.
-    """
-    shared = None if context.plan.shared is None else context.plan.shared(op, context)
-    relation = _compiled(op, context, known) if shared is None else shared
-    notes.compiled(op, relation)
-    counted = frozenset(var.name for var in counts(op)) - relation.keys
-    return replace(
-        relation, counts=counted, looked_up_terms=relation.looked_up_terms if isinstance(op, _NARROWED) else {}
-    )
+def compile_op(op: ops.Op, context: Context) -> Relation:
+    """Return the relation of a physical operator."""
+    relation = _compiled(op, context)
+    probe.compiled(op, relation)
+    return replace(relation, counts=frozenset(var.name for var in counts(op)) - relation.keys)
 
 
 def scope(relation: Relation, context: Context, marks: dict[Any, sql.Expr] | None = None) -> Scope:

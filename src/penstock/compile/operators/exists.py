@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from penstock.algebra import ops
 from penstock.algebra.expressions import Call, Exists, Expr, Var
-from penstock.algebra.scope import certain, conjuncts, exists_in, expressions_of, free, references, substituted
+from penstock.algebra.scope import conjuncts, exists_in, substituted
 from penstock.algebra.substitute import rename
 from penstock.compile import sql
 from penstock.compile.context import Context
@@ -19,6 +19,7 @@ from penstock.compile.expressions.expressions import condition
 from penstock.compile.key_domain import Universe
 from penstock.compile.operators import interval_operators, joins
 from penstock.compile.operators.compile_operator import compile_op, scope
+from penstock.compile.physical.exists_algorithm import is_semi_join
 from penstock.compile.relation import ENDS, KEY, Relation, is_parameter, select, shared_variables
 from penstock.compile.sql import Select
 
@@ -94,14 +95,25 @@ def _mark(relation: Relation, pattern: ops.Op, mark: str, before: tuple[str, ...
 
 def _semi(relation: Relation, pattern: ops.Op, context: Context, anti: bool) -> Relation:
     outer = frozenset(Var(v) for v in relation.vars if not is_parameter(v))
-    if join_is_enough(pattern, outer):
-        relation, right = interval_operators.align_sides(relation, compile_op(pattern, context).plain(), context)
-        return interval_operators.semi_join(relation, right, joins.partners(relation, right), anti)
+    if is_semi_join(pattern, outer):
+        return _semi_join(relation, compile_op(pattern, context).plain(), context, anti)
     relation = context.plan.materialise_volatile(relation)
     unsure = [v for v in relation.vars if v in _read_by(pattern) and v not in relation.certain]
     if unsure:
         return _split(relation, unsure[0], pattern, context, anti)
     return _substituted(relation, pattern, context, anti)
+
+
+def _semi_join(left: Relation, right: Relation, context: Context, anti: bool) -> Relation:
+    """Return the semi-join: on validity intervals if both sides have them, else instant by instant."""
+    intervals = left.timed and right.timed
+    align, semi = (
+        (interval_operators.on_intervals, interval_operators.semi)
+        if intervals
+        else (interval_operators.at_instants, joins.semi)
+    )
+    left, right = align(left, right, context)
+    return semi(left, right, joins.partners(left, right), anti)
 
 
 def _split(relation: Relation, var: str, pattern: ops.Op, context: Context, anti: bool) -> Relation:
@@ -111,7 +123,9 @@ def _split(relation: Relation, var: str, pattern: ops.Op, context: Context, anti
     bound = replace(relation.where(name.not_null()), certain=relation.certain | {var})
     others = tuple(v for v in relation.vars if v != var)
     unbound = Relation(select(map(sql.name, others), relation.sql, name.is_null()), others, relation.certain)
-    return joins.union(*(_semi(part, pattern, context, anti) for part in (bound, unbound)))
+    parts = [_semi(part, pattern, context, anti) for part in (bound, unbound)]
+    keys = frozenset().union(*(part.keys for part in parts))
+    return joins.union(*(context.expand(part, keys) for part in parts))
 
 
 def _substituted(relation: Relation, pattern: ops.Op, context: Context, anti: bool) -> Relation:
@@ -137,37 +151,3 @@ def _read_by(pattern: ops.Op) -> frozenset[str]:
     A parameter is none of them: it has the same value inside, for the same member.
     """
     return frozenset(v.name for v in substituted(pattern) if not v.parameter)
-
-
-def join_is_enough(op: ops.Op, outer: frozenset[Var]) -> bool:
-    """Whether a join of the pattern's solutions with the outer one gives the same as substituting it."""
-    outer = outer & substituted(op)
-    if not outer:
-        return True
-    if any(outer & references(e) - certain_below(op) or found_in(e) for e in expressions_of(op)):
-        return False
-    match op:
-        case ops.LeftJoin(_, left, right) | ops.Minus(left, right) | ops.EqualsOptional(left, right):
-            return _are_independent(left, right, outer)
-        case ops.OptionalSeq(left, right):
-            return _are_independent(right, left, outer)
-        case ops.Group(keys, _, pattern):
-            return outer <= frozenset(keys) and join_is_enough(pattern, outer)
-        case ops.Slice():
-            return False
-        case ops.Project(vars, pattern):
-            return join_is_enough(pattern, outer & frozenset(vars))
-    return all(join_is_enough(child, outer) for child in op.children)
-
-
-def _are_independent(needed: ops.Op, other: ops.Op, outer: frozenset[Var]) -> bool:
-    alone = outer & substituted(other) - certain(needed)
-    return not alone and join_is_enough(needed, outer) and _independent(other, outer)
-
-
-def _independent(op: ops.Op, outer: frozenset[Var]) -> bool:
-    return not (free(op) & outer) and join_is_enough(op, outer)
-
-
-def certain_below(op: ops.Op) -> frozenset[Var]:
-    return frozenset().union(*(certain(child) for child in op.children))

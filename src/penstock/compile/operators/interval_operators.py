@@ -24,17 +24,21 @@ _FROM, _TO = sql.name(FROM), sql.name(TO)
 _UNMET = sql.coalesce(sql.name(_REACH), _FROM)  # the end of the part of a row's interval that is done
 
 
-def both_timed(left: Relation, right: Relation) -> bool:
-    """Whether both sides have validity intervals."""
-    return left.timed and right.timed
-
-
-def align_sides(left: Relation, right: Relation, context: Context) -> tuple[Relation, Relation]:
-    """Return both sides of a semi-join, anti-join or left join: on intervals if possible, else instant by instant."""
+def on_intervals(left: Relation, right: Relation, context: Context) -> tuple[Relation, Relation]:
+    """Return both sides of a semi-join, anti-join or left join on intervals; the left one has the keys of the right."""
     check_ends(left, right, context)
     left = context.expand(left, right.keys)
-    if both_timed(left, right):
-        return left, right
+    assert left.timed, "the left side has no validity intervals"
+    assert right.timed, "the right side has no validity intervals"
+    return left, right
+
+
+def at_instants(left: Relation, right: Relation, context: Context) -> tuple[Relation, Relation]:
+    """Return both sides of a semi-join, anti-join or left join that is evaluated instant by instant.
+
+    A right side of the background alone is the same at all instants; then the left one may keep its intervals.
+    """
+    check_ends(left, right, context)
     right = context.pointwise(right)
     return context.expand(left, right.keys), right
 
@@ -52,10 +56,8 @@ def check_ends(left: Relation, right: Relation, context: Context) -> None:
     )
 
 
-def semi_join(left: Relation, right: Relation, on: Expr, anti: bool) -> Relation:
-    """Return the semi-join of two relations, or with `anti` the anti-join; on intervals, while the condition holds."""
-    if not both_timed(left, right):
-        return joins.semi(left, right, on, anti)
+def semi(left: Relation, right: Relation, on: Expr, anti: bool) -> Relation:
+    """Return the semi-join of two relations on intervals, or with `anti` the anti-join."""
     return anti_join(left, right, on) if anti else with_partners(left, right, on)
 
 
@@ -139,4 +141,4 @@ def _pieces(relation: Relation, found: Query) -> Relation:
     begin, end = sql.name(".f"), sql.name(".t")
     bounds = {FROM: begin, TO: end}
     items = [sql.alias(bounds[c], c) if c in bounds else sql.name(c) for c in relation.columns]
-    return replace(relation, sql=Select(items, found, begin < end))
+    return replace(relation, sql=Select(items, found, begin < end), length=None)

@@ -7,21 +7,20 @@ occurrence time of a joined row runs from the first start to the last end.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from penstock.compile import notes, sql
-from penstock.compile.cardinality import join_cardinality, union_cardinality
-from penstock.compile.operators.physical import time_buckets
-from penstock.compile.operators.physical.join_algorithm import SHUFFLED_HASH_JOIN
+from penstock.compile import sql
+from penstock.compile.operators.time_buckets import Buckets
 from penstock.compile.relation import ENDS, FROM, INSTANT, STARTS, TO, Relation, is_time, nothing, shared_variables
-from penstock.compile.sql import Column, Derived, Expr, Hint, Join, Select, lets_in, rewritten
-from penstock.model.span import Span
-from penstock.tuning import DEFAULT, Tuning
+from penstock.compile.sql import Column, Derived, Expr, Hint, Join, Query, Select, lets_in, rewritten
 
 if TYPE_CHECKING:
     from penstock.compile.context import Context
+
+
+HASH_RIGHT: Hint = ("SHUFFLE_HASH", ("r",))
 
 
 def align_for_join(left: Relation, right: Relation, context: Context) -> tuple[Relation, Relation]:
@@ -85,33 +84,22 @@ def _joined(joined: Join, columns: dict[str, Expr], certain: frozenset[str], hin
     return Relation(query, tuple(columns), certain & set(columns))
 
 
-def join(
-    left: Relation,
-    right: Relation,
-    hint: Hint | None = None,
-    span: Span | None = None,
-    order: Sequence[Expr] = (),
-    tuning: Tuning = DEFAULT,
-) -> Relation:
+def join(left: Relation, right: Relation, hint: Hint | None = None, order: Sequence[Expr] = ()) -> Relation:
     """Return the inner join of two relations.
 
-    `hint` is the join algorithm, from `choose_join_algorithm`. With the span of instants, rows with validity intervals
-    may be joined in time buckets. `order` has conditions on the occurrence times of the sides.
+    `hint` names the join algorithm to Spark. `order` has conditions on the occurrence times of the sides.
     """
-    on, certain = sql.all_of([*order, compatible(left, right)]), left.certain | right.certain
-    cardinality = join_cardinality(left.cardinality, right.cardinality, span)
-    chosen = time_buckets.choose(left, right, span, tuning)
-    if chosen is not None:
-        notes.note(f"{_on_variables(left, right)}in buckets of {notes.about(chosen.width)}")
-        left, right, hint = chosen.spread(left), chosen.spread(right), SHUFFLED_HASH_JOIN
-        on = chosen.meeting() & on
-    return replace(_joined(sides(left, right, on), merged(left, right), certain, hint), cardinality=cardinality)
+    on = sql.all_of([*order, compatible(left, right)])
+    return _joined(sides(left, right, on), merged(left, right), left.certain | right.certain, hint)
 
 
-def _on_variables(left: Relation, right: Relation) -> str:
-    """Return the join variables as text for `explain`."""
-    names = [f"?{v}" for v in shared_variables(left, right) if not v.startswith(".")]
-    return f"on {' '.join(names)}: " if names else ""
+def join_in_buckets(left: Relation, right: Relation, buckets: Buckets) -> Relation:
+    """Return the inner join of two relations with validity intervals, in buckets of time."""
+    assert left.timed
+    assert right.timed
+    on = buckets.meeting() & compatible(left, right)
+    joined = sides(buckets.spread(left), buckets.spread(right), on)
+    return _joined(joined, merged(left, right), left.certain | right.certain, HASH_RIGHT)
 
 
 def left_join(left: Relation, right: Relation, on: Expr) -> Relation:
@@ -141,22 +129,59 @@ def on_condition(
     return left, right, on & condition
 
 
-def _of_side(side: str, condition: Expr) -> tuple[Expr, dict[str, Expr]]:
+def conditioned(relation: Relation, condition: Expr, prefix: str) -> Relation | None:
+    """Return the rows of a join that meet a condition, with the condition as part of the join; None if the relation is
+    no inner join.
+
+    Expressions on one side alone are computed once for each row of that side, not for each pair: they are columns
+    whose names begin with `prefix`.
+    """
+    query = relation.sql
+    if not isinstance(query, Select) or query.where is not None or query.is_cut or query.distinct or query.group:
+        return None
+    joined = query.source
+    if not isinstance(joined, Join) or joined.kind != "JOIN" or joined.on is None:
+        return None
+    if not isinstance(joined.left, Derived) or not isinstance(joined.right, Derived) or condition.volatile:
+        return None
+    columns = {item.name: item.args[0] if isinstance(item, sql.Alias) else item for item in query.items}  # type: ignore[attr-defined]
+    on = rewritten(condition, lambda e: columns.get(e.name) if isinstance(e, Column) else None)
+    sides = {"l": joined.left, "r": joined.right}
+    for side, source in sides.items():
+        on, names = _of_side(side, on, prefix)
+        sides[side] = Derived(_extended(source.query, names), side)
+    with_condition = Join(sides["l"], sides["r"], joined.on & on)
+    return replace(relation, sql=Select(query.items, with_condition, hints=query.hints))
+
+
+def _of_side(side: str, condition: Expr, prefix: str = ".on") -> tuple[Expr, dict[str, Expr]]:
     """Replace expressions on one side alone by columns of that side; return the condition and these columns."""
-    own = [let for let in dict.fromkeys(lets_in(condition)) if let.sides == {side}]
-    names = {let: f".on{side}{number}" for number, let in enumerate(own)}
+    own = list(dict.fromkeys(_lets_of(condition, side)))
+    names = {let: f"{prefix}{side}{number}" for number, let in enumerate(own)}
     changed = rewritten(
         condition, lambda e: sql.column(side, names[e]) if isinstance(e, sql.Let) and e in names else None
     )
     return changed, {name: let.expr for let, name in names.items()}
 
 
+def _lets_of(expr: Expr, side: str) -> Iterator[sql.Let]:
+    """Return the largest shareable expressions that read one side alone, with repetitions."""
+    if isinstance(expr, sql.Let) and expr.sides == {side}:
+        yield expr
+    elif isinstance(expr, sql.Let) or any(lets_in(expr)):
+        for arg in expr.args:
+            yield from _lets_of(arg, side)
+
+
 def _with_columns(relation: Relation, names: dict[str, Expr]) -> Relation:
     """Return the relation with further columns, which only the join condition reads."""
-    if not names:
-        return relation
+    return replace(relation, sql=_extended(relation.sql, names))
+
+
+def _extended(query: Query, names: dict[str, Expr]) -> Query:
+    """Return the query with further columns, each an expression on one side of a join."""
     own = [sql.alias(rewritten(expr, _without_side), name) for name, expr in names.items()]
-    return replace(relation, sql=Select([sql.STAR, *own], relation.sql))
+    return Select([sql.STAR, *own], query) if own else query
 
 
 def _without_side(expr: Expr) -> Expr | None:
@@ -168,6 +193,12 @@ def semi(left: Relation, right: Relation, on: Expr, anti: bool = False) -> Relat
     items = [sql.column("l", c) for c in left.columns]
     query = Select(items, sides(left, right, on, "LEFT ANTI JOIN" if anti else "LEFT SEMI JOIN"))
     return Relation(query, left.vars, left.certain, left.order, left.row)
+
+
+class Semi(Protocol):
+    """A semi-join, or with `anti` an anti-join."""
+
+    def __call__(self, left: Relation, right: Relation, on: Expr, anti: bool) -> Relation: ...
 
 
 def partners(left: Relation, right: Relation) -> Expr:
@@ -197,8 +228,7 @@ def union(left: Relation, right: Relation) -> Relation:
     vars = left.vars + tuple(v for v in right.vars if v not in left.vars)
     bounds = {FROM, TO} & set(vars)
     both = sql.union_all(Select(_padded(side, vars), side.sql) for side in (left, right))
-    cardinality = union_cardinality(left.cardinality, right.cardinality)
-    return Relation(both, vars, left.certain & right.certain | bounds, cardinality=cardinality)
+    return Relation(both, vars, left.certain & right.certain | bounds)
 
 
 def _padded(relation: Relation, vars: tuple[str, ...]) -> list[Expr]:

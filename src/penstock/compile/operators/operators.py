@@ -1,4 +1,4 @@
-"""Relation-to-relation operators: one short function for each operator of the algebra.
+"""Relation-to-relation operators: one short function for each physical operator.
 
 Basic graph patterns, paths, complex events, OPTIONAL and static views are in their own modules, which register their
 operators when they are imported.
@@ -8,26 +8,40 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import reduce
 
 from penstock.algebra import ops
-from penstock.algebra.expressions import Call, Const, Expr, Var
-from penstock.algebra.scope import conjuncts, references, visible
+from penstock.algebra.expressions import Const, Expr, Var
+from penstock.algebra.scope import visible
 from penstock.compile import sql
-from penstock.compile.context import Context, EachGraph, NamedGraph
+from penstock.compile.context import Context
 from penstock.compile.expressions import term_order, timestamps
-from penstock.compile.expressions.expressions import value
+from penstock.compile.expressions.expressions import condition, needs_row, value
 from penstock.compile.expressions.values import term
-from penstock.compile.key_domain import Universe
-from penstock.compile.operators import aggregation, bgp, exists, interval_operators, joins, modifiers, optional, paths
+from penstock.compile.operators import (
+    aggregation,
+    bgp,
+    exists,
+    interval_operators,
+    joins,
+    modifiers,
+    optional,
+    paths,
+    static_view,
+)
 from penstock.compile.operators.compile_operator import compile_op, compiles, identified, scope, with_outer, with_row
-from penstock.compile.operators.events import complex_events
-from penstock.compile.operators.physical import static_view
-from penstock.compile.operators.physical.join_algorithm import choose_join_algorithm
-from penstock.compile.operators.physical.semijoin_reduction import Candidates, from_sibling, narrowed_by, projected
+from penstock.compile.operators.events import complex_events, sequence_tasks
+from penstock.compile.operators.time_buckets import Buckets
+from penstock.compile.physical.nodes import (
+    BroadcastJoin,
+    HashJoin,
+    IntervalDistinct,
+    IntervalMinus,
+    KeyedGraph,
+    Side,
+    TimeBucketJoin,
+)
 from penstock.compile.relation import (
     ENDS,
-    KEY,
     STARTS,
     Ordering,
     Relation,
@@ -38,67 +52,87 @@ from penstock.compile.relation import (
     shared_variables,
     table,
 )
-from penstock.compile.sql import Query, Select
 from penstock.model import term_encoding
 
 __all__ = ["compile_op", "identified"]
 
-OTHERS = (complex_events, static_view, optional, paths, bgp)  # modules that register further operators
+OTHERS = (complex_events, sequence_tasks, static_view, optional, paths, bgp)  # modules that register further operators
 
 
 @compiles(ops.Table)
-def _table(op: ops.Table, context: Context, known: Candidates) -> Relation:
+def _table(op: ops.Table, context: Context) -> Relation:
     rows = [tuple(None if cell is None else term_encoding.encode(cell) for cell in row) for row in op.rows]
-    return replace(context.bind_keys(table(tuple(v.name for v in op.vars), rows)), view_rows=len(rows))
+    return context.bind_keys(table(tuple(v.name for v in op.vars), rows))
 
 
 @compiles(ops.Join)
-def _join(op: ops.Join, context: Context, known: Candidates) -> Relation:
-    """Return the join. A static view is compiled first: the terms of the rows that it looks up reduce the other
-    side."""
-    first, second = (op.right, op.left) if isinstance(op.right, ops.StaticView) else (op.left, op.right)
-    one = compile_op(first, context, from_sibling(second, context, known))
-    other = compile_op(second, context, narrowed_by(one, from_sibling(first, context, known)))
-    left, right = joins.align_for_join(*((other, one) if first is op.right else (one, other)), context)
-    hint = choose_join_algorithm(left, right, context.has_many_elements, context.plan.tuning)
-    joined = joins.join(left, right, hint, context.span, tuning=context.plan.tuning)
-    return replace(joined, looked_up_terms={**left.looked_up_terms, **right.looked_up_terms})
+def _join(op: ops.Join, context: Context) -> Relation:
+    return joins.join(*_aligned(op, context))
+
+
+@compiles(BroadcastJoin)
+def _broadcast_join(op: BroadcastJoin, context: Context) -> Relation:
+    return joins.join(*_aligned(op, context), ("BROADCAST", (_ALIASES[op.side],)))
+
+
+@compiles(HashJoin)
+def _hash_join(op: HashJoin, context: Context) -> Relation:
+    return joins.join(*_aligned(op, context), ("SHUFFLE_HASH", (_ALIASES[op.build],)))
+
+
+@compiles(TimeBucketJoin)
+def _time_bucket_join(op: TimeBucketJoin, context: Context) -> Relation:
+    assert context.span is not None
+    return joins.join_in_buckets(*_aligned(op, context), Buckets(op.width, context.span))
+
+
+_ALIASES: dict[Side, str] = {"left": "l", "right": "r"}
+
+
+def _aligned(op: ops.Join, context: Context) -> tuple[Relation, Relation]:
+    return joins.align_for_join(compile_op(op.left, context), compile_op(op.right, context), context)
 
 
 @compiles(ops.Union)
-def _union(op: ops.Union, context: Context, known: Candidates) -> Relation:
+def _union(op: ops.Union, context: Context) -> Relation:
     left, right = compile_op(op.left, context).plain(), compile_op(op.right, context).plain()
     keys = left.keys | right.keys
     return joins.union(context.expand(left, keys), context.expand(right, keys))
 
 
 @compiles(ops.Minus)
-def _minus(op: ops.Minus, context: Context, known: Candidates) -> Relation:
-    left, right = interval_operators.align_sides(
-        compile_op(op.left, context), compile_op(op.right, context).plain(), context
-    )
+def _minus(op: ops.Minus, context: Context) -> Relation:
+    return _without(op, *interval_operators.at_instants(*_minus_sides(op, context), context), joins.semi)
+
+
+@compiles(IntervalMinus)
+def _interval_minus(op: IntervalMinus, context: Context) -> Relation:
+    return _without(op, *interval_operators.on_intervals(*_minus_sides(op, context), context), interval_operators.semi)
+
+
+def _minus_sides(op: ops.Minus, context: Context) -> tuple[Relation, Relation]:
+    return compile_op(op.left, context), compile_op(op.right, context).plain()
+
+
+def _without(op: ops.Minus, left: Relation, right: Relation, semi: joins.Semi) -> Relation:
     named = {v.name for v in visible(op.left) & visible(op.right)}
     common = [v for v in shared_variables(left, right) if v in named]
-    return (
-        interval_operators.semi_join(left, right, joins.excluding(left, right, common), anti=True) if common else left
-    )
+    return semi(left, right, joins.excluding(left, right, common), anti=True) if common else left
 
 
 @compiles(ops.Filter)
-def _filter(op: ops.Filter, context: Context, known: Candidates) -> Relation:
-    below = replace(
-        context, joined_by_filter=context.joined_by_filter or any(map(_is_equality, conjuncts(op.condition)))
-    )
-    relation = with_outer(compile_op(op.pattern, below), (op.condition,), context)
+def _filter(op: ops.Filter, context: Context) -> Relation:
+    relation = with_outer(compile_op(op.pattern, context), (op.condition,), context)
+    if context.plan.filters_in_joins and not exists.found_in(op.condition) and not needs_row(op.condition):
+        on = condition(op.condition, scope(relation, context))
+        filtered = joins.conditioned(relation, on, context.plan.fresh(".on"))
+        if filtered is not None:
+            return filtered
     return exists.filtered(with_row(relation, (op.condition,), context), op.condition, context)
 
 
-def _is_equality(part: Expr) -> bool:
-    return isinstance(part, Call) and part.name in ("=", "SAMETERM") and all(map(references, part.args))
-
-
 @compiles(ops.Extend)
-def _extend(op: ops.Extend, context: Context, known: Candidates) -> Relation:
+def _extend(op: ops.Extend, context: Context) -> Relation:
     relation = with_outer(compile_op(op.pattern, context), (op.expression,), context)
     relation = with_row(relation, (op.expression,), context)
     marked, marks = exists.marked(relation, op.expression, context)
@@ -130,46 +164,30 @@ def _surely_bound(expr: Expr, relation: Relation) -> bool:
 
 
 @compiles(ops.Graph)
-def _graph(op: ops.Graph, context: Context, known: Candidates) -> Relation:
-    if not isinstance(op.name, Var):
-        graph = term_encoding.encode(op.name)
-        relation = compile_op(op.pattern, context.in_graph(NamedGraph(graph)))
-        return relation if context.window or graph in context.plan.tables.graphs else relation.where(sql.FALSE)
-    key = context.plan.fresh(KEY)
-    names = Universe((key,), _graph_names(key, context), static=context.window is None)
-    inner = context.with_universe(names).in_graph(EachGraph(key))
-    relation = inner.expand(compile_op(op.pattern, inner), frozenset((key,)))
-    return _name_graph(relation, key, op.name.name)
+def _graph(op: ops.Graph, context: Context) -> Relation:
+    assert not isinstance(op.name, Var)
+    relation = compile_op(op.pattern, context.inside(op))
+    exists = context.in_window or term_encoding.encode(op.name) in context.plan.tables.graphs
+    return relation if exists else relation.where(sql.FALSE)
 
 
-def _graph_names(key: str, context: Context) -> Query:
-    if context.window is None:
-        return table((key,), [(g,) for g in sorted(context.plan.tables.graphs)]).sql
-    g = sql.name("g")
-    parts = sql.union_all(Select([sql.alias(g, key)], c.sql, g.not_null()) for c in context.contents())
-    return Select([sql.STAR], parts, distinct=True)
+@compiles(KeyedGraph)
+def _each_graph(op: KeyedGraph, context: Context) -> Relation:
+    assert isinstance(op.name, Var)
+    inner = context.in_each_graph(op.key)
+    relation = inner.expand(compile_op(op.pattern, inner), frozenset((op.key,)))
+    return _name_graph(relation, op.key, op.name.name)
 
 
 @compiles(ops.InWindow)
-def _in_window(op: ops.InWindow, context: Context, known: Candidates) -> Relation:
-    """Return the pattern's rows in a window; with a variable, in each named window."""
-    if not isinstance(op.name, Var):
-        return compile_op(op.pattern, context.in_window(term_encoding.encode(op.name)), known)
-    streaming = context.plan.streaming
-    names = [] if streaming is None else [c.name for c in streaming.contents if c.name is not None]
-    parts = [_named_window(op.pattern, name, op.name.name, context) for name in names]
-    keys = frozenset().union(*(part.keys for part in parts))
-    return reduce(joins.union, (context.expand(part, keys) for part in parts))
-
-
-def _named_window(pattern: ops.Op, name: str, var: str, context: Context) -> Relation:
-    relation = compile_op(pattern, context.in_window(name)).plain()
-    return joins.join(relation, table((var,), [(name,)]))
+def _in_window(op: ops.InWindow, context: Context) -> Relation:
+    assert not isinstance(op.name, Var)
+    return compile_op(op.pattern, context.inside(op))
 
 
 @compiles(ops.WindowOverride)
-def _overridden(op: ops.WindowOverride, context: Context, known: Candidates) -> Relation:
-    return compile_op(op.pattern, context.overridden(op.tag), known)
+def _overridden(op: ops.WindowOverride, context: Context) -> Relation:
+    return compile_op(op.pattern, context.inside(op))
 
 
 def _name_graph(relation: Relation, key: str, var: str) -> Relation:
@@ -183,15 +201,14 @@ def _name_graph(relation: Relation, key: str, var: str) -> Relation:
 
 
 @compiles(ops.Project)
-def _project(op: ops.Project, context: Context, known: Candidates) -> Relation:
+def _project(op: ops.Project, context: Context) -> Relation:
     vars = tuple(v.name for v in op.vars if not v.parameter)
-    inside = compile_op(op.pattern, context, projected(op.vars, known))
+    inside = compile_op(op.pattern, context)
     relation = context.expand(inside, frozenset(filter(is_key, vars)))
     vars += tuple(sorted(relation.keys - set(vars))) + tuple(filter(_time_columns(op, context), relation.vars))
     items: list[sql.Expr] = [sql.name(v) if v in relation.vars else sql.alias(sql.NULL, v) for v in vars]
     source = select([*items, *map(sql.name, relation.hidden)], relation.sql)
-    terms_left = {name: terms for name, terms in relation.looked_up_terms.items() if name in vars}
-    return replace(relation, sql=source, vars=vars, certain=relation.certain & set(vars), looked_up_terms=terms_left)
+    return replace(relation, sql=source, vars=vars, certain=relation.certain & set(vars))
 
 
 def _time_columns(op: ops.Project, context: Context) -> Callable[[str], bool]:
@@ -204,19 +221,22 @@ def _time_columns(op: ops.Project, context: Context) -> Callable[[str], bool]:
 
 
 @compiles(ops.Distinct)
-def _distinct(op: ops.Distinct, context: Context, known: Candidates) -> Relation:
-    relation = compile_op(op.pattern, context)
-    simple = relation.timed and not relation.order and not any(map(is_stamp, relation.vars))
-    return interval_operators.distinct(relation.plain()) if simple else modifiers.distinct(context.pointwise(relation))
+def _distinct(op: ops.Distinct, context: Context) -> Relation:
+    return modifiers.distinct(context.pointwise(compile_op(op.pattern, context)))
+
+
+@compiles(IntervalDistinct)
+def _interval_distinct(op: IntervalDistinct, context: Context) -> Relation:
+    return interval_operators.distinct(compile_op(op.pattern, context).plain())
 
 
 @compiles(ops.Reduced)
-def _reduced(op: ops.Reduced, context: Context, known: Candidates) -> Relation:
+def _reduced(op: ops.Reduced, context: Context) -> Relation:
     return compile_op(op.pattern, context)
 
 
 @compiles(ops.OrderBy)
-def _order_by(op: ops.OrderBy, context: Context, known: Candidates) -> Relation:
+def _order_by(op: ops.OrderBy, context: Context) -> Relation:
     """Add sort keys as hidden columns; the sort itself happens where the order is used, under LIMIT or at the end."""
     exprs = tuple(c.expression for c in op.conditions)
     relation = with_outer(compile_op(op.pattern, context), exprs, context)
@@ -230,12 +250,12 @@ def _order_by(op: ops.OrderBy, context: Context, known: Candidates) -> Relation:
 
 
 @compiles(ops.Slice)
-def _slice(op: ops.Slice, context: Context, known: Candidates) -> Relation:
+def _slice(op: ops.Slice, context: Context) -> Relation:
     return modifiers.part(context.pointwise(compile_op(op.pattern, context)), op.offset, op.limit)
 
 
 @compiles(ops.Group)
-def _group(op: ops.Group, context: Context, known: Candidates) -> Relation:
+def _group(op: ops.Group, context: Context) -> Relation:
     arguments = tuple(a.argument for _, a in op.aggregates if a.argument is not None)
     relation = with_outer(compile_op(op.pattern, context).plain(), arguments, context)
     relation = context.expand(relation, frozenset(k.name for k in op.keys if is_key(k.name)))
@@ -245,7 +265,7 @@ def _group(op: ops.Group, context: Context, known: Candidates) -> Relation:
 
 
 @compiles(ops.Annotate)
-def _annotate(op: ops.Annotate, context: Context, known: Candidates) -> Relation:
+def _annotate(op: ops.Annotate, context: Context) -> Relation:
     arguments = () if op.aggregate.argument is None else (op.aggregate.argument,)
     relation = with_outer(context.pointwise(compile_op(op.pattern, context).plain()), arguments, context)
     relation = with_row(relation, arguments, context)

@@ -16,14 +16,14 @@ from typing import Any
 
 from pyoxigraph import NamedNode
 
+from penstock import log
 from penstock.algebra import ops
 from penstock.algebra.expressions import PatternTerm, Var
 from penstock.compile import sql
-from penstock.compile.context import Context
+from penstock.compile.context import Context, can_match
 from penstock.compile.expressions import term_columns
 from penstock.compile.operators import joins
 from penstock.compile.operators.compile_operator import compiles
-from penstock.compile.operators.physical.semijoin_reduction import Candidates, can_match
 from penstock.compile.relation import INSTANT, Relation, select, table
 from penstock.compile.sql import Derived, Expr, Join, Query, Select, Table
 from penstock.model import term_encoding
@@ -36,7 +36,7 @@ Ends = tuple[str | None, str | None]  # the encoded start and end of a pair, if 
 
 
 @compiles(ops.Path)
-def compile_path(op: ops.Path, context: Context, known: Candidates) -> Relation:
+def compile_path(op: ops.Path, context: Context) -> Relation:
     ends = (_constant(op.subject), _constant(op.object))
     found = pairs(op.path, context, ends)
     conditions = [sql.name(column).eq(sql.text(end)) for column, end in zip(PAIR, ends, strict=True) if end]
@@ -165,6 +165,8 @@ def _closure_of(edges: Relation, context: Context, ends: Ends) -> Relation:
     found = None if few is None else closed(few, ends[0], tuning.path_pairs)
     if found is not None:
         return replace(edges, sql=sql.view(context.plan.publish_rows(edges.vars, found)))
+    reason = f"it has more than {tuning.path_edges:,} edges or {tuning.path_pairs:,} pairs"
+    log.fallback(None, "the closure of a path in this process", reason)
     kept = context.plan.materialised_view(edges.sql)[0]
     return _closure_in_jobs(edges, kept, context, ends)
 

@@ -46,4 +46,4 @@ def attached(relation: Relation, context: Context) -> Relation:
     joined = Join(Derived(relation.sql, "l"), Derived(universe.sql, "u"), on)
     certain = relation.certain - names | set(universe.keys)
     query = Select(items, joined, hints=universe.hints)
-    return replace(relation, sql=query, vars=vars, certain=certain, cardinality=None, upper_bound=None)
+    return replace(relation, sql=query, vars=vars, certain=certain)

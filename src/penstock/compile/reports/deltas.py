@@ -24,7 +24,8 @@ from penstock.compile import sql
 from penstock.compile.expressions.expressions import asks_now
 from penstock.compile.relation import FROM, TO, Relation, nothing
 from penstock.compile.sql import Query, Select
-from penstock.compile.windows.evaluation_instants import PeriodicInstants, within
+from penstock.compile.windows.evaluation_instants import PeriodicInstants
+from penstock.compile.windows.plan_span import within
 from penstock.model.span import Span
 from penstock.optimise.walk import nodes
 

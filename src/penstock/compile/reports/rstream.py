@@ -22,7 +22,8 @@ from penstock.compile.relation import ENDS, FROM, INSTANT, MEMBER, STARTS, TO, R
 from penstock.compile.reports import deltas
 from penstock.compile.reports.validity import SINCE, at_non_empty_instants, validity_intervals
 from penstock.compile.sql import Expr, Over, Query, Select
-from penstock.compile.windows.evaluation_instants import PeriodicInstants, within
+from penstock.compile.windows.evaluation_instants import PeriodicInstants
+from penstock.compile.windows.plan_span import within
 from penstock.optimise import walk
 
 ORDER, TIME = ".order", "time"

@@ -19,15 +19,15 @@ from penstock.compile import sql
 from penstock.compile.context import Context
 from penstock.compile.relation import ALWAYS, FROM, INSTANT, TO, Relation
 from penstock.compile.sql import Derived, Expr, Join, Over, Query, Scalar, Select, Table
-from penstock.compile.windows.evaluation_instants import EvaluationInstants, PeriodicInstants, within
-from penstock.model.span import Span
+from penstock.compile.windows.evaluation_instants import EvaluationInstants, PeriodicInstants
+from penstock.compile.windows.plan_span import PlanSpan, Time, moment, within
 
 SINCE, UNTIL = ".since", ".until"  # columns of an interval, before those of the solution
 AT, REPORTED = ".at", ".reported"  # the instant of a row, and whether it is reported
 _HASH = ".hash"
 
 
-def reported_intervals(emit: str, intervals: Query, columns: Sequence[str], span: Span, final: bool) -> Query:
+def reported_intervals(emit: str, intervals: Query, columns: Sequence[str], span: PlanSpan, final: bool) -> Query:
     """Return the intervals that a span reports, and those that are open at its end, each with its instant.
 
     The instant is the start for ISTREAM, else the end, which of an open interval is `ALWAYS`. `final`: time ends with
@@ -65,9 +65,9 @@ def validity_intervals(
 def _first(timeline: EvaluationInstants) -> Expr:
     """Return the first instant of the span: an interval that was open before lasts at least until then."""
     if isinstance(timeline, PeriodicInstants):
-        return sql.long(timeline.first)
+        return moment(timeline.first)
     t = sql.name("t")
-    return Scalar(Select([sql.alias(sql.call("min", t), "t")], Table(timeline.view), t > timeline.span.after))
+    return Scalar(Select([sql.alias(sql.call("min", t), "t")], Table(timeline.view), t > moment(timeline.span.after)))
 
 
 Names = Sequence[Expr]
@@ -107,15 +107,15 @@ def _until_next(names: Names, rows: Query, timeline: EvaluationInstants) -> Quer
     return Select([*own, sql.alias(at, FROM), sql.alias(sql.column("i", ".n"), TO)], joined)
 
 
-def _counted(names: Names, held: Query, through: int, once: bool, alike: bool) -> Query:
+def _counted(names: Names, held: Query, through: Time, once: bool, alike: bool) -> Query:
     """Return the intervals with their number of copies; an end beyond the span is `ALWAYS`.
 
     A hash of the solution is the first sort key: terms have long common prefixes.
     """
     key = sql.call("xxhash64", *names) if names else sql.long(0)
-    end = sql.case((sql.long(through) < _TO, sql.long(ALWAYS)), otherwise=_TO)
+    end = sql.case((moment(through) < _TO, sql.long(ALWAYS)), otherwise=_TO)
     items = [sql.alias(key, _HASH), *names, _FROM, sql.alias(end, TO)]
-    rows = Select(items, held, sql.long(through) >= _FROM)
+    rows = Select(items, held, moment(through) >= _FROM)
     if not alike:
         return Select([sql.STAR, sql.alias(sql.long(1), ".c")], rows)
     by = [sql.name(_HASH), *names, _FROM, _TO]

@@ -5,9 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from penstock.compile.sql.common_subexpressions import lets_in, lower
-from penstock.compile.sql.dialect import SPARK, Dialect
+from penstock.compile.sql.dialect import SPARK, Dialect, Unsupported
+from penstock.compile.sql.duckdb import DUCKDB
 from penstock.compile.sql.merging import merged
-from penstock.compile.sql.queries import Derived, From, Hint, Join, Numbers, Query, Select, Table, Union, Values
+from penstock.compile.sql.queries import (
+    Derived,
+    From,
+    Hint,
+    Join,
+    Numbers,
+    Query,
+    Select,
+    Table,
+    Union,
+    Values,
+    table_names,
+)
 from penstock.compile.sql.tree import (
     ALWAYS,
     Alias,
@@ -30,6 +43,7 @@ from penstock.compile.sql.tree import (
     Scalar,
     Star,
     Struct,
+    Variable,
     let,
     lifted,
     rewritten,
@@ -39,6 +53,7 @@ from penstock.compile.sql.writer import write, write_expression
 __all__ = [
     "ALWAYS",
     "BEFORE",
+    "DUCKDB",
     "FALSE",
     "NULL",
     "SPARK",
@@ -74,7 +89,9 @@ __all__ = [
     "Struct",
     "Table",
     "Union",
+    "Unsupported",
     "Values",
+    "Variable",
     "alias",
     "all_of",
     "any_of",
@@ -85,6 +102,7 @@ __all__ = [
     "coalesce",
     "column",
     "double",
+    "exact",
     "let",
     "lets_in",
     "lifted",
@@ -95,6 +113,7 @@ __all__ = [
     "null",
     "rewritten",
     "struct",
+    "table_names",
     "text",
     "texts",
     "union_all",
@@ -160,6 +179,11 @@ def struct(**fields: Expr) -> Expr:
 
 def alias(expression: Operand, identifier: str) -> Expr:
     return Alias(lifted(expression), identifier)
+
+
+def exact(symbol: str, left: Expr, right: Operand) -> Expr:
+    """Return the sum, difference, product or quotient of numbers of DECIMAL(38,18); NULL if it is too large."""
+    return Operator(f"exact {symbol}", (left, lifted(right)))
 
 
 def all_of(conditions: Iterable[Expr]) -> Expr:

@@ -1,13 +1,33 @@
 """The differences between dialects of SQL, as tables. A function, operator or type that is not in a table is written
-as the tree names it, which is Spark's name."""
+as the tree names it, which is Spark's name, unless the dialect is strict."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeVar
 
-__all__ = ["SPARK", "Dialect"]
+__all__ = ["SPARK", "All", "Dialect", "Unsupported"]
+
+T = TypeVar("T")
+
+
+class Unsupported(Exception):
+    """The dialect has no exact counterpart of a part of the tree; the message says of which."""
+
+
+@dataclass(frozen=True, slots=True)
+class All:
+    """The form of a call with any number of operands: the text before, for each ({0}), between and after."""
+
+    before: str
+    between: str
+    after: str
+    each: str = "{0}"
+
+
+Form = str | All
 
 
 @dataclass(frozen=True)
@@ -15,27 +35,41 @@ class Dialect:
     """The writing rules of SQL for one engine.
 
     In `functions` and `operators` an entry is another name, or a template in which {0}, {1} … are the operands (an
-    operator then binds like a call). `literals` has a template for each type of constant. A kind of hint that is not in
-    `hints` is left out, and so is `spread` if it is empty. `struct` has the text before, for each field (its {name} as
-    text, as {column}, and its {value}) and after.
+    operator then binds like a call), or `All` for any number of operands. `name/2` is the entry for two operands, and
+    `name(x)` that for a last operand that is the constant x. An aggregate's {over} is the place of its OVER clause.
+    `literals` has a template for each type of constant, and `casts` for each cast whose operand's type matters. A kind
+    of hint that is not in `hints` is left out, and so is `spread` if it is empty. `struct` has the text before, for
+    each field (its {name} as text, as {column}, and its {value}) and after. `pattern` and `replacement` translate
+    constants that are Java's regular expressions. `strict`: all that is not in a table is `Unsupported`.
     """
 
     name: str
     quote: str
     escapes: Mapping[str, str]
     literals: Mapping[str, str]
-    functions: Mapping[str, str] = field(default_factory=dict)
+    functions: Mapping[str, Form] = field(default_factory=dict)
     operators: Mapping[str, str] = field(default_factory=dict)
     types: Mapping[str, str] = field(default_factory=dict)
+    casts: Mapping[str, str] = field(default_factory=dict)
     joins: Mapping[str, str] = field(default_factory=dict)
     hints: frozenset[str] = frozenset()
     hint: str = "/*+ {} */ "
     struct: tuple[str, str, str] = ("named_struct(", "{name}, {value}", ")")
     arrow: str = "{names} -> {body}"
+    several: str = "({})"  # parameters of a lambda
     without: str = "EXCEPT ({})"
     values: str = "VALUES {rows} AS {alias}({columns})"
     numbers: str = "range({})"
     spread: str = ""
+    unconditional: str = ""  # in place of ON, after a join of all pairs
+    variable: str = ":{}"
+    parameter: str = "{}"  # of a lambda
+    cast: str = "CAST({value} AS {type})"
+    order: tuple[str, str] = ("{}", "{} DESC")  # ascending and descending
+    pattern: Callable[[str], str] | None = None
+    replacement: Callable[[str], str] | None = None
+    case_sensitive: bool = True  # names that differ in case are different
+    strict: bool = False
 
     @cached_property
     def translation(self) -> dict[int, str]:
@@ -43,15 +77,49 @@ class Dialect:
         return str.maketrans(dict(self.escapes))
 
     def type(self, name: str) -> str:
-        return self.types.get(name, name)
+        return self._known(self.types, name, "the type")
+
+    def join(self, kind: str) -> str:
+        return self._known(self.joins, kind, "the join")
+
+    def operator(self, symbol: str) -> str:
+        return self._known(self.operators, symbol, "the operator")
+
+    def cast_of(self, of: str, type: str) -> str:
+        """Return the template of a cast."""
+        if not of or not self.strict:
+            return self.cast
+        return self._known(self.casts, f"{of} AS {type}", "the cast")
+
+    def function(self, name: str, arity: int, last: object) -> Form:
+        """Return the form of a call of so many operands, with the value of the last one if it is a constant."""
+        for key in (f"{name}({last})", f"{name}/{arity}"):
+            if key in self.functions:
+                return self.functions[key]
+        return self._known(self.functions, name, "the function")
+
+    def _known(self, table: Mapping[str, T], name: str, kind: str) -> T | str:
+        found = table.get(name)
+        if found is not None:
+            return found
+        if self.strict:
+            raise Unsupported(f"{self.name} has no exact counterpart of {kind} {name}")
+        return name
 
 
 SPARK = Dialect(
-    "spark",
+    "Spark",
     quote="`",
     escapes={"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\0": "\\0", "\x1a": "\\Z"},
     literals={"INT": "{}", "BIGINT": "{}L", "DECIMAL": "{}BD", "DOUBLE": "{}D"},
-    functions={"btrim": "trim(BOTH {1} FROM {0})", "rtrim": "rtrim({1}, {0})", "ltrim": "ltrim({1}, {0})"},
+    functions={
+        "btrim": "trim(BOTH {1} FROM {0})",
+        "exact_sum": "sum",
+        "ltrim": "ltrim({1}, {0})",
+        "real_sum": "sum",
+        "rtrim": "rtrim({1}, {0})",
+    },
+    operators={f"exact {symbol}": symbol for symbol in "+-*/"},
     hints=frozenset(("BROADCAST", "SHUFFLE_HASH", "REPARTITION")),
     spread=" DISTRIBUTE BY {}",
 )

@@ -180,3 +180,29 @@ class Union(Query):
 
 Hint = tuple[str, tuple[Operand | str, ...]]
 """A hint of SELECT: its name and what it is about, which are aliases of tables, numbers and columns."""
+
+
+def table_names(query: Query) -> frozenset[str]:
+    """Return the names of all tables that a query reads."""
+    found: set[str] = set()
+    seen: set[int] = set()
+    todo: list[object] = [query]
+    while todo:
+        node = todo.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        match node:
+            case Table():
+                found.add(node.name)
+            case Derived():
+                todo.append(node.query)
+            case Join():
+                todo += [node.left, node.right, node.on]
+            case Select():
+                todo += [node.source, *node.expressions]
+            case Union():
+                todo += node.parts
+            case Expr():
+                todo += [*node.args, *(part for part in node.data if isinstance(part, Query))]
+    return frozenset(found)

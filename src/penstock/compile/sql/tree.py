@@ -154,8 +154,8 @@ class Expr:
     def not_among(self, options: Iterable[Operand]) -> Expr:
         return In(self, tuple(map(lifted, options)), negated=True)
 
-    def cast(self, type: str) -> Expr:
-        return Cast(self, type)
+    def cast(self, type: str, of: str = "") -> Expr:
+        return Cast(self, type, of)
 
 
 Operand = Expr | int
@@ -210,12 +210,15 @@ class Call(Expr):
 
 
 class Operator(Expr):
-    """Operands with a symbol between them: two, or any number with AND and OR."""
+    """Operands with a symbol between them: two, or any number with AND and OR.
+
+    `exact +` and the like are the operators on DECIMAL(38,18): NULL where the result is too large.
+    """
 
     __slots__ = ()
 
     def __init__(self, symbol: str, args: tuple[Expr, ...]) -> None:
-        super().__init__((symbol,), args, 0, len(symbol) * (len(args) - 1))
+        super().__init__((symbol,), args, 0, len(symbol.removeprefix("exact ")) * (len(args) - 1))
 
 
 class Prefix(Expr):
@@ -260,10 +263,13 @@ class Scalar(Expr):
 
 
 class Cast(Expr):
+    """A cast; one that fails is NULL. `of` is the type of the operand, where engines differ: DECIMAL (of any size),
+    DOUBLE, FLOAT or DATE."""
+
     __slots__ = ()
 
-    def __init__(self, arg: Expr, type: str) -> None:
-        super().__init__((type,), (arg,), 0, 8 + len(type))
+    def __init__(self, arg: Expr, type: str, of: str = "") -> None:
+        super().__init__((type, of), (arg,), 0, 8 + len(type))
 
 
 class Case(Expr):
@@ -295,6 +301,15 @@ class Field(Expr):
 
 class Parameter(Expr):
     """A variable of a lambda."""
+
+    __slots__ = ()
+
+    def __init__(self, name: str) -> None:
+        super().__init__((name,), (), 0, len(name))
+
+
+class Variable(Expr):
+    """A variable of the connection, which is set before the query runs."""
 
     __slots__ = ()
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from penstock.compile.sql import queries, tree
-from penstock.compile.sql.dialect import SPARK, Dialect
+from penstock.compile.sql.dialect import SPARK, All, Dialect, Unsupported
 from penstock.compile.sql.queries import From, Query
 from penstock.compile.sql.tree import Expr
 
@@ -17,7 +17,10 @@ _ANY, _OR, _AND, _NOT, _TEST, _SUM, _PRODUCT, _SIGN, _ATOM = range(9)
 _RANKS = {
     "OR": _OR, "AND": _AND, "NOT": _NOT, "=": _TEST, "<>": _TEST, "<=>": _TEST, "<": _TEST, "<=": _TEST, ">": _TEST,
     ">=": _TEST, "RLIKE": _TEST, "+": _SUM, "-": _SUM, "*": _PRODUCT, "/": _PRODUCT, "%": _PRODUCT, "div": _PRODUCT,
+    "exact +": _SUM, "exact -": _SUM, "exact *": _PRODUCT, "exact /": _PRODUCT,
 }  # fmt: skip
+_PATTERNS = {"RLIKE": 1, "regexp_extract": 1, "regexp_replace": 1}  # the operands that are regular expressions
+_REPLACEMENTS = {"regexp_replace": 2}
 
 
 def write(query: Query, dialect: Dialect = SPARK) -> str:
@@ -37,14 +40,24 @@ def write_expression(expr: Expr, dialect: Dialect = SPARK) -> str:
 class _Writer:
     """A writer that collects the parts of a text."""
 
-    def __init__(self, dialect: Dialect) -> None:
+    def __init__(self, dialect: Dialect, names: dict[str, str] | None = None) -> None:
         self.dialect = dialect
+        self.names = {} if names is None else names  # by their lower case
         self.parts: list[str] = []
         self.put = self.parts.append
 
     def quoted(self, name: str) -> str:
         quote = self.dialect.quote
+        if not self.dialect.case_sensitive and self.names.setdefault(name.lower(), name) != name:
+            other = self.names[name.lower()]
+            raise Unsupported(f"{self.dialect.name} does not tell the names {other} and {name} apart")
         return f"{quote}{name.replace(quote, quote * 2)}{quote}"
+
+    def text_of(self, expr: Expr, level: int = _ANY) -> str:
+        """Return the text of a part, which is not written yet."""
+        inner = _Writer(self.dialect, self.names)
+        inner.expr(expr, level)
+        return "".join(inner.parts)
 
     # Queries
 
@@ -78,7 +91,7 @@ class _Writer:
             before, _, after = self.dialect.spread.partition("{}")
             self._clause(before, select.spread)
             self.put(after)
-        self._clause(" ORDER BY ", select.order)
+        self._clause(" ORDER BY ", tuple(map(_ordered, select.order)))
         self.put("" if select.limit is None else f" LIMIT {select.limit}")
         self.put(f" OFFSET {select.offset}" if select.offset else "")
 
@@ -89,7 +102,7 @@ class _Writer:
             self.put(self.dialect.hint.format(", ".join(calls)))
 
     def _hinted(self, arg: tree.Operand | str) -> str:
-        return write_expression(arg, self.dialect) if isinstance(arg, Expr) else str(arg)
+        return self.text_of(arg) if isinstance(arg, Expr) else str(arg)
 
     def _clause(self, word: str, exprs: tuple[Expr, ...]) -> None:
         if exprs:
@@ -107,7 +120,7 @@ class _Writer:
         self.put(f" {derived.alias}")
 
     def _values(self, values: queries.Values) -> None:
-        rows = ", ".join(f"({', '.join(write_expression(cell, self.dialect) for cell in row)})" for row in values.rows)
+        rows = ", ".join(f"({', '.join(self.text_of(cell) for cell in row)})" for row in values.rows)
         columns = ", ".join(map(self.quoted, values.columns))
         self.put(self.dialect.values.format(rows=rows, alias=values.alias, columns=columns))
 
@@ -116,12 +129,15 @@ class _Writer:
 
     def _join(self, join: queries.Join) -> None:
         self.source(join.left)
-        self.put(f" {self.dialect.joins.get(join.kind, join.kind)} ")
+        self.put(f" {self.dialect.join(join.kind)} ")
         if isinstance(join.right, queries.Join):
             self._in_parentheses(lambda: self.source(join.right))
         else:
             self.source(join.right)
-        self._clause(" ON ", () if join.on is None else (join.on,))
+        if join.on is None:
+            self.put(self.dialect.unconditional)
+        else:
+            self._clause(" ON ", (join.on,))
 
     # Expressions
 
@@ -139,7 +155,7 @@ class _Writer:
         kind = type(expr)
         if kind is tree.Operator:
             symbol = expr.data[0]
-            if "{" in self.dialect.operators.get(symbol, ""):
+            if "{" in self.dialect.operator(symbol):
                 return _ATOM
             return _RANKS[symbol]
         if kind is tree.Prefix:
@@ -178,26 +194,43 @@ class _Writer:
             self.put(self.dialect.literals[type].format(value))
 
     def _text(self, value: str) -> str:
+        if "\0" in value and "\0" not in self.dialect.escapes:
+            raise Unsupported(f"{self.dialect.name} has no constant with the character U+0000")
         return f"'{value.translate(self.dialect.translation)}'"
 
     def _call(self, call: Expr) -> None:
-        function, distinct = call.data
-        written = self.dialect.functions.get(function, function)
-        if "{" in written:
-            self._filled(written, call.args)
-            return
-        self.put(f"{written}(DISTINCT " if distinct else f"{written}(")
-        self.list(call.args)
-        self.put(")")
+        self._called(call, "")
 
-    def _filled(self, template: str, args: tuple[Expr, ...]) -> None:
-        self.put(template.format(*(write_expression(arg, self.dialect) for arg in args)))
+    def _called(self, call: Expr, over: str) -> None:
+        """Write a call, with its OVER clause if it is a window function."""
+        function, distinct = call.data
+        args = self._translated(function, call.args)
+        last = args[-1].data[0] if args and type(args[-1]) is tree.Literal else None
+        written = self.dialect.function(function, len(args), last)
+        if isinstance(written, All):
+            parts = written.between.join(written.each.format(self.text_of(arg)) for arg in args)
+            self.put(f"{written.before}{parts}{written.after}{over}")
+        elif "(" in written:
+            self.put(written.format(*map(self.text_of, args), over=over))
+            self.put("" if "{over}" in written else over)
+        else:
+            self.put(f"{written}(DISTINCT " if distinct else f"{written}(")
+            self.list(args)
+            self.put(f"){over}")
+
+    def _translated(self, name: str, args: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        """Return the operands of a function or operator, regular expressions in the dialect's syntax."""
+        for places, translate in ((_PATTERNS, self.dialect.pattern), (_REPLACEMENTS, self.dialect.replacement)):
+            if translate is not None and name in places:
+                args = tuple(_constant(arg, translate) if i == places[name] else arg for i, arg in enumerate(args))
+        return args
 
     def _operator(self, operator: Expr) -> None:
         symbol = operator.data[0]
-        written = self.dialect.operators.get(symbol, symbol)
+        written = self.dialect.operator(symbol)
         if "{" in written:
-            self._filled(written, operator.args)
+            args = self._translated(symbol, operator.args)
+            self.put(written.format(*(self.text_of(arg, _ATOM) for arg in args)))
             return
         rank = self._rank(operator)
         first = rank + 1 if rank in (_OR, _AND, _TEST) else rank  # sums and products group from the left
@@ -230,9 +263,9 @@ class _Writer:
         self._in_parentheses(lambda: self.query(scalar.data[0]))
 
     def _cast(self, cast: Expr) -> None:
-        self.put("CAST(")
-        self.expr(cast.args[0])
-        self.put(f" AS {self.dialect.type(cast.data[0])})")
+        type, of = cast.data
+        template = self.dialect.cast_of(of, type)
+        self.put(template.format(value=self.text_of(cast.args[0]), type=self.dialect.type(type)))
 
     def _case(self, case: Expr) -> None:
         self.put("CASE")
@@ -250,7 +283,7 @@ class _Writer:
     def _struct(self, struct: Expr) -> None:
         before, each, after = self.dialect.struct
         fields = (
-            each.format(name=self._text(name), column=self.quoted(name), value=write_expression(value, self.dialect))
+            each.format(name=self._text(name), column=self.quoted(name), value=self.text_of(value))
             for name, value in zip(struct.data[0], struct.args, strict=True)
         )
         self.put(f"{before}{', '.join(fields)}{after}")
@@ -260,25 +293,31 @@ class _Writer:
         self.put(f".{self.quoted(field.data[0])}")
 
     def _parameter(self, parameter: Expr) -> None:
-        self.put(parameter.data[0])
+        self.put(self.dialect.parameter.format(parameter.data[0]))
+
+    def _variable(self, variable: Expr) -> None:
+        self.put(self.dialect.variable.format(variable.data[0]))
 
     def _lambda(self, function: Expr) -> None:
         names = function.data[0]
-        written = names[0] if len(names) == 1 else f"({', '.join(names)})"
-        self.put(self.dialect.arrow.format(names=written, body=write_expression(function.args[0], self.dialect)))
+        listed = ", ".join(map(self.dialect.parameter.format, names))
+        written = listed if len(names) == 1 else self.dialect.several.format(listed)
+        self.put(self.dialect.arrow.format(names=written, body=self.text_of(function.args[0])))
 
     def _over(self, over: Expr) -> None:
         count, frame = over.data
         call, by, order = over.args[0], over.args[1 : 1 + count], over.args[1 + count :]
-        self.expr(call, _ATOM)
-        self.put(" OVER (")
-        self._clause("PARTITION BY ", by)
-        self._clause(" ORDER BY " if by else "ORDER BY ", order)
-        self.put(f" {frame})" if frame else ")")
+        while isinstance(call, tree.Let):
+            call = call.args[0]
+        inner = _Writer(self.dialect, self.names)
+        inner.put(" OVER (")
+        inner._clause("PARTITION BY ", by)
+        inner._clause(" ORDER BY " if by else "ORDER BY ", tuple(map(_ordered, order)))
+        inner.put(f" {frame})" if frame else ")")
+        self._called(call, "".join(inner.parts))
 
     def _order(self, order: Expr) -> None:
-        self.expr(order.args[0])
-        self.put(" DESC" if order.data[0] else "")
+        self.put(self.dialect.order[order.data[0]].format(self.text_of(order.args[0])))
 
     def _alias(self, alias: Expr) -> None:
         self.expr(alias.args[0])
@@ -289,6 +328,18 @@ class _Writer:
         self.put("*" if table is None else f"{table}.*")
         if without:
             self.put(" " + self.dialect.without.format(", ".join(map(self.quoted, without))))
+
+
+def _constant(expr: Expr, translate: Callable[[str], str]) -> Expr:
+    if isinstance(expr, tree.Literal) and expr.is_text:
+        return tree.Literal(translate(expr.value), "STRING")
+    if isinstance(expr, tree.Cast) and expr.args[0].data[0] is None:
+        return expr  # a pattern that is invalid
+    raise Unsupported("a regular expression is computed, so it cannot be translated with the query")
+
+
+def _ordered(expr: Expr) -> Expr:
+    return expr if isinstance(expr, tree.Order) else tree.Order(expr)
 
 
 _SOURCES: dict[type[From], Callable[[_Writer, Any], None]] = {
@@ -313,6 +364,7 @@ _EXPRESSIONS: dict[type[Expr], Callable[[_Writer, Any], None]] = {
     tree.Struct: _Writer._struct,
     tree.Field: _Writer._field,
     tree.Parameter: _Writer._parameter,
+    tree.Variable: _Writer._variable,
     tree.Lambda: _Writer._lambda,
     tree.Over: _Writer._over,
     tree.Order: _Writer._order,

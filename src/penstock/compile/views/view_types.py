@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from penstock.compile.relation import Relation
 from penstock.compile.views.packed_view import DictionaryEncodedRows
@@ -29,14 +29,11 @@ class ViewRequest:
 
 @dataclass(frozen=True, slots=True)
 class MaterialisedView:
-    """A materialised pattern: `relation` reads the Spark view `name`.
+    """A materialised pattern: `relation` reads its view in Spark.
 
     `packed` returns the same rows in the driver, collected at the first call; None if they are too many.
     """
 
     relation: Relation
-    name: str
     rows: int
-    reads: frozenset[str] | None
     packed: Callable[[], DictionaryEncodedRows | None]
-    users: set[object] = field(default_factory=set)

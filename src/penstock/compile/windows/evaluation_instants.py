@@ -19,16 +19,22 @@ from math import gcd
 import numpy as np
 import pyarrow as pa
 
-from penstock.algebra.windows import ceiling, floor
 from penstock.compile import sql
 from penstock.compile.relation import FROM, INSTANT, TO, Relation
 from penstock.compile.sql import Derived, Expr, Join, Query, Select, Table
+from penstock.compile.windows.plan_span import (
+    PlanSpan,
+    Time,
+    ceiling,
+    down,
+    earliest,
+    floor,
+    latest,
+    moment,
+    up,
+    within,
+)
 from penstock.model.span import Span
-
-
-def within(time: Expr, span: Span) -> Expr:
-    """Return the condition that a time lies in the span."""
-    return (time > sql.long(span.after)) & (time <= sql.long(span.through))
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +42,7 @@ class PeriodicInstants:
     """The instants of a span that are multiples of one of the steps."""
 
     steps: tuple[int, ...]
-    span: Span
+    span: PlanSpan
 
     @property
     def step(self) -> int:
@@ -44,16 +50,19 @@ class PeriodicInstants:
         return gcd(*self.steps)
 
     @property
-    def first(self) -> int:
-        return min(ceiling(self.span.after + 1, step) for step in self.steps)
+    def first(self) -> Time:
+        return earliest(ceiling(self.span.after + 1, step) for step in self.steps)
 
     @property
-    def last(self) -> int:
-        return max(floor(self.span.through, step) for step in self.steps)
+    def last(self) -> Time:
+        return latest(floor(self.span.through, step) for step in self.steps)
 
     def __iter__(self) -> Iterator[int]:
-        """The instants themselves."""
-        lattice = range(self.first, self.last + 1, self.step)
+        """The instants themselves, of a span that is known."""
+        first, last = self.first, self.last
+        assert isinstance(first, int)
+        assert isinstance(last, int)
+        lattice = range(first, last + 1, self.step)
         return (t for t in lattice if any(t % step == 0 for step in self.steps))
 
     def at_instants(self, relation: Relation) -> Relation:
@@ -62,7 +71,7 @@ class PeriodicInstants:
         items = [*map(sql.name, [*others, *relation.hidden]), sql.alias(self._exploded(), INSTANT)]
         certain = relation.certain - {FROM, TO} | {INSTANT}
         text = Select(items, relation.sql)
-        return replace(relation, sql=text, vars=(*others, INSTANT), certain=certain, upper_bound=None)
+        return replace(relation, sql=text, vars=(*others, INSTANT), certain=certain)
 
     def _exploded(self) -> Expr:
         return sql.call("explode", self.instants(FROM, TO))
@@ -70,8 +79,8 @@ class PeriodicInstants:
     def instants(self, start: str, stop: str) -> Expr:
         """Return the array of instants in [start, stop), which are names of columns; NULL if there are none."""
         step = self.step
-        low = sql.call("greatest", up(sql.name(start), step), sql.long(self.first))
-        high = sql.call("least", down(sql.name(stop) - 1, step), sql.long(self.last))
+        low = sql.call("greatest", up(sql.name(start), step), moment(self.first))
+        high = sql.call("least", down(sql.name(stop) - 1, step), moment(self.last))
         array = sql.call("sequence", low, high, sql.long(step))
         if step not in self.steps:
             t = sql.Parameter("t")
@@ -90,7 +99,7 @@ class PeriodicInstants:
         `contents` select (from, to); of windows that elements never leave, `since`, only the first element matters.
         """
         parts: list[Query] = [Select([_FROM, _TO], content, distinct=True) for content in contents]
-        begins = [sql.alias(sql.call("min", _FROM), FROM), sql.alias(sql.long(self.span.through + 1), TO)]
+        begins = [sql.alias(sql.call("min", _FROM), FROM), sql.alias(moment(self.span.through + 1), TO)]
         some = sql.call("count", 1) > 0
         parts += [Select(begins, content, having=some) for content in since]
         return Select([sql.alias(self._exploded(), INSTANT)], sql.union_all(parts), distinct=True)
@@ -99,22 +108,12 @@ class PeriodicInstants:
 _FROM, _TO = sql.name(FROM), sql.name(TO)
 
 
-def up(value: Expr, step: int) -> Expr:
-    """The SQL of `windows.ceiling`."""
-    return value + sql.call("pmod", -value, sql.long(step))
-
-
-def down(value: Expr, step: int) -> Expr:
-    """The SQL of `windows.floor`."""
-    return value - sql.call("pmod", value, sql.long(step))
-
-
 @dataclass(frozen=True, slots=True)
 class ChangeInstants:
     """Instants at which a window changes: a view of (k, t, due, held), in which the bounds of rows are looked up."""
 
     view: str
-    span: Span
+    span: PlanSpan
 
     def at_instants(self, relation: Relation) -> Relation:
         """Return a copy of each row for every instant of its validity interval."""
@@ -131,15 +130,15 @@ class ChangeInstants:
         due = column("n", ".n").eq(column("i", "k")) & column("i", "due")
         text = Select(items, Join(Derived(numbered, "n"), Table(self.view, "i"), due))
         certain = relation.certain - {FROM, TO} | {INSTANT}
-        return replace(relation, sql=text, vars=(*others, INSTANT), certain=certain, upper_bound=None)
+        return replace(relation, sql=text, vars=(*others, INSTANT), certain=certain)
 
     def rounded(self, time: Expr) -> Expr:
         """Return the time itself: with these windows the bounds of rows are instants."""
         return time
 
     def _clamped(self, bound: str) -> Expr:
-        after = sql.call("greatest", sql.name(bound), sql.long(self.span.after))
-        return sql.call("least", after, sql.long(self.span.through + 1))
+        after = sql.call("greatest", sql.name(bound), moment(self.span.after))
+        return sql.call("least", after, moment(self.span.through + 1))
 
     def non_empty(self, contents: Iterable[Query], since: Iterable[Query]) -> Query:
         """Return the instants at which some window holds an element."""
@@ -147,14 +146,14 @@ class ChangeInstants:
         return Select([sql.alias(sql.name("t"), INSTANT)], Table(self.view), some)
 
     @staticmethod
-    def numbered(moving: Iterable[Query], still: Iterable[Query], instants: Iterable[Query], span: Span) -> Query:
+    def numbered(moving: Iterable[Query], still: Iterable[Query], instants: Iterable[Query], span: PlanSpan) -> Query:
         """Return the rows of the view, from SELECTs of (from, to).
 
         Every entry or exit of an element in `moving` is an instant, and so are the times that `instants` select; rows
         of `still` only begin and end to hold there. `held` is the number of visible elements. The bounds of the span
         are rows too, so that every bound that is clamped to the span is found.
         """
-        low, high = sql.long(span.after), sql.long(span.through + 1)
+        low, high = moment(span.after), moment(span.through + 1)
         t, due, held = sql.name("t"), sql.name("due"), sql.name("held")
         begins = sql.struct(t=sql.call("greatest", _FROM, low), held=sql.lifted(1))
         ends = sql.struct(t=sql.call("least", _TO, high), held=sql.lifted(-1))

@@ -12,20 +12,29 @@ with an interval stands for all instants in it, however often windows overlap.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeVar, overload
 
 import numpy as np
 import pyarrow as pa
+from pyoxigraph import NamedNode
 
-from penstock.algebra.windows import CountWindow, SlideWindow, TimeWindow, Window, ceiling, floor
+from penstock.algebra import windows
+from penstock.algebra.ops import StreamWindow
+from penstock.algebra.windows import CountWindow, SlideWindow, TimeWindow, Window
 from penstock.compile import sql
 from penstock.compile.relation import ALWAYS, FROM, INSTANT, TO, Relation
 from penstock.compile.sql import Derived, Expr, From, Join, Over, Query, Select, Table
-from penstock.compile.windows.evaluation_instants import EvaluationInstants, PeriodicInstants, down, up, within
+from penstock.compile.windows.evaluation_instants import EvaluationInstants, PeriodicInstants
+from penstock.compile.windows.plan_span import PlanSpan, Time, VariableSpan, down, floor, moment, up, within
 from penstock.model.span import Span
+from penstock.model.term_encoding import encode
 from penstock.optimise import Statistics, Uniform
 from penstock.tuning import DEFAULT, Tuning
 
+Known = TypeVar("Known")
+
+MERGED = NamedNode("urn:penstock:windows")  # the source of several windows that are one relation
 ELEMENT = (
     "s",
     "p",
@@ -39,25 +48,20 @@ ELEMENT = (
 @dataclass(frozen=True, slots=True)
 class WindowRelation:
     """The content of a window as SQL: its elements with their visibility interval, or with the one instant that sees
-    them.
+    them. `source` decides which patterns read it."""
 
-    `graph`, `named`, `name` and `tag` decide which patterns read it: see `ops.StreamWindow`.
-    """
-
-    graph: str
-    named: bool
+    source: StreamWindow
     sql: Query
     predicates: frozenset[str] | None
     when: tuple[str, ...] = (FROM, TO)
     ends: bool = True  # whether elements leave as time passes
     rows: int = 0  # estimated number of elements
     paths: tuple[str, ...] = ()  # the files of its stream, if its elements are those of the files
-    name: str | None = None
-    tag: int = 0
     moves: bool = False  # whether each entry and exit is an evaluation instant
     stored: frozenset[str] | None = None  # predicates of the elements, without entailed triples
     closed: bool = False  # whether entailed triples are among the elements
-    lasts: int | None = None  # how long an element is visible, if that is fixed
+    lasts: int | None = None  # how long an element is visible, but for the rounding to steps; None: it depends
+    length: int | None = None  # how long every element is visible exactly
     counts: Callable[[], Statistics] = Uniform  # statistics of its elements
     upper_bound: Callable[[str], int | None] = lambda predicate: (
         None
@@ -65,8 +69,13 @@ class WindowRelation:
     elements: Callable[[], pa.Table | None] = lambda: None  # the elements themselves in the driver, if they are few
     each: Query | None = None  # the content without duplicates within each graph
 
+    @property
+    def graph(self) -> str:
+        """The encoded IRI of the stream, which is the graph of the window's elements."""
+        return encode(self.source.iri)
 
-def visible(view: str, window: Window, span: Span, dropped: int, tuning: Tuning = DEFAULT) -> Query:
+
+def visible(view: str, window: Window, span: PlanSpan, dropped: int, tuning: Tuning = DEFAULT) -> Query:
     """Return the elements of a window that some instant of the span sees, with their visibility interval."""
     match window:
         case TimeWindow():
@@ -77,22 +86,46 @@ def visible(view: str, window: Window, span: Span, dropped: int, tuning: Tuning 
             return in_number(view, window, span, dropped, tuning.numbering_slice_us)
 
 
-def reach(window: Window, span: Span) -> Span | None:
-    """Return the range of timestamps that instants of the span can see; None if any timestamp can be seen."""
+def exact_length(window: Window) -> int | None:
+    """Return how long every element of the window is visible; None if that differs between elements."""
     match window:
-        case TimeWindow(range=range, step=step, delay=delay):
-            return Span(floor(span.after + 1, step) - delay - range, floor(span.through, step) - delay)
-        case SlideWindow(range=int() as range):
-            return Span(span.after - range, span.through)
+        case TimeWindow(range=range, step=step) if range % step == 0:
+            return range
+        case SlideWindow(range=int() as range, slide=1):
+            return range
     return None
 
 
-def in_time(view: str, window: TimeWindow, span: Span) -> Query:
+@overload
+def reach(window: Window, span: Span) -> Span | None: ...
+@overload
+def reach(window: Window, span: PlanSpan) -> PlanSpan | None: ...
+def reach(window: Window, span: PlanSpan) -> PlanSpan | None:
+    """Return the range of timestamps that instants of the span can see; None if any timestamp can be seen."""
+    match window:
+        case TimeWindow(range=range, step=step, delay=delay):
+            after, through = floor(span.after + 1, step) - delay - range, floor(span.through, step) - delay
+            return _like(span, after, through)
+        case SlideWindow(range=int() as range):
+            return _like(span, span.after - range, span.through)
+    return None
+
+
+def _like(span: PlanSpan, after: Time, through: Time) -> PlanSpan:
+    """Return another span of the same kind."""
+    if isinstance(after, int) and isinstance(through, int):
+        return Span(after, through)
+    assert isinstance(span, VariableSpan)
+    return VariableSpan(span.known, moment(after), moment(through))
+
+
+def in_time(view: str, window: TimeWindow, span: PlanSpan) -> Query:
     """Return the elements of a time window; the condition on ts lets Spark skip files by Parquet's statistics."""
     near = reach(window, span)
     assert near is not None
     enters = up(_TS + sql.long(window.delay) if window.delay else _TS, window.step)
-    leaves = up(_TS + sql.long(window.delay + window.range), window.step)
+    length = exact_length(window)
+    leaves = up(_TS + sql.long(window.delay + window.range), window.step) if length is None else enters + length
     return _seen(enters, leaves, Table(view), within(_TS, near))
 
 
@@ -101,13 +134,13 @@ def _seen(enters: Expr, leaves: Expr, source: From, where: Expr) -> Query:
     return Select([*_ELEMENT, sql.alias(enters, FROM), sql.alias(leaves, TO)], source, where)
 
 
-def in_slides(view: str, window: SlideWindow, span: Span) -> Query:
+def in_slides(view: str, window: SlideWindow, span: PlanSpan) -> Query:
     """Return the elements of a sliding window that are visible in the span, or leave at one of its instants."""
     near = reach(window, span)
     if near is None or window.range is None:
-        return _seen(_TS, sql.long(ALWAYS), Table(view), sql.long(span.through) >= _TS)
+        return _seen(_TS, sql.long(ALWAYS), Table(view), moment(span.through) >= _TS)
     leaves = (down(_TS, window.slide) if window.slide > 1 else _TS) + sql.long(window.range)
-    return _seen(_TS, leaves, Table(view), within(_TS, near) & (leaves > sql.long(span.after)))
+    return _seen(_TS, leaves, Table(view), within(_TS, near) & (leaves > moment(span.after)))
 
 
 def bounds(window: SlideWindow, stamps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -118,26 +151,26 @@ def bounds(window: SlideWindow, stamps: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 def is_seen_once(window: Window, lattice: PeriodicInstants) -> bool:
     """Whether at most one instant sees each element, so that the instant can be an ordinary join key."""
-    return isinstance(window, TimeWindow) and ceiling(window.range, window.step) <= lattice.step
+    return isinstance(window, TimeWindow) and windows.ceiling(window.range, window.step) <= lattice.step
 
 
 def at_its_instant(content: Query, lattice: PeriodicInstants) -> Query:
     """Return the content with the instant that sees each element, in place of the interval."""
     instant = sql.name(INSTANT)
     at = Select([sql.STAR, sql.alias(up(_FROM, lattice.step), INSTANT)], content)
-    due = [instant < _TO, instant >= sql.long(lattice.first), instant <= sql.long(lattice.last)]
+    due = [instant < _TO, instant >= moment(lattice.first), instant <= moment(lattice.last)]
     return Select([*_ELEMENT, instant], at, sql.all_of(due))
 
 
 def in_number(
-    view: str, window: CountWindow, span: Span, dropped: int, slice_us: int = DEFAULT.numbering_slice_us
+    view: str, window: CountWindow, span: PlanSpan, dropped: int, slice_us: int = DEFAULT.numbering_slice_us
 ) -> Query:
     """Return the elements of a counting window.
 
     The number of an element is its position by time, then by arrival. It enters with the element that fills a step, and
     leaves with the one that fills the step `size` elements later; elements of the same time enter together.
     """
-    numbered = _numbered(Select([sql.STAR], Table(view), sql.long(span.through) >= _TS), dropped, slice_us)
+    numbered = _numbered(Select([sql.STAR], Table(view), moment(span.through) >= _TS), dropped, slice_us)
     number, column = sql.name(".n"), sql.column
     times = Select([number, sql.alias(_TS, "t")], numbered)
     steps = {".in": up(number, window.step), ".out": up(number + sql.long(window.size), window.step)}
@@ -148,7 +181,7 @@ def in_number(
     leaves = sql.coalesce(column("b", "t"), sql.long(ALWAYS))
     bounds = [sql.alias(column("a", "t"), FROM), sql.alias(leaves, TO)]
     timed = Select([*(column("e", c) for c in ELEMENT), *bounds], found)
-    return Select([sql.STAR], timed, (_FROM < _TO) & (sql.long(span.after) < _TO))
+    return Select([sql.STAR], timed, (_FROM < _TO) & (moment(span.after) < _TO))
 
 
 def _numbered(elements: Query, dropped: int, slice_us: int) -> Query:
@@ -175,6 +208,37 @@ def merged(content: Query, columns: Sequence[str] = ("s", "p", "o")) -> Query:
     return Select([sql.STAR], Select([*_ELEMENT, _FROM, sql.alias(ends, TO)], content), _FROM < _TO)
 
 
+def union(windows: Sequence[WindowRelation]) -> WindowRelation:
+    """Return several windows as one relation: the elements of each, with its stream as their graph."""
+    when = windows[0].when
+    columns = [sql.name(c) for c in ("s", "p", "o", "ts", "start", *when)]
+    parts = (Select([*columns, sql.alias(sql.text(window.graph), "g")], window.sql) for window in windows)
+    lengths = {window.length for window in windows}
+    return WindowRelation(
+        replace(windows[0].source, iri=MERGED),
+        sql.union_all(parts),
+        _if_all_known([window.predicates for window in windows], _either),
+        when,
+        rows=sum(window.rows for window in windows),
+        stored=_if_all_known([window.stored for window in windows], _either),
+        closed=windows[0].closed,
+        lasts=_if_all_known([window.lasts for window in windows], max),
+        length=lengths.pop() if len(lengths) == 1 else None,
+        upper_bound=lambda predicate: _if_all_known([window.upper_bound(predicate) for window in windows], sum),
+        elements=lambda: _if_all_known([window.elements() for window in windows], pa.concat_tables),
+    )
+
+
+def _if_all_known(values: Sequence[Known | None], combine: Callable[[list[Known]], Known]) -> Known | None:
+    """Return the combination of the values; None if one of them is unknown."""
+    known = [value for value in values if value is not None]
+    return combine(known) if len(known) == len(values) else None
+
+
+def _either(sets: list[frozenset[str]]) -> frozenset[str]:
+    return frozenset().union(*sets)
+
+
 def as_one(found: Sequence[WindowRelation], timeline: EvaluationInstants) -> WindowRelation:
     """Return several windows as one graph without duplicates.
 
@@ -182,15 +246,14 @@ def as_one(found: Sequence[WindowRelation], timeline: EvaluationInstants) -> Win
     """
     vars = (*ELEMENT, FROM, TO)
     seen = (timeline.at_instants(Relation(c.sql, vars, frozenset(vars))) for c in found)
-    union = sql.union_all(Select([*_ELEMENT, sql.name(INSTANT)], r.sql) for r in seen)
+    both = sql.union_all(Select([*_ELEMENT, sql.name(INSTANT)], r.sql) for r in seen)
     by = [sql.name(c) for c in ("s", "p", "o", INSTANT)]
     latest = {"g": sql.call("max", sql.name("g")), "ts": sql.call("max", _TS)}
     latest["start"] = sql.call("max_by", sql.name("start"), _TS)
-    query = Select([*by, *(sql.alias(value, name) for name, value in latest.items())], union, group=by)
-    known = [c.predicates for c in found if c.predicates is not None]
-    predicates = frozenset().union(*known) if len(known) == len(found) else None
-    rows, tag, closed = sum(c.rows for c in found), found[0].tag, found[0].closed
-    return WindowRelation("", False, query, predicates, (INSTANT,), rows=rows, tag=tag, closed=closed)
+    query = Select([*by, *(sql.alias(value, name) for name, value in latest.items())], both, group=by)
+    source, predicates = replace(found[0].source, iri=MERGED), _if_all_known([c.predicates for c in found], _either)
+    rows = sum(c.rows for c in found)
+    return WindowRelation(source, query, predicates, (INSTANT,), rows=rows, closed=found[0].closed)
 
 
 def absent_from(content: Query, graph: From) -> Query:

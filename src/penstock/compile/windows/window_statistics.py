@@ -13,7 +13,7 @@ from pyoxigraph import NamedNode
 
 from penstock.algebra.expressions import PatternTerm
 from penstock.algebra.ops import Op, StreamWindow, TriplePattern
-from penstock.algebra.pattern_scope import ANYWHERE, Place
+from penstock.algebra.pattern_scope import DEFAULT_SCOPE, PatternScope
 from penstock.algebra.windows import CountWindow, TimeWindow, Window
 from penstock.model import hyperloglog, term_encoding
 from penstock.model.span import Span
@@ -44,7 +44,7 @@ class LiveStatistics:
 
     background: Statistics
     windows: tuple[WindowStatistics, ...]
-    place: Place = ANYWHERE
+    place: PatternScope = DEFAULT_SCOPE
 
     @property
     def live(self) -> bool:

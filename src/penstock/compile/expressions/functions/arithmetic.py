@@ -8,11 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import reduce
-from operator import add, neg
+from operator import neg
 
 from penstock.compile import sql
 from penstock.compile.expressions import term_columns
-from penstock.compile.expressions.values import DECIMAL, DOUBLE, EXACT, FLOAT, INTEGER, Number, Value, number, single
+from penstock.compile.expressions.values import (
+    DECIMAL,
+    DOUBLE,
+    EXACT,
+    FLOAT,
+    INTEGER,
+    Number,
+    Value,
+    magnitude,
+    negated,
+    number,
+    single,
+)
 from penstock.compile.sql import Expr, let
 
 Binary = Callable[[Expr, Expr], Expr]
@@ -61,11 +73,15 @@ def _infix(symbol: str) -> Binary:
     return lambda a, b: a.compared(symbol, b)
 
 
+def _exact(symbol: str) -> Binary:
+    return lambda a, b: sql.exact(symbol, a, b)
+
+
 def _exact_product(a: Expr, b: Expr) -> Expr:
     """Return a·b without the loss of digits in Spark's product of two DECIMAL(38,18): whole and fraction separately."""
     whole, rest = _whole, _fraction
-    parts = (whole(a) * whole(b), whole(a) * rest(b), rest(a) * whole(b), rest(a) * rest(b))
-    return reduce(add, (part.cast(EXACT) for part in parts))
+    pairs = ((whole(a), whole(b)), (whole(a), rest(b)), (rest(a), whole(b)), (rest(a), rest(b)))
+    return reduce(_exact("+"), (sql.exact("*", *pair).cast(EXACT) for pair in pairs))
 
 
 def _whole(a: Expr) -> Expr:
@@ -78,17 +94,17 @@ def truncated(exact: Expr, type: str = EXACT) -> Expr:
 
 
 def _fraction(a: Expr) -> Expr:
-    return let((a - _whole(a)).cast("DECIMAL(18,18)"))
+    return let(sql.exact("-", a, _whole(a)).cast("DECIMAL(18,18)"))
 
 
 def _real_quotient(a: Expr, b: Expr) -> Expr:
     """Return the IEEE quotient: SQL's is NULL where a double is infinity or NaN."""
-    negative = b.cast("STRING").eq(sql.text("-0.0"))
+    negative = b.cast("STRING", of="DOUBLE").eq(sql.text("-0.0"))
     infinity = sql.case((negative, sql.text("-Infinity")), otherwise=sql.text("Infinity"))
     return sql.case((b.eq(0), a * infinity.cast("DOUBLE")), otherwise=a / b)
 
 
-_divide = _operator(_infix("/"), _real_quotient)
+_divide = _operator(_exact("/"), _real_quotient)
 
 
 def divide(left: Value, right: Value) -> Number:
@@ -145,18 +161,18 @@ def any_not_null(*expressions: Expr | None) -> Expr:
     return sql.any_of(e.not_null() for e in expressions if e is not None)
 
 
-negate = _each(neg, neg)
+negate = _each(negated, neg)
 
 FUNCTIONS: dict[str, Callable[..., Value]] = {
-    "+": _operator(add, add),
-    "-": _operator(_infix("-"), _infix("-")),
+    "+": _operator(_exact("+"), _infix("+")),
+    "-": _operator(_exact("-"), _infix("-")),
     "*": _operator(_exact_product, _infix("*")),
     "/": divide,
     "NEGATE": negate,
     "PLUS": _each(lambda x: x, lambda x: x),
-    "ABS": _each(_called("abs"), _called("abs")),
+    "ABS": _each(magnitude, _called("abs")),
     "CEIL": _rounding(_called("ceil"), _called("ceil")),
     "FLOOR": _rounding(_called("floor"), _called("floor")),
-    "ROUND": _rounding(lambda x: sql.call("floor", x + sql.Literal("0.5", "DECIMAL")), _half_up),
+    "ROUND": _rounding(lambda x: sql.call("floor", sql.exact("+", x, sql.Literal("0.5", "DECIMAL"))), _half_up),
     "RAND": lambda: Number(DOUBLE, None, sql.call("rand")),
 }

@@ -52,7 +52,7 @@ def _trimmed(value: Value) -> Expr:
 def _to_exact(kind: int) -> Callable[[Value], Number]:
     def emit(value: Value) -> Number:
         n, parsed = number(value), _parsed(value, kind)
-        real = None if n.real is None else sql.when(~sql.call("isnan", n.real), n.real).cast(EXACT)
+        real = None if n.real is None else sql.when(~sql.call("isnan", n.real), n.real).cast(EXACT, of="DOUBLE")
         sources = [source for source in (n.exact, real, parsed.exact) if source is not None]
         exact = let(sql.coalesce(*sources, _truth_as(value, 1, 0).cast(EXACT)))
         return Number(kind, truncated(exact) if kind == INTEGER else exact, None)

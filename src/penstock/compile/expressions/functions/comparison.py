@@ -179,7 +179,7 @@ def _hash_key(node: Node) -> Expr:
         [~term_columns.is_literal(encoded), term_columns.is_plain(encoded), term_columns.has_language(encoded)]
     )
     real = number(node).as_real()
-    written = (real + sql.double("0")).cast("STRING")  # zero has two signs
+    written = (real + sql.double("0")).cast("STRING", of="DOUBLE")  # zero has two signs
     return let(sql.case((plain, encoded), (real.not_null(), written), otherwise=sql.text("other")))
 
 

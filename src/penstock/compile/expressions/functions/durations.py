@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import reduce
-from operator import add
 
 from penstock.compile import sql
-from penstock.compile.expressions.values import Length, Node, Value, term
+from penstock.compile.expressions.values import EXACT, Length, Node, Value, term
 from penstock.compile.sql import Expr, let
 from penstock.model import term_encoding
 
@@ -20,10 +19,12 @@ __all__ = ["compare", "length"]
 
 _UNITS = (86_400_000_000, 3_600_000_000, 60_000_000, 1_000_000)
 _TERM = (
-    r'^"(-?)P(?=[0-9T])(?:([0-9]+)D)?(?:T(?=[0-9])(?:([0-9]+)H)?(?:([0-9]+)M)?(?:([0-9]+(?:[.][0-9]+)?)S)?)?"\^\^<'
+    r'^"(-?)P(?:([0-9]+)D)?(?:T(?:([0-9]+)H)?(?:([0-9]+)M)?(?:([0-9]+(?:[.][0-9]+)?)S)?)?"\^\^<'
     + re.escape(term_encoding.XSD)
     + "(?:duration|dayTimeDuration)>$"
 )
+
+_INCOMPLETE = sql.text('[PT]"')  # a designator without an amount
 
 
 def length(value: Value) -> Length:
@@ -32,11 +33,13 @@ def length(value: Value) -> Length:
         return value
     encoded = term(value) if isinstance(value, Node) else sql.NULL
     parts = [sql.call("regexp_extract", encoded, sql.text(_TERM), group) for group in range(1, 6)]
-    amounts = [sql.coalesce(sql.call("nullif", part, sql.text("")).cast("DECIMAL(18,6)"), 0) for part in parts[1:]]
-    total = reduce(add, (amount * unit for amount, unit in zip(amounts, _UNITS, strict=True)))
-    signed = sql.case((parts[0].eq(sql.text("-")), -total), otherwise=total).cast("BIGINT")
-    micros = let(sql.when(encoded.rlike(sql.text(_TERM)), signed))
-    return Length(micros, micros, encoded)
+    amounts = (sql.case((part.eq(sql.text("")), 0), otherwise=part.cast("DECIMAL(18,6)")) for part in parts[1:])
+    micros = [sql.exact("*", amount.cast(EXACT), sql.long(unit)) for amount, unit in zip(amounts, _UNITS, strict=True)]
+    total = let(reduce(lambda a, b: sql.exact("+", a, b), micros))
+    signed = sql.case((parts[0].eq(sql.text("-")), -total), otherwise=total).cast("BIGINT", of="DECIMAL")
+    form = encoded.rlike(sql.text(_TERM)) & ~encoded.rlike(_INCOMPLETE)
+    found = let(sql.when(form & (total < 2**63), signed))
+    return Length(found, found, encoded)
 
 
 def compare(symbol: str, left: Value, right: Value) -> Expr:

@@ -22,6 +22,7 @@ _ZONE = "(?:Z|[+-](?:0[0-9]|1[0-3]):[0-5][0-9]|[+-]14:00)"
 _DAY = "-?[0-9]{4,6}-[0-9]{2}-[0-9]{2}"
 _TIME = "(?:(?:[01][0-9]|2[0-3]):[0-9]{2}:[0-9]{2}(?:[.][0-9]+)?|24:00:00(?:[.]0+)?)"
 _FOURTEEN_HOURS = 14 * 3600 * 1_000_000
+_ENDS = tuple(map(term_encoding.tail_of, ("dateTime", "date")))
 _EMPTY, _MIDNIGHT = sql.text(""), sql.text("T24:")
 
 
@@ -52,8 +53,9 @@ def moment(encoded: Expr) -> Moment:
     clock = sql.call("replace", sql.call("regexp_extract", encoded, date_time, 1), _MIDNIGHT, sql.text("T00:"))
     iso = sql.coalesce(clock.cast("TIMESTAMP"), midnight.cast("TIMESTAMP"))
     next_day = sql.case((sql.call("contains", encoded, _MIDNIGHT), 86_400_000_000), otherwise=0)
-    micros = sql.call("unix_micros", iso) + next_day
-    zoned = encoded.rlike(sql.text(_ZONE + chr(34) + "[^" + chr(34) + "]*$"))
+    is_moment = sql.any_of(sql.call("endswith", encoded, sql.text(end)) for end in _ENDS)  # spares the other terms
+    micros = sql.when(is_moment, sql.call("unix_micros", iso) + next_day)
+    zoned = is_moment & encoded.rlike(sql.text(_ZONE + chr(34) + "[^" + chr(34) + "]*$"))
     return Moment(term_columns.tail(encoded), let(micros), let(zoned))
 
 
@@ -75,7 +77,8 @@ def _lexical(value: Value, *datatypes: str) -> Expr:
     is_one = term_columns.has_type(encoded, *datatypes) & moment(encoded).micros.not_null()
     day = sql.call("substring_index", lexical, sql.text("T"), 1).cast("DATE")
     clock = sql.call("substring_index", lexical, _MIDNIGHT, -1)
-    rolled = sql.call("concat", sql.call("date_add", day, 1), sql.text("T00:"), clock)
+    next_day = sql.call("date_add", day, 1).cast("STRING", of="DATE")
+    rolled = sql.call("concat", next_day, sql.text("T00:"), clock)
     return let(sql.case((is_one & sql.call("contains", lexical, _MIDNIGHT), rolled), (is_one, lexical)))
 
 

@@ -9,7 +9,7 @@ from penstock.compile import sql
 from penstock.compile.expressions import term_columns
 from penstock.compile.expressions.functions import regex
 from penstock.compile.expressions.functions.arithmetic import integer
-from penstock.compile.expressions.values import INTEGER, Node, Text, Truth, Value, number, text
+from penstock.compile.expressions.values import INTEGER, Node, Text, Truth, Value, magnitude, number, text
 from penstock.compile.sql import Expr, let
 
 _EMPTY = sql.text("")
@@ -76,8 +76,8 @@ def _whole(value: Value) -> Expr:
     if n.exact is None:
         return sql.null("INT")
     most = sql.double("1e9")
-    within = sql.case((sql.call("abs", n.exact) < most, n.exact), otherwise=sql.call("sign", n.exact) * most)
-    return let(sql.when(n.is_kind(INTEGER), within).cast("INT"))
+    within = sql.case((magnitude(n.exact) < most, n.exact), otherwise=sql.call("sign", n.exact) * most)
+    return let(sql.when(n.is_kind(INTEGER), within).cast("INT", of="DOUBLE"))
 
 
 def _around(piece: Callable[[Expr, Expr, Expr], Expr]) -> Callable[[Value, Value], Value]:

@@ -7,25 +7,23 @@ element removes it: so it is reported once, at its end.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
-
-from pyoxigraph import NamedNode
 
 from penstock.algebra import ops
 from penstock.algebra.expressions import Var
 from penstock.algebra.occurrence import everywhere
 from penstock.algebra.scope import exists_in, expressions_of
 from penstock.compile import sql
-from penstock.compile.context import Context, EachGraph, NamedGraph
+from penstock.compile.context import Context, can_match
 from penstock.compile.expressions.expressions import asks_now
 from penstock.compile.operators import joins
 from penstock.compile.operators.compile_operator import compile_op, compiles
-from penstock.compile.operators.events import sequence_join, sequence_tasks
-from penstock.compile.operators.optional import optional
-from penstock.compile.operators.physical.semijoin_reduction import Candidates, can_match, matching_windows
+from penstock.compile.operators.events import sequence_join
+from penstock.compile.operators.optional import optional, optional_on_intervals
+from penstock.compile.physical.nodes import IntervalEqualsOptional, IntervalOptionalSeq, SequenceBucketJoin
 from penstock.compile.relation import ENDS, STARTS, Relation
 from penstock.compile.sql import Expr
-from penstock.model.term_encoding import encode
 
 
 def before(left: Relation, right: Relation) -> list[Expr]:
@@ -53,22 +51,20 @@ def _have_times(left: Relation, right: Relation) -> bool:
 
 
 @compiles(ops.Seq)
-def sequence(op: ops.Seq, context: Context, known: Candidates) -> Relation:
-    """Return the rows of SEQ, by tasks or by a join in time buckets if the filters around bound its duration."""
-    streaming = context.plan.streaming
-    assert streaming is not None
-    within = streaming.sequence_bounds.get(op)
-    by_tasks = None if within is None else sequence_tasks.compile_by_tasks(op, within, context)
-    if by_tasks is not None:
-        return by_tasks
+def sequence(op: ops.Seq, context: Context) -> Relation:
+    """Return the rows of SEQ."""
     left, right = _sides(op, context)
-    if within is None or not _have_times(left, right):
-        return joins.join(left, right, order=before(left, right))
-    return sequence_join.join(left, right, within, streaming.timeline.span, context.plan.tuning)
+    return joins.join(left, right, order=before(left, right))
+
+
+@compiles(SequenceBucketJoin)
+def sequence_in_buckets(op: SequenceBucketJoin, context: Context) -> Relation:
+    """Return the rows of a SEQ with a bounded duration."""
+    return sequence_join.join(*_sides(op, context), op.within, op.width, op.hashed)
 
 
 @compiles(ops.Equals)
-def simultaneous(op: ops.Equals, context: Context, known: Candidates) -> Relation:
+def simultaneous(op: ops.Equals, context: Context) -> Relation:
     """Return the rows of EQUALS."""
     left, right = _sides(op, context)
     return joins.join(left, right, order=equal_times(left, right))
@@ -79,15 +75,27 @@ def _sides(op: ops.Seq | ops.Equals, context: Context) -> tuple[Relation, Relati
 
 
 @compiles(ops.OptionalSeq)
-def sequence_optional(op: ops.OptionalSeq, context: Context, known: Candidates) -> Relation:
+def sequence_optional(op: ops.OptionalSeq, context: Context) -> Relation:
     """Return the rows of OPTIONALSEQ: the right side is required, the left one may precede it."""
     return optional(op.right, op.left, op.condition, after, context)
 
 
+@compiles(IntervalOptionalSeq)
+def interval_sequence_optional(op: IntervalOptionalSeq, context: Context) -> Relation:
+    """Return the rows of OPTIONALSEQ on validity intervals."""
+    return optional_on_intervals(op.right, op.left, op.condition, after, context)
+
+
 @compiles(ops.EqualsOptional)
-def simultaneous_optional(op: ops.EqualsOptional, context: Context, known: Candidates) -> Relation:
+def simultaneous_optional(op: ops.EqualsOptional, context: Context) -> Relation:
     """Return the rows of EQUALSOPTIONAL."""
     return optional(op.left, op.right, op.condition, equal_times, context)
+
+
+@compiles(IntervalEqualsOptional)
+def interval_simultaneous_optional(op: IntervalEqualsOptional, context: Context) -> Relation:
+    """Return the rows of EQUALSOPTIONAL on validity intervals."""
+    return optional_on_intervals(op.left, op.right, op.condition, equal_times, context)
 
 
 def needs_instants(op: ops.Op, context: Context) -> bool:
@@ -145,26 +153,15 @@ def _ends(op: ops.Op, context: Context) -> _Ends:
 
 
 def _ends_of(pattern: ops.TriplePattern, context: Context) -> _Ends:
-    some = bool(matching_windows(pattern, context))
+    some = bool(context.matching_windows(pattern))
     return _Ends(some, some and not can_match(pattern.predicate, context.background()))
 
 
 def _inside(op: ops.Graph | ops.InWindow | ops.WindowOverride, context: Context) -> list[Context]:
     """Return the contexts in which the operator's pattern is compiled: with a variable, one for each window."""
-    match op:
-        case ops.WindowOverride(tag):
-            return [context.overridden(tag)]
-        case ops.Graph(Var(name)):
-            return [context.in_graph(EachGraph(name))]
-        case ops.InWindow(Var()):
-            streaming = context.plan.streaming
-            names = [] if streaming is None else [c.name for c in streaming.contents if c.name is not None]
-            return [context.in_window(name) for name in names]
-        case ops.Graph(NamedNode() as name):
-            return [context.in_graph(NamedGraph(encode(name)))]
-        case ops.InWindow(NamedNode() as name):
-            return [context.in_window(encode(name))]
-    raise AssertionError(f"no name: {op}")
+    if isinstance(op, ops.InWindow) and isinstance(op.name, Var):
+        return [context.inside(replace(op, name=name)) for name in context.window_names()]
+    return [context.inside(op)]
 
 
 def complete(query: ops.Query) -> bool:

@@ -1,4 +1,4 @@
-"""SEQ with a bounded duration: a join in time buckets.
+"""SQL of SEQ with a bounded duration: a join in time buckets.
 
 A row of the right side starts after the left row ends, and early enough for both together to fit into the bound. So a
 left row is copied into every bucket in which a partner may start, and a right row is in the bucket of its own start: a
@@ -9,42 +9,26 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from penstock.compile import notes, sql
-from penstock.compile.cardinality import partial_join_cardinality
+from penstock.compile import sql
 from penstock.compile.operators import joins
-from penstock.compile.operators.physical.join_algorithm import SHUFFLED_HASH_JOIN
-from penstock.compile.operators.physical.time_buckets import BUCKET, cheapest_width
+from penstock.compile.operators.time_buckets import BUCKET
 from penstock.compile.relation import ENDS, STARTS, Relation
-from penstock.compile.sql import Expr, Hint, Select
-from penstock.model.span import Span
-from penstock.optimise.cost import rows_joined
-from penstock.tuning import DEFAULT, Tuning
+from penstock.compile.sql import Expr, Select
 
 
-def join(left: Relation, right: Relation, within: int, span: Span, tuning: Tuning = DEFAULT) -> Relation:
-    """Return the rows of SEQ whose first start and last end are at most `within` apart.
+def join(left: Relation, right: Relation, within: int, width: int, hashed: bool) -> Relation:
+    """Return the rows of SEQ whose first start and last end are at most `within` apart, in buckets of that width.
 
     Both sides have occurrence times; a row of the background precedes nothing.
     """
-    time = span.through - span.after + within
-    hint: Hint | None = None
-    width, cardinality = max(1, within), None  # without estimates, a row has at most two copies
-    if left.cardinality is not None and right.cardinality is not None:
-        one, other = left.cardinality.estimate(), right.cardinality.estimate()
-        pairs = rows_joined(one, other) / time
-        width = round(cheapest_width(0, one.rows * within, pairs, tuning.bucket_copy_cost))
-        near = within / time  # share of the pairs; half of these are in order
-        hint = SHUFFLED_HASH_JOIN
-        cardinality = partial_join_cardinality(left.cardinality, right.cardinality, near / 2, None)
-    notes.note(f"within {notes.about(within)}: in buckets of {notes.about(width)}")
     column = sql.column
     order = [
         column("l", BUCKET).eq(column("r", BUCKET)),
         column("l", ENDS) < column("r", STARTS),
         column("r", ENDS) - column("l", STARTS) <= sql.long(within),
     ]
-    joined = joins.join(_reaching(left, within, width), _starting(right, width), hint, order=order)
-    return replace(joined, cardinality=cardinality)
+    hint = joins.HASH_RIGHT if hashed else None
+    return joins.join(_reaching(left, within, width), _starting(right, width), hint, order)
 
 
 def _reaching(relation: Relation, within: int, width: int) -> Relation:

@@ -8,29 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from functools import cache
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyoxigraph import NamedNode
 
 from penstock.algebra import ops
-from penstock.algebra.expressions import PatternTerm, Var
+from penstock.algebra.expressions import Var
 from penstock.algebra.ops import Op
-from penstock.compile.context import Context
-from penstock.compile.relation import Relation, Terms
+from penstock.compile.context import Context, can_match
+from penstock.compile.physical.facts import Facts
+from penstock.compile.physical.nodes import TermReduction
+from penstock.compile.relation import Terms
 from penstock.compile.windows.stream_to_relation import WindowRelation
 from penstock.model import term_encoding
 from penstock.tuning import DEFAULT, Tuning
 
 __all__ = [
     "Candidates",
-    "SelectiveTerms",
     "any_term",
-    "can_match",
     "candidate_terms",
     "from_sibling",
-    "matching_windows",
     "narrowed_by",
     "projected",
     "selective_terms",
@@ -55,10 +54,9 @@ def projected(vars: Collection[Var], known: Candidates) -> Candidates:
     return lambda var: known(var) if var in vars else None
 
 
-def narrowed_by(relation: Relation, known: Candidates) -> Candidates:
-    """Return the candidate terms for a pattern that is joined with a relation, of which rows may have been looked
-    up."""
-    return lambda var: _smallest([known(var), relation.looked_up_terms.get(var.name)])
+def narrowed_by(facts: Facts, known: Candidates) -> Candidates:
+    """Return the candidate terms for a pattern that is joined with rows of a static view that were looked up."""
+    return lambda var: _smallest([known(var), facts.looked_up_terms.get(var.name)])
 
 
 def candidate_terms(op: Op, var: Var, context: Context) -> Terms | None:
@@ -77,10 +75,8 @@ def candidate_terms(op: Op, var: Var, context: Context) -> Terms | None:
             candidates = [candidate_terms(pattern, var, context)]
         case ops.Project(vars, pattern) if var in vars:
             candidates = [candidate_terms(pattern, var, context)]
-        case ops.WindowOverride(tag, pattern):
-            candidates = [candidate_terms(pattern, var, context.overridden(tag))]
-        case ops.InWindow(NamedNode() as name, pattern):
-            candidates = [candidate_terms(pattern, var, context.in_window(term_encoding.encode(name)))]
+        case ops.WindowOverride(_, pattern) | ops.InWindow(NamedNode(), pattern):
+            candidates = [candidate_terms(pattern, var, context.inside(op))]
         case _:
             return None
     return _smallest(candidates)
@@ -98,7 +94,7 @@ def _terms_of_pattern(pattern: ops.TriplePattern, var: Var, context: Context) ->
         return None
     if can_match(pattern.predicate, context.background()):
         return None
-    parts = [_terms_in_window(pattern, columns[0], content) for content in matching_windows(pattern, context)]
+    parts = [_terms_in_window(pattern, columns[0], content) for content in context.matching_windows(pattern)]
     terms = [part for part in parts if part is not None]
     return frozenset().union(*terms) if len(terms) == len(parts) else None
 
@@ -116,40 +112,21 @@ def _matching_elements(pattern: ops.TriplePattern, content: WindowRelation) -> p
     return table.filter(pc.equal(table.column("p"), pa.scalar(term_encoding.encode(pattern.predicate))))
 
 
-class SelectiveTerms(NamedTuple):
-    """The terms in a column of elements that can have a join partner, and their share of the distinct terms there."""
-
-    column: str
-    var: Var
-    terms: Terms
-    share: float
-
-
 def selective_terms(
     pattern: ops.TriplePattern, content: WindowRelation, known: Candidates, tuning: Tuning = DEFAULT
-) -> list[SelectiveTerms]:
+) -> tuple[TermReduction, ...]:
     """Return the columns of a pattern's elements in which only a small share of the terms can have a join partner."""
     vars = ((column, term) for column, term in zip("spo", pattern.terms, strict=True) if isinstance(term, Var))
     candidates = ((column, var, known(var)) for column, var in vars)
     most = tuning.semijoin_terms
     few = ((column, var, terms) for column, var, terms in candidates if terms is not None and len(terms) <= most)
     reductions = (
-        SelectiveTerms(column, var, terms, _share(terms, pattern, column, content)) for column, var, terms in few
+        TermReduction(column, var, terms, _share(terms, pattern, column, content)) for column, var, terms in few
     )
-    return [reduction for reduction in reductions if reduction.share < tuning.semijoin_share]
+    return tuple(reduction for reduction in reductions if reduction.share < tuning.semijoin_share)
 
 
 def _share(terms: Terms, pattern: ops.TriplePattern, column: str, content: WindowRelation) -> float:
     table = _matching_elements(pattern, content)
     distinct = 0 if table is None else pc.count_distinct(table.column(column)).as_py()
     return len(terms) / distinct if distinct else 1.0
-
-
-def matching_windows(pattern: ops.TriplePattern, context: Context) -> list[WindowRelation]:
-    """Return the windows that may contain the pattern's predicate."""
-    return [c for c in context.contents() if can_match(pattern.predicate, c.predicates)]
-
-
-def can_match(predicate: PatternTerm, known: frozenset[str] | None) -> bool:
-    """Whether the pattern's predicate is among the known ones; true if either is unknown."""
-    return known is None or not isinstance(predicate, NamedNode) or term_encoding.encode(predicate) in known

@@ -1,0 +1,1 @@
+"""Kernels: Python code on whole Arrow columns that runs inside Spark tasks."""

@@ -1,0 +1,160 @@
+"""The kernel of a sliced plan: all instants of one slice of time, evaluated by DuckDB on the elements of the slice.
+
+It runs in a task of Spark, or in the driver. Its input is text, Arrow tables and the paths of Parquet files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from penstock.compile.kernels import duckdb_functions
+
+__all__ = ["ROW", "Kernel", "Program", "Scan", "Slice", "marked", "run"]
+
+ROW = ".row"  # false in a row that only says that its instant has an answer
+_COLUMNS = "s VARCHAR, p VARCHAR, o VARCHAR, g VARCHAR, ts BIGINT, start BIGINT"
+_ELEMENT = ("s", "p", "o", "g", "ts", "start")
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The text of a plan: temporary tables by name, in their order, and the query of its rows.
+
+    `instants` is the query of the instants that have an answer, where an answer may be empty. `ordered` has the scans
+    whose elements need their place in the order of arrival.
+    """
+
+    query: str
+    schema: pa.Schema
+    steps: tuple[tuple[str, str], ...] = ()
+    instants: str | None = None
+    ordered: frozenset[str] = frozenset()
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        return (self.query, self.instants or "", *(text for _, text in self.steps))
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """The elements of a stream with after < ts <= through: a table, or the files that have them."""
+
+    table: pa.Table | None
+    paths: tuple[str, ...] = ()
+    after: int | None = None
+    through: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """The instants t with after < t <= through, and the elements that they see, by scan.
+
+    `count` is the number of instants if they are periodic.
+    """
+
+    after: int
+    through: int
+    scans: Mapping[str, Scan] = field(default_factory=dict)
+    count: int | None = None
+
+
+def run(
+    program: Program, tables: Mapping[str, pa.Table], memory: int, java: int, _number: int, piece: Slice
+) -> Iterator[pa.RecordBatch]:
+    """Evaluate a slice in a task of its own."""
+    yield from Kernel(memory, java).evaluate(program, tables, piece).to_batches()
+
+
+class Kernel:
+    """A database in memory, which evaluates one slice after the other."""
+
+    def __init__(self, memory: int, java: int) -> None:
+        self._java = java
+        self._connection = duckdb.connect(":memory:", config={"memory_limit": f"{memory}MiB", "threads": 1})
+        self._functions: frozenset[str] = frozenset()
+
+    def rows(self, text: str, tables: Mapping[str, pa.Table]) -> pa.Table:
+        """Return the rows of a query on these tables."""
+        self._register(text)
+        with self._connection.cursor() as connection:
+            duckdb_functions.configure(connection)
+            for name, table in tables.items():
+                connection.register(name, table)
+            found: pa.Table = connection.sql(text).to_arrow_table()
+        return found
+
+    def _register(self, *texts: str) -> None:
+        known = self._functions
+        self._functions = duckdb_functions.register(self._connection, *texts, java=self._java, known=known)
+
+    def evaluate(self, program: Program, tables: Mapping[str, pa.Table], piece: Slice) -> pa.Table:
+        """Return the rows of a program for a slice. A column `.row` is true; an empty answer is one row, in which it is
+        false."""
+        self._register(*program.texts)
+        with self._connection.cursor() as connection:  # its tables and variables are gone afterwards
+            duckdb_functions.configure(connection)
+            rows = _rows(connection, program, tables, piece)
+            empty = _empty_instants(connection, program, piece, rows)
+        return marked(rows, {rows.column_names[0]: empty} if empty else {})
+
+
+def _rows(
+    connection: duckdb.DuckDBPyConnection, program: Program, tables: Mapping[str, pa.Table], piece: Slice
+) -> pa.Table:
+    for name, table in tables.items():
+        connection.register(name, table)
+    for name, scan in piece.scans.items():
+        _register_scan(connection, name, scan, name in program.ordered)
+    connection.execute(f"SET VARIABLE after = {piece.after}::BIGINT")
+    connection.execute(f"SET VARIABLE through = {piece.through}::BIGINT")
+    for name, text in program.steps:
+        connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {text}")
+    rows: pa.Table = connection.sql(program.query).to_arrow_table()
+    return rows.rename_columns(program.schema.names).cast(program.schema)
+
+
+def _register_scan(connection: duckdb.DuckDBPyConnection, name: str, scan: Scan, ordered: bool) -> None:
+    if scan.table is not None:
+        connection.register(name, scan.table)
+        return
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE penstock_element ({_COLUMNS})")
+    empty = "SELECT * FROM penstock_element"
+    columns = ", ".join(_ELEMENT)
+    if not scan.paths:
+        connection.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {empty}")
+        return
+    files = "[" + ", ".join("'" + path.replace("'", "''") + "'" for path in scan.paths) + "]"
+    options = "union_by_name = true" + (", filename = 'file', file_row_number = true" if ordered else "")
+    times = [f"ts > {scan.after}"] * (scan.after is not None) + [f"ts <= {scan.through}"] * (scan.through is not None)
+    where = f" WHERE {' AND '.join(times)}" if times else ""
+    placed = f", list_position({files}, file) AS file, file_row_number AS row" if ordered else ""
+    stored = f"SELECT * FROM read_parquet({files}, {options}){where}"
+    both = f"({empty} UNION ALL BY NAME {stored})"
+    connection.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS SELECT {columns}{placed} FROM {both}")
+
+
+def _empty_instants(connection: duckdb.DuckDBPyConnection, program: Program, piece: Slice, rows: pa.Table) -> list[int]:
+    """Return the instants with an answer that has no row."""
+    if program.instants is None:
+        return []
+    present = pc.unique(rows.column(0))
+    if piece.count is not None and len(present) == piece.count:
+        return []
+    instants = connection.sql(program.instants).to_arrow_table().column(0)
+    return sorted(set(instants.to_pylist()) - set(present.to_pylist()))
+
+
+def marked(rows: pa.Table, empty: Mapping[str, list[int]] = MappingProxyType({})) -> pa.Table:
+    """Return the rows and the empty answers as one table, told apart by the column `.row`."""
+    schema = rows.schema.append(pa.field(ROW, pa.bool_()))
+    count = max(map(len, empty.values()), default=0)
+    cells = [pa.array(empty[f.name], f.type) if f.name in empty else pa.nulls(count, f.type) for f in rows.schema]
+    marks = pa.table([*cells, pa.array([False] * count, pa.bool_())], schema=schema)
+    real = rows.append_column(schema.field(ROW), pa.array([True] * rows.num_rows, pa.bool_()))
+    return pa.concat_tables([real.cast(schema), marks])

@@ -1,1 +1,0 @@
-"""Physical operators: join algorithm, semi-join reduction, static views and look-ups, joins in time buckets."""

@@ -1,0 +1,5 @@
+"""The physical plan: which algorithm each operator has, chosen from bounds, estimates and the terms of few elements."""
+
+from penstock.compile.physical.planner import PhysicalPlan, physical_plan
+
+__all__ = ["PhysicalPlan", "physical_plan"]
