@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame
 
 from penstock.compile import sql
 from penstock.compile.reports.validity import AT, REPORTED, SINCE, UNTIL
+from penstock.spark.query.answer_rows import AnswerRows, SparkRows
 from penstock.spark.query.snapshot_result import marked
 from penstock.tuning import DEFAULT
 
@@ -26,7 +27,7 @@ class ChangeResult:
     """
 
     def __init__(
-        self, intervals: DataFrame, columns: Sequence[str], with_start: bool, few: int = DEFAULT.open_intervals_here
+        self, intervals: AnswerRows, columns: Sequence[str], with_start: bool, few: int = DEFAULT.open_intervals_here
     ) -> None:
         self._intervals, self._few = intervals, few
         self._reported = [AT, *columns, *([SINCE] if with_start else [])]
@@ -35,7 +36,7 @@ class ChangeResult:
     @property
     def frame(self) -> DataFrame:
         """The rows to report, each with its instant in the first column; intervals also with their start."""
-        reported = self._intervals.where(_column(REPORTED)).select(*map(_column, self._reported))
+        reported = self._intervals.frame.where(_column(REPORTED)).select(*map(_column, self._reported))
         return reported.toDF("time", *self._reported[1:])
 
     def collect(self) -> pa.Table:
@@ -51,9 +52,9 @@ class ChangeResult:
         parallel."""
         if "_fetched" in vars(self):
             return _written(self._fetched.filter(pc.is_null(self._fetched.column(UNTIL))).select(self._open), path)
-        self._intervals = self._intervals.localCheckpoint()
+        self._intervals = SparkRows(self._intervals.frame.localCheckpoint())
         without_end = sql.write_expression(sql.name(UNTIL).is_null())
-        frame = self._intervals.where(without_end).select(*map(_column, self._open))
+        frame = self._intervals.frame.where(without_end).select(*map(_column, self._open))
         few = frame.limit(self._few + 1).toArrow()
         if few.num_rows <= self._few:
             return _written(few, path)
@@ -62,7 +63,7 @@ class ChangeResult:
 
     @cached_property
     def _fetched(self) -> pa.Table:
-        return self._intervals.toArrow()
+        return self._intervals.collect()
 
 
 def _column(name: str) -> str:

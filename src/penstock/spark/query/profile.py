@@ -19,9 +19,9 @@ from penstock.algebra.occurrence import inner_plans
 from penstock.algebra.ops import Op, Query, Select, StreamWindow
 from penstock.algebra.windows import TimeWindow
 from penstock.compile import sql
-from penstock.compile.notes import Recorder, recording
+from penstock.compile.probe import probing
 from penstock.compile.relation import FROM, INSTANT, TO, Relation
-from penstock.compile.windows.evaluation_instants import down, up
+from penstock.compile.windows.plan_span import down, up
 from penstock.compile.windows.stream_to_relation import WindowRelation
 from penstock.compile.windows.window_statistics import LiveStatistics
 from penstock.model.span import Span
@@ -29,6 +29,7 @@ from penstock.model.stream_files import StreamFiles
 from penstock.optimise import Optimised, Statistics
 from penstock.optimise.cost import estimate
 from penstock.spark.query.evaluation import Evaluation
+from penstock.spark.session.catalog import catalog
 from penstock.spark.store.one_shot import OneShotQuery
 
 if TYPE_CHECKING:
@@ -62,15 +63,17 @@ class Profile:
     places."""
 
     optimised: Optimised
-    physical: str
+    physical: Query
+    spark_plan: str
     streams: Mapping[str, StoredStream] = field(default_factory=dict)
     background: frozenset[str] | None = None
     estimated: dict[int, float] = field(default_factory=dict)
     counted: dict[int, RowCount] = field(default_factory=dict)
-    notes: dict[int, tuple[str, ...]] = field(default_factory=dict)
     held: dict[StreamWindow, float] = field(default_factory=dict)  # estimated elements of each window
     windows: dict[StreamWindow, RowCount] = field(default_factory=dict)  # and the actual ones
     orders: list[str] = field(default_factory=list)  # changes of the join order, and their reasons
+    report: str | None = None  # the algorithm of the report
+    engine: str | None = None  # which engine evaluates it, and the reason if it is not DuckDB
     open: int = 0  # open intervals after the last evaluation
     together: int = 1  # queries that share its plan
 
@@ -80,20 +83,23 @@ def profile_continuous(
 ) -> Profile:
     """Return the profile of a continuous query in a span; without `run` no row is counted and nothing is computed."""
     probe = _Probe(background.session, span)
-    with recording(Recorder(probe)) as recorder:
+    with probing(probe):
         frame = query.evaluate(Evaluation(streams, span, final=True)).frame
     held = {name: _held(stream, background) for name, stream in streams.items()}
-    return probe.result(recorder, frame, _iris(background.predicates()), held, run)
+    profile = probe.result(frame, _iris(background.predicates()), held, run)
+    profile.report = query.report
+    profile.engine = query.engine_for(Evaluation(streams, span, final=True))
+    return profile
 
 
 def profile_once(query: Query, background: BackgroundTables, rules: Collection[str] | None, *, run: bool) -> Profile:
     """Return the profile of a query that reads no stream, up to its solutions."""
     probe = _Probe(background.session, Span(0, 1))
-    with recording(Recorder(probe)) as recorder:
+    with probing(probe):
         frame = OneShotQuery(background.session, background.triples, rules, background.tuning).frame(
             replace(query, form=Select())
         )
-    return probe.result(recorder, frame, _iris(background.predicates()), {}, run)
+    return probe.result(frame, _iris(background.predicates()), {}, run)
 
 
 _ROWS = sql.call("count", 1)
@@ -105,20 +111,23 @@ class _Probe:
     def __init__(self, session: SparkSession, span: Span) -> None:
         self._session, self._span = session, span
         self._step: int | None = None
+        self._plan: tuple[Optimised, Query, Statistics] | None = None
         self._counts: list[tuple[Op, DataFrame]] = []
         self._windows: list[DataFrame] = []
 
-    def begin(self, query: Query, contents: Sequence[WindowRelation]) -> None:
-        self._step = _step(query)
+    def planned(
+        self, optimised: Optimised, physical: Query, statistics: Statistics, contents: Sequence[WindowRelation]
+    ) -> None:
+        self._plan, self._step = (optimised, physical, statistics), _step(physical)
         self._counts.clear()
         self._windows = [self._count(content.sql, (FROM, TO)) for content in contents]
 
-    def seen(self, op: Op, relation: Relation) -> None:
+    def compiled(self, op: Op, relation: Relation) -> None:
         self._counts.append((op, self._count(relation.sql, relation.vars)))
 
     def _count(self, rows: sql.Query, vars: tuple[str, ...]) -> DataFrame:
         counts = [sql.alias(_ROWS, "n"), sql.alias(self._at_once(vars), "at_once")]
-        return self._session.sql(sql.write(sql.Select(counts, rows)))
+        return catalog(self._session).rows(sql.Select(counts, rows))
 
     def _at_once(self, vars: tuple[str, ...]) -> sql.Expr:
         """Return the expression for the average rows at an instant, or at any moment if instants are not periodic."""
@@ -136,21 +145,14 @@ class _Probe:
         return _ROWS / (sql.call("greatest", 1, different) if self._step is None else instants)
 
     def result(
-        self,
-        recorder: Recorder,
-        frame: DataFrame,
-        known: frozenset[str] | None,
-        streams: Mapping[str, StoredStream],
-        run: bool,
+        self, frame: DataFrame, known: frozenset[str] | None, streams: Mapping[str, StoredStream], run: bool
     ) -> Profile:
-        assert recorder.optimised is not None
-        assert recorder.statistics is not None
-        found = Profile(recorder.optimised, _physical(frame), streams, known)
-        _estimate(recorder.optimised.query.pattern, recorder.statistics, found.estimated)
-        for op, text in recorder.notes:
-            found.notes[id(op)] = (*found.notes.get(id(op), ()), text)
-        if isinstance(recorder.statistics, LiveStatistics):
-            found.held = {seen.window: seen.counts().triples() for seen in recorder.statistics.windows}
+        assert self._plan is not None
+        optimised, physical, statistics = self._plan
+        found = Profile(optimised, physical, _spark_plan(frame), streams, known)
+        _estimate(physical.pattern, statistics, found.estimated)
+        if isinstance(statistics, LiveStatistics):
+            found.held = {seen.window: seen.counts().triples() for seen in statistics.windows}
         if run:
             found.windows = dict(zip(found.held, map(_measured, self._windows), strict=True))
             for op, counting in self._counts:
@@ -201,7 +203,7 @@ def _files(path: Path) -> list[Path]:
     return [file for file in path.rglob("*") if file.is_file()] if path.is_dir() else [path] if path.exists() else []
 
 
-def _physical(frame: DataFrame) -> str:
+def _spark_plan(frame: DataFrame) -> str:
     """Return the output of Spark's own explain."""
     execution = frame._jdf.queryExecution()
     return str(frame.sparkSession._jvm.PythonSQLUtils.explainString(execution, "formatted")).strip()  # type: ignore[union-attr]

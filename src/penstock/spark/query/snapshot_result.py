@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
-from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
+from penstock.compile.kernels.slice_kernel import ROW, marked
 from penstock.compile.relation import MEMBER
 from penstock.model.span import Span
 
-ROW = ".row"
+__all__ = ["ROW", "SnapshotResult", "empty_answers", "marked"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class SnapshotResult:
         empty = self._empty(present)
         if self.members is None:
             return marked(rows, {rows.column_names[0]: empty})
-        return marked(rows, _empty_answers(rows, sorted({*present, *empty}), self.members))
+        return marked(rows, empty_answers(rows, sorted({*present, *empty}), self.members))
 
     def _empty(self, present: set[int]) -> list[int]:
         if self.possible is None:
@@ -62,20 +62,10 @@ def _integers(column: Any) -> set[int]:
     return set(column.to_pylist())
 
 
-def _empty_answers(rows: pa.Table, instants: Sequence[int], members: Sequence[int]) -> dict[str, list[int]]:
+def empty_answers(rows: pa.Table, instants: Sequence[int], members: Sequence[int]) -> dict[str, list[int]]:
     """Return the instants and members without a row."""
     time = rows.column_names[0]
     some = rows.select([time, MEMBER]).rename_columns(["t", "m"]).group_by(["t", "m"]).aggregate([])
     present = set(zip(some.column("t").to_pylist(), some.column("m").to_pylist(), strict=True))
     empty = [pair for pair in product(instants, members) if pair not in present]
     return {time: [instant for instant, _ in empty], MEMBER: [member for _, member in empty]}
-
-
-def marked(rows: pa.Table, empty: Mapping[str, list[int]] = MappingProxyType({})) -> pa.Table:
-    """Return the rows and the empty answers as one table, told apart by the column `.row`."""
-    schema = rows.schema.append(pa.field(ROW, pa.bool_()))
-    count = max(map(len, empty.values()), default=0)
-    cells = [pa.array(empty[f.name], f.type) if f.name in empty else pa.nulls(count, f.type) for f in rows.schema]
-    marks = pa.table([*cells, pa.array([False] * count, pa.bool_())], schema=schema)
-    real = rows.append_column(schema.field(ROW), pa.array([True] * rows.num_rows, pa.bool_()))
-    return pa.concat_tables([real.cast(schema), marks])

@@ -55,9 +55,9 @@ def one_sentence(kind: type[PenstockError], doing: str) -> Iterator[None]:
         raise kind(f"{doing}: {reason(_message(error))}") from error
 
 
-def sentence(error: Exception) -> str:
-    """Return the message of any error as one sentence."""
-    if isinstance(error, _FAILURES):
+def sentence(error: BaseException, *, of_spark: bool = True) -> str:
+    """Return the message of any error as one sentence. A lost connection is one to Java only if it is `of_spark`."""
+    if isinstance(error, _FAILURES) and (of_spark or not isinstance(error, _GONE)):
         return reason(_message(error))
     text = str(error) if isinstance(error, PenstockError) else f"{type(error).__name__}: {error}"
     return text.splitlines()[0] if text else type(error).__name__

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from types import ModuleType
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -15,6 +16,7 @@ from penstock.compile import sql
 from penstock.compile.context import Rows
 from penstock.compile.sql import Query, Select
 from penstock.spark.session import tasks
+from penstock.spark.session.catalog import Catalog, catalog
 from penstock.tuning import DEFAULT, Tuning
 
 _SIZES = (
@@ -33,16 +35,6 @@ _SET: WeakKeyDictionary[SparkSession, dict[str, str]] = (
 _CONSTRAINTS = "spark.sql.constraintPropagation.enabled"
 
 
-def frame(session: SparkSession, table: pa.Table, plan_rows: int = DEFAULT.plan_rows) -> DataFrame:
-    """Return the rows of a table as a DataFrame.
-
-    A few rows are part of the plan; more would be hashed again and again while it is optimised, so the plan has only
-    their size.
-    """
-    found = session.createDataFrame(table)
-    return found if table.num_rows < plan_rows else found.localCheckpoint(eager=False)
-
-
 class Jobs:
     """The jobs that a `Plan` runs in a session."""
 
@@ -52,6 +44,13 @@ class Jobs:
     @property
     def cores(self) -> int:
         return self.session.sparkContext.defaultParallelism
+
+    @cached_property
+    def java(self) -> int:
+        """The version of Spark's Java."""
+        gateway = self.session.sparkContext._jvm
+        assert gateway is not None
+        return int(gateway.java.lang.System.getProperty("java.specification.version").rpartition(".")[2])
 
     def tune_for(self, rows: int | None, joins: bool = True, made: float = 0.0) -> None:
         """Set the number of shuffle partitions so that a task's share of the rows fits into memory, at least one a
@@ -92,9 +91,13 @@ class Jobs:
         finally:
             self._set(before)
 
+    @property
+    def catalog(self) -> Catalog:
+        return catalog(self.session)
+
     def rows(self, query: Query) -> DataFrame:
-        """Return the rows of a query: here the tree is written as text."""
-        return self.session.sql(sql.write(query))
+        """Return the rows of a query."""
+        return self.catalog.rows(query)
 
     def materialise(self, query: Query, name: str) -> int:
         """Compute the rows of a query, make a view of them and return their number.
@@ -118,16 +121,21 @@ class Jobs:
         return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
     def publish(self, name: str, table: pa.Table) -> None:
-        """Make a view of a table."""
-        frame(self.session, table, self._tuning.plan_rows).createOrReplaceTempView(name)
+        """Add a table under a name."""
+        self.catalog.put(name, table, self._tuning.plan_rows)
 
     def run_tasks(
         self, name: str, pieces: Sequence[Any], work: tasks.Work[Any], columns: str, modules: Sequence[ModuleType]
     ) -> None:
         """Make a view of the rows that tasks return, one task for every piece."""
-        tasks.run(self.session, pieces, work, columns, modules).createOrReplaceTempView(name)
+        self.tasks(pieces, work, columns, modules).createOrReplaceTempView(name)
+
+    def tasks(
+        self, pieces: Sequence[Any], work: tasks.Work[Any], columns: str, modules: Sequence[ModuleType]
+    ) -> DataFrame:
+        """Return the rows that tasks return, one task for every piece."""
+        return tasks.run(self.session, pieces, work, columns, modules)
 
     def drop(self, views: Iterable[str]) -> None:
         """Drop views."""
-        for view in views:
-            self.session.catalog.dropTempView(view)
+        self.catalog.drop(*views)

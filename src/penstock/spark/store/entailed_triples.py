@@ -15,6 +15,7 @@ from penstock.compile.sql import Derived, Query, Select, Table
 from penstock.model.term_encoding import decode, encode
 from penstock.optimise import PredicateCounts
 from penstock.reasoning import Ontology, closed_ontology
+from penstock.spark.session.catalog import catalog
 from penstock.spark.store.triples import Triples
 
 _G, *_SPO = _GSPO = [sql.name(c) for c in "gspo"]
@@ -67,12 +68,12 @@ class EntailedTriples:
         if self._entailed is None or self._version != self._own.version:
             self.clear()
             self._version = self._own.version
-            self._entailed = EntailmentRewriter(closed_ontology(self._fetch), self._session, self._own.tuning)
+            self._entailed = EntailmentRewriter(closed_ontology(self._fetch), catalog(self._session), self._own.tuning)
             self._axioms = self._entailed.view(self._entailed.ontology.axioms())
         return self._entailed
 
     def _fetch(self, predicates: frozenset[NamedNode]) -> Iterator[Triple]:
         among = sql.name("p").among(sql.texts(map(encode, predicates)))
         query = Select(_SPO, self._own.tables(None).default, among)
-        for row in self._session.sql(sql.write(query)).toArrow().to_pylist():
+        for row in catalog(self._session).rows(query).toArrow().to_pylist():
             yield Triple(decode(row["s"]), decode(row["p"]), decode(row["o"]))  # type: ignore[arg-type]

@@ -11,14 +11,16 @@ from pyspark.sql import DataFrame, SparkSession
 
 from penstock.algebra import ops
 from penstock.answer import Answer
-from penstock.compile import notes
+from penstock.compile import probe
 from penstock.compile.context import Context, Plan
 from penstock.compile.expressions.expressions import now_term
 from penstock.compile.operators import query_forms
+from penstock.compile.operators.operators import compile_op
+from penstock.compile.physical import physical_plan
 from penstock.compile.sql import Query
 from penstock.knowledge.store import check_dataset
 from penstock.model.term_encoding import decode
-from penstock.optimise import optimise
+from penstock.optimise import enabled, optimise
 from penstock.spark.session.jobs import Jobs
 from penstock.spark.store.entailed_triples import EntailedTriples
 from penstock.spark.store.triples import Triples
@@ -64,13 +66,13 @@ class OneShotQuery:
         self._jobs.tune_for(None)
         statistics = self._triples.statistics
         optimised = optimise(query, statistics, self._rules, self._tuning)
-        notes.planned(optimised, statistics)
-        planned = optimised.query
         tables, now = self._triples.tables(query.dataset), now_term(datetime.now(UTC))
         plan = Plan(tables, self._jobs.materialise, query.base, now, self._jobs.fetch, self._jobs.publish)
         plan.tuning = self._tuning
         try:
-            yield planned, Context(plan)
+            physical = physical_plan(optimised.query, Context(plan), enabled(self._rules), compile_op).query
+            probe.planned(optimised, physical, statistics)
+            yield physical, Context(plan)
         finally:
             self._jobs.drop(plan.views)
 

@@ -11,12 +11,12 @@ from pyspark.sql import DataFrame, SparkSession
 
 from penstock.algebra import ops
 from penstock.answer import Answer
-from penstock.compile import sql
 from penstock.errors import LoadError, SetupError, StoreError
 from penstock.io.formats import Source, Target
 from penstock.model.term_encoding import decode
 from penstock.reasoning import Ontology
 from penstock.spark.session import arrow_functions, cancellation, session
+from penstock.spark.session.catalog import catalog
 from penstock.spark.store.entailed_triples import EntailedTriples
 from penstock.spark.store.one_shot import OneShotQuery
 from penstock.spark.store.triples import Triples
@@ -86,7 +86,7 @@ class SparkStore:
 
     def quads(self) -> Iterator[Quad]:
         """See `Store.quads`; streams read the tables instead."""
-        for row in self.private_session.sql(sql.write(self._open().all_quads())).toLocalIterator():
+        for row in catalog(self.private_session).rows(self._open().all_quads()).toLocalIterator():
             graph = decode(row.g) if row.g else DefaultGraph()
             yield Quad(decode(row.s), decode(row.p), decode(row.o), graph)  # type: ignore[arg-type]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from itertools import count
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from penstock.errors import LoadError
 from penstock.io.formats import Source, graph_name, read
 from penstock.model.term_encoding import decode, encode
 from penstock.optimise import PredicateCounts
+from penstock.spark.session.catalog import catalog
 from penstock.tuning import Tuning
 
 DEFAULT = ""  # the graph column of triples in the default graph
@@ -49,6 +50,7 @@ class Triples:
         number = next(_numbers)
         self._default, self._named = f"penstock_default_{number}", f"penstock_named_{number}"
         self._kept: DataFrame | None = None
+        self._frames: tuple[DataFrame, DataFrame] | None = None
         self._published = False
         self._touched: list[frozenset[str] | None] = []
 
@@ -131,8 +133,7 @@ class Triples:
 
     def clear(self) -> None:
         self._parsed, self._files = _SCHEMA.empty_table(), []
-        for view in (self._default, self._named):
-            self._session.catalog.dropTempView(view)
+        catalog(self._session).drop(self._default, self._named)
         self._forget()
 
     def all_quads(self) -> Query:
@@ -147,18 +148,27 @@ class Triples:
         items = [p, *(sql.alias(count, name) for name, count in counts.items())]
         most = [sql.Order(sql.name("n"), descending=True)]
         query = Select(items, self.all_quads(), group=[p], order=most, limit=self.tuning.known_predicates)
-        return [(row.p, row.n, row.s, row.o) for row in self._session.sql(sql.write(query)).collect()]
+        return [(row.p, row.n, row.s, row.o) for row in catalog(self._session).rows(query).collect()]
 
     def _publish(self) -> None:
-        """Make the views, again after each change."""
+        """Define the two tables, again after each change."""
         if self._published:
             return
-        here = [self._frame()] if self._parsed.num_rows or not self._files else []
-        parts = [*self._files, *map(_parted, here)]
-        empty = self._session.createDataFrame(_SCHEMA.empty_table())
-        _union([p.default for p in parts], empty.select("s", "p", "o")).createOrReplaceTempView(self._default)
-        _union([p.named for p in parts], empty).createOrReplaceTempView(self._named)
+        tables, files = catalog(self._session), bool(self._files)
+        default, named = (partial(_of_graphs, self._parsed, is_default) for is_default in (True, False))
+        tables.define(self._default, lambda: self._parts()[0], None if files else default)
+        tables.define(self._named, lambda: self._parts()[1], None if files else named)
         self._published = True
+
+    def _parts(self) -> tuple[DataFrame, DataFrame]:
+        """Return the triples of the default graph, and the quads of named graphs."""
+        if self._frames is None:
+            here = [self._frame()] if self._parsed.num_rows or not self._files else []
+            parts = [*self._files, *map(_parted, here)]
+            empty = self._session.createDataFrame(_SCHEMA.empty_table())
+            default = _union([p.default for p in parts], empty.select("s", "p", "o"))
+            self._frames = default, _union([p.named for p in parts], empty)
+        return self._frames
 
     def _frame(self) -> DataFrame:
         frame = self._session.createDataFrame(self._parsed)
@@ -174,7 +184,15 @@ class Triples:
     def _forget(self) -> None:
         if self._kept is not None:
             self._kept.unpersist()
-        self._kept, self._published = None, False
+        self._kept, self._frames, self._published = None, None, False
+
+
+def _of_graphs(quads: pa.Table, default: bool) -> pa.Table:
+    """Return the triples of the default graph, or the quads of all other graphs."""
+    in_default = pc.equal(quads.column("g"), pa.scalar(DEFAULT))
+    if default:
+        return quads.filter(in_default).select(["s", "p", "o"])
+    return quads.filter(pc.invert(in_default))
 
 
 def _as_graph(graph: sql.Expr) -> str:

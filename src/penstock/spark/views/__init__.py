@@ -1,1 +1,1 @@
-"""Views that several evaluations or queries share: static views, family views, common sub-plans, stream scans."""
+"""Views that several evaluations or queries share: static views, family views, stream scans, and their cache."""

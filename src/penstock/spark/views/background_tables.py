@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 from pyspark.sql import SparkSession
 
 from penstock.algebra.ops import Dataset, Query
@@ -13,20 +11,23 @@ from penstock.compile.entailment import EntailmentRewriter
 from penstock.knowledge.store import Store, check_dataset
 from penstock.model.stream_files import StreamFiles
 from penstock.optimise import PredicateCounts
-from penstock.spark.session.jobs import Jobs
+from penstock.spark.session.catalog import catalog
 from penstock.spark.statistics import predicate_scan, stream_sample
 from penstock.spark.store.entailed_triples import EntailedTriples
 from penstock.spark.store.store import SparkStore
 from penstock.spark.store.triples import Triples, union
-from penstock.spark.views.common_subplans import SubplanCache
 from penstock.spark.views.static_views import StaticViewCache
 from penstock.spark.views.stream_scans import StreamScans
+from penstock.spark.views.view_cache import ViewCache
 from penstock.tuning import DEFAULT, Tuning
 
 
 class BackgroundTables:
-    """The store's triples in Spark: the tables of a Spark store, else a copy, which is renewed when the store
-    changes."""
+    """The store's triples in Spark: the tables of a Spark store, else a copy, which is renewed when the store changes.
+
+    All queries share the views: `static_views` of the background, `scans` of the streams, `change_instants`, the
+    evaluation instants of windows that change with every element, and `window_unions`, several windows as one relation.
+    """
 
     def __init__(self, session: SparkSession, store: Store, tuning: Tuning = DEFAULT) -> None:
         self.session, self.tuning = session, tuning
@@ -37,26 +38,14 @@ class BackgroundTables:
         self._entailed: EntailmentRewriter | None = None
         self._stream_predicates: dict[tuple[str, ...], frozenset[str] | None] = {}
         self._counted: dict[tuple[str, ...], PredicateCounts] = {}
+        self.static_views, self.scans = StaticViewCache(self), StreamScans(session, tuning)
+        self.change_instants = ViewCache[str]("instants", catalog(session).drop)
+        self.window_unions = ViewCache[str]("windows", catalog(session).drop)
 
     @property
     def version(self) -> int:
         """The version of the store, which each change increments."""
         return self._store.version
-
-    @cached_property
-    def static_views(self) -> StaticViewCache:
-        """The cache of static views, shared by all queries."""
-        return StaticViewCache(self)
-
-    @cached_property
-    def scans(self) -> StreamScans:
-        """The streams as views, shared by all queries."""
-        return StreamScans(self.session, self.tuning)
-
-    @cached_property
-    def subplans(self) -> SubplanCache:
-        """The cache of sub-plans that several queries have."""
-        return SubplanCache(Jobs(self.session, self.tuning), self.tuning)
 
     def touched(self, since: int) -> frozenset[str] | None:
         """Return the IRIs of the predicates that have changed since that version; None if any may have."""
@@ -100,7 +89,7 @@ class BackgroundTables:
         if self._entailed is None or self._entailed.ontology is not ontology:
             if self._entailed is not None:
                 self._entailed.close()
-            self._entailed = EntailmentRewriter(ontology, self.session, self.tuning)
+            self._entailed = EntailmentRewriter(ontology, catalog(self.session), self.tuning)
         return self._entailed if ontology.active else None
 
     def stream_predicates(self, stream: StreamFiles) -> frozenset[str] | None:

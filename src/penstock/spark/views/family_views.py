@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
-from itertools import count
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from penstock import log
 from penstock.algebra.template import Constants
 from penstock.compile import sql
 from penstock.compile.parameter_table import ParameterTable
 from penstock.compile.relation import MEMBER, Relation
 from penstock.compile.sql import Select, Table
 from penstock.spark.session.jobs import Jobs
+from penstock.spark.views.view_cache import ViewCache
 
 if TYPE_CHECKING:
     from penstock.compile.key_domain import Universe
@@ -26,22 +28,18 @@ if TYPE_CHECKING:
 
 __all__ = ["FamilyViewCache"]
 
-_numbers = count()
-
 Compile = Callable[["Universe"], Relation]
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
 class _FamilyView:
-    """The materialised rows of some members."""
+    """The materialised rows of some members, which are `covered`."""
 
-    reads: frozenset[str] | None
+    name: str = ""
     vars: tuple[str, ...] = ()
     certain: frozenset[str] = frozenset()
-    name: str = ""
-    rows: list[pa.Table] = field(default_factory=list)
+    rows: tuple[pa.Table, ...] = ()
     covered: dict[int, Constants] = field(default_factory=dict)
-    users: set[object] = field(default_factory=set)
 
     @property
     def size(self) -> int:
@@ -49,58 +47,43 @@ class _FamilyView:
 
 
 class FamilyViewCache:
-    """The views of families, by their pattern without constants."""
+    """The views of families, by their pattern without constants. Their users are the families."""
 
     def __init__(self, background: BackgroundTables) -> None:
         self._background = background
         self._jobs = Jobs(background.session, background.tuning)
         self._most = background.tuning.family_view_rows
-        self._views: dict[Hashable, _FamilyView] = {}
+        self.views = ViewCache[_FamilyView]("family_view", self._jobs.catalog.drop)
 
     def relation(
         self, user: object, identity: Hashable, reads: frozenset[str] | None, members: ParameterTable, compile: Compile
     ) -> tuple[Relation, int] | None:
         """Return the rows of these members, and how many are stored; None if they are too many."""
-        view = self._views.setdefault(identity, _FamilyView(reads))
-        view.users.add(user)
         present = dict(zip(members.numbers, members.rows, strict=True))
+        view = self.views.get(identity, user) or _FamilyView()
         former = view.covered.keys() - present.keys()
         if len(former) > len(present) or any(present.get(n, row) != row for n, row in view.covered.items()):
-            view.rows, view.covered, former = [], {}, set()
+            view, former = _FamilyView(), set()
         if missing := present.keys() - view.covered.keys():
-            self._add(view, members.only(missing), compile)
+            extended = partial(self._extended, view, members.only(missing), compile)
+            view = self.views.put(identity, extended, user, reads=reads)
         if view.size > self._most:
-            view.rows, view.covered = [], {}
+            self.views.discard(identity)
+            log.fallback(None, "the view of a query family", f"it has more than {self._most:,} rows")
             return None
         return _read(view, former), view.size
 
-    def release(self, user: object) -> None:
-        """Forget a family."""
-        for view in self._views.values():
-            view.users.discard(user)
-        self._drop(lambda view: not view.users)
-
-    def touched(self, predicates: frozenset[str] | None) -> None:
-        """Drop the views that read one of the changed predicates; None: all views."""
-        self._drop(lambda view: predicates is None or view.reads is None or bool(view.reads & predicates))
-
-    def _drop(self, condition: Callable[[_FamilyView], bool]) -> None:
-        dropped = {identity: view for identity, view in self._views.items() if condition(view)}
-        self._jobs.drop([view.name for view in dropped.values() if view.name])
-        self._views = {identity: view for identity, view in self._views.items() if identity not in dropped}
-
-    def _add(self, view: _FamilyView, missing: ParameterTable, compile: Compile) -> None:
-        session = self._jobs.session
-        relation = compile(missing.universe(session))
+    def _extended(self, view: _FamilyView, missing: ParameterTable, compile: Compile, name: str) -> _FamilyView:
+        """Return a view with the rows of missing members too."""
+        catalog = self._jobs.catalog
+        relation = compile(missing.universe(catalog))
         with self._jobs.isolated(int(self._background.statistics.triples())):
             rows = self._jobs.rows(Select([sql.STAR], relation.sql, limit=self._most + 1)).toArrow()
-        missing.drop(session)
-        view.vars, view.certain = relation.vars, relation.certain
-        view.rows = [pa.concat_tables([*view.rows, rows])]
-        view.covered |= dict(zip(missing.numbers, missing.rows, strict=True))
-        self._jobs.drop([view.name] if view.name else [])
-        view.name = f"penstock_family_view_{next(_numbers)}"
-        session.createDataFrame(view.rows[0]).createOrReplaceTempView(view.name)
+        missing.drop(catalog)
+        rows = pa.concat_tables([*view.rows, rows])
+        self._jobs.publish(name, rows)
+        covered = view.covered | dict(zip(missing.numbers, missing.rows, strict=True))
+        return _FamilyView(name, relation.vars, relation.certain, (rows,), covered)
 
 
 def _read(view: _FamilyView, former: Iterable[int]) -> Relation:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from functools import cache, partial
-from itertools import count
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from penstock import log
 from penstock.algebra.build import translate
 from penstock.compile import sql
 from penstock.compile.relation import Relation
@@ -21,38 +21,36 @@ from penstock.compile.sql import Query, Select, Table
 from penstock.compile.views import packed_view
 from penstock.compile.views.view_types import MaterialisedView, ViewRequest
 from penstock.model.term_encoding import encode
+from penstock.spark.session.driver_kernel import rows_here
 from penstock.spark.session.jobs import Jobs
 from penstock.spark.views.family_views import FamilyViewCache
+from penstock.spark.views.view_cache import ViewCache
 
 if TYPE_CHECKING:
     from penstock.spark.views.background_tables import BackgroundTables
 
 __all__ = ["StaticViewCache"]
 
-_numbers = count()
-
 
 class StaticViewCache:
-    """All static views of an engine. A view is dropped with its last query, or when a predicate that it reads
-    changes."""
+    """The static views of an engine, and those of its query families. Their users are the queries."""
 
     def __init__(self, background: BackgroundTables) -> None:
         self._background, self._tuning = background, background.tuning
         self._jobs = Jobs(background.session, background.tuning)
         self._version = background.version
-        self._views: dict[Hashable, MaterialisedView] = {}
+        self._views = ViewCache[MaterialisedView]("static_view", self._drop)
         self._requested: dict[Hashable, object] = {}  # requests so far, with the first query of each
         self._bytes: dict[str, int] = {}  # of the collected views
         self.families = FamilyViewCache(background)
 
-    def view(self, user: object, request: ViewRequest) -> MaterialisedView | None:
-        """Return the view, computed now if it is new; None if that does not pay at the first request."""
-        if request.identity not in self._views:
-            if not self._pays(user, request):
-                return None
-            self._views[request.identity] = self._made(request)
-        view = self._views[request.identity]
-        view.users.add(user)
+    def view(self, user: object, request: ViewRequest, at_once: bool = False) -> MaterialisedView | None:
+        """Return the view, computed now if it is new; None if that does not pay at the first request.
+
+        A plan that is used again and again without another request needs its views `at_once`."""
+        view = self._views.get(request.identity, user)
+        if view is None and (at_once or self._pays(user, request)):
+            view = self._views.put(request.identity, partial(self._made, request), user, reads=request.reads)
         return view
 
     def _pays(self, user: object, request: ViewRequest) -> bool:
@@ -69,12 +67,9 @@ class StaticViewCache:
 
     def release(self, user: object) -> None:
         """Forget a query, and drop the views that only it used."""
-        for identity, view in list(self._views.items()):
-            view.users.discard(user)
-            if not view.users:
-                self._drop(identity)
+        self._views.release(user)
+        self.families.views.release(user)
         self._requested = {identity: first for identity, first in self._requested.items() if first is not user}
-        self.families.release(user)
 
     def __len__(self) -> int:
         return len(self._views)
@@ -85,26 +80,21 @@ class StaticViewCache:
             return
         touched = self._background.touched(self._version)
         self._version = self._background.version
-        self.families.touched(touched)
-        for identity, view in list(self._views.items()):
-            if touched is None or view.reads is None or touched & view.reads:
-                self._drop(identity)
+        self._views.invalidate(touched)
+        self.families.views.invalidate(touched)
 
-    def _drop(self, identity: Hashable) -> None:
-        view = self._views.pop(identity)
-        self._bytes.pop(view.name, None)
-        self._jobs.drop([view.name])
+    def _drop(self, name: str) -> None:
+        self._bytes.pop(name, None)
+        self._jobs.drop([name])
 
-    def _made(self, request: ViewRequest) -> MaterialisedView:
+    def _made(self, request: ViewRequest, name: str) -> MaterialisedView:
         """Compute the view of a request."""
-        name, relation = f"penstock_static_view_{next(_numbers)}", request.compile()
+        relation = request.compile()
         with self._jobs.isolated(int(self._background.statistics.triples())):
             rows, few = self._materialise(name, request, relation)
         query = Select(map(sql.name, relation.vars), Table(name))
         packed = partial(self._collected, name, rows) if few is None else partial(packed_view.dictionary_encoded, few)
-        return MaterialisedView(
-            Relation(query, relation.vars, relation.certain), name, rows, request.reads, cache(packed)
-        )
+        return MaterialisedView(Relation(query, relation.vars, relation.certain), rows, cache(packed))
 
     def _materialise(self, name: str, request: ViewRequest, relation: Relation) -> tuple[int, pa.Table | None]:
         """Make the Spark view; return the number of rows, and the rows themselves if they are few."""
@@ -126,10 +116,12 @@ class StaticViewCache:
     def _collected(self, name: str, rows: int) -> packed_view.DictionaryEncodedRows | None:
         """Collect the rows of a view into the driver, dictionary-encoded; None if they are too many."""
         if rows > self._tuning.packed_view_rows:
+            log.fallback(None, "view_lookup", f"the view has {rows:,} rows, more than packed_view_rows")
             return None
         with self._jobs.isolated(rows):
             packed = packed_view.collect_packed(self._jobs.session.table(name), rows)
         if packed is None or sum(self._bytes.values()) + packed.table.nbytes > self._tuning.packed_views_bytes:
+            log.fallback(None, "view_lookup", "the copies of views would take more than packed_views_bytes")
             return None
         self._bytes[name] = packed.table.nbytes
         return packed
@@ -150,7 +142,9 @@ class StaticViewCache:
         few = self._tuning.sent_view_rows
         if request.rows > few:
             return None
-        return self._jobs.rows(Select([sql.STAR], relation.sql, limit=few + 1)).toArrow()
+        some = Select([sql.STAR], relation.sql, limit=few + 1)
+        found = rows_here(some, relation.vars, self._jobs, self._tuning) if relation.vars else None
+        return self._jobs.rows(some).toArrow() if found is None else found
 
     def _by_store(self, names: tuple[str, ...], sparql: str) -> pa.Table:
         """Return the rows by a query to the store."""

@@ -7,8 +7,8 @@ Many elements are read by Spark from their files.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable, Sequence
-from itertools import count
+from collections.abc import Iterable, Sequence
+from functools import partial
 from urllib.parse import unquote
 
 import numpy as np
@@ -20,13 +20,13 @@ from penstock.io.columns import LOGGED, ddl, logged
 from penstock.io.splits import parquet_file
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
-from penstock.spark.session.jobs import frame
+from penstock.spark.session.catalog import catalog, frame
+from penstock.spark.views.view_cache import ViewCache
 from penstock.tuning import DEFAULT, Tuning
 
 __all__ = ["StreamScans", "arrival_order"]
 
 _SCHEMA = ddl(LOGGED)
-_numbers = count()
 _PATH = sql.column("_metadata", "file_path")
 _AFTER_SCHEME = sql.call("substr", _PATH, sql.call("instr", _PATH, sql.text(":")) + 1)
 _WITHOUT_SCHEME = sql.call("ltrim", _AFTER_SCHEME, sql.text("/"))  # Spark has file:/a here and file:///a there
@@ -35,11 +35,11 @@ Times = tuple[Span, ...] | None
 
 
 class StreamScans:
-    """A cache of views of streams, by files, order and times."""
+    """The views of streams, by files, order and times, and the elements of files that were read."""
 
     def __init__(self, session: SparkSession, tuning: Tuning = DEFAULT) -> None:
         self._session, self._tuning = session, tuning
-        self._views: OrderedDict[Hashable, str] = OrderedDict()
+        self._views = ViewCache[str]("scan", catalog(session).drop, tuning.scan_views)
         self._files: OrderedDict[str, pa.Table] = OrderedDict()
 
     def view(self, stream: StreamFiles, ordered: bool, times: Times = None) -> str:
@@ -48,16 +48,10 @@ class StreamScans:
         `ordered` adds the position of an element in the files, for the order of elements of the same time. With
         `times`, only elements with timestamps in one of these spans are needed.
         """
-        wanted = stream.paths, stream.rows, ordered, times
-        if wanted not in self._views:
-            self._views[wanted] = f"penstock_scan_{next(_numbers)}"
-            self._frame(stream, ordered, times).createOrReplaceTempView(self._views[wanted])
-        self._views.move_to_end(wanted)
-        while len(self._views) > self._tuning.scan_views:
-            self._session.catalog.dropTempView(self._views.popitem(last=False)[1])
-        return self._views[wanted]
+        key = stream.paths, stream.rows, ordered, times
+        return self._views.get(key) or self._views.put(key, partial(self._made, stream, ordered, times))
 
-    def table(self, stream: StreamFiles, times: Times = None) -> pa.Table | None:
+    def table(self, stream: StreamFiles, times: Times = None, ordered: bool = False) -> pa.Table | None:
         """Return the same elements in the driver; None if they are many, or the driver cannot read the files."""
         tuning = self._tuning
         if stream.rows > tuning.sent_elements or len(stream.paths) > tuning.sent_files:
@@ -66,16 +60,20 @@ class StreamScans:
             found = pa.concat_tables([LOGGED.empty_table(), *map(self._elements, stream.paths)])
         except (OSError, pa.ArrowException):
             return None
+        found = self._placed(found, stream.paths) if ordered else found
         most = tuning.remembered_elements
         while len(self._files) > 1 and sum(table.num_rows for table in self._files.values()) > most:
             self._files.popitem(last=False)
         return found if times is None else found.filter(_within(found.column("ts").to_numpy(), times))
 
+    def _made(self, stream: StreamFiles, ordered: bool, times: Times, name: str) -> str:
+        catalog(self._session).define(name, partial(self._frame, stream, ordered, times))
+        return name
+
     def _frame(self, stream: StreamFiles, ordered: bool, times: Times) -> DataFrame:
-        table = self.table(stream, times)
+        table = self.table(stream, times, ordered)
         if table is not None:
-            placed = self._placed(table, stream.paths) if ordered else table
-            return frame(self._session, placed, self._tuning.plan_rows)
+            return frame(self._session, table, self._tuning.plan_rows)
         stored = self._session.read.schema(_SCHEMA).parquet(*stream.paths)
         if not ordered:
             return stored
@@ -107,7 +105,7 @@ def _within(stamps: np.ndarray, times: tuple[Span, ...]) -> pa.Array[pa.BooleanS
 def arrival_order(files: Iterable[str], paths: Sequence[str]) -> sql.Expr:
     """An expression that puts rows of these files, as Spark names them, into the order of the paths they lie under.
 
-    `spool-10` came after `spool-9`, though not by name. Where names say the same, they are the cheapest place.
+    `push-10` came after `push-9`, though not by name. Where names say the same, they are the cheapest place.
     """
     numbers = {path.rpartition("://")[2].strip("/"): number for number, path in enumerate(paths)}
     names = [file.partition(":")[2].lstrip("/") for file in files]

@@ -1,0 +1,250 @@
+"""The sliced plan of a continuous query: every slice of time is evaluated as a whole by the kernel, without a shuffle.
+
+    span            |-----------|-----------|-----------|    slices with about equally many elements
+    task 2     (range)---------->                            reads its elements and those of one range before it
+
+Windows are bounded in time, so a task has all that its instants see. A query that DuckDB cannot answer exactly as
+SPARQL means it, or that needs more than fits into a slice, stays on the shuffled plan; `reason` says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from penstock import log
+from penstock.algebra import ops
+from penstock.algebra.windows import CountWindow, Window
+from penstock.compile.context import Context, Plan
+from penstock.compile.kernels import slices
+from penstock.compile.kernels.slice_kernel import Program, Scan, Slice
+from penstock.compile.operators.operators import compile_op
+from penstock.compile.physical import physical_plan
+from penstock.compile.reports import rstream, validity
+from penstock.compile.sql import Query, Unsupported
+from penstock.compile.windows import stream_to_relation
+from penstock.model.span import Span
+from penstock.model.stream_files import StreamFiles
+from penstock.optimise.adaptive import Adaptive
+from penstock.spark.query.answer_rows import SlicedRows
+from penstock.spark.query.change_result import ChangeResult
+from penstock.spark.query.context_builder import ContextBuilder, of_physical
+from penstock.spark.query.evaluation import Evaluation
+from penstock.spark.query.open_intervals import open_interval_table
+from penstock.spark.query.query_traits import QueryTraits
+from penstock.spark.query.slice_target import SliceTarget
+from penstock.spark.query.sliced_result import SlicedSnapshot
+from penstock.spark.session.driver_kernel import driver_kernel
+from penstock.spark.session.jobs import Jobs
+from penstock.spark.views.background_tables import BackgroundTables
+
+__all__ = ["SlicedQuery"]
+
+BEFORE = "penstock_before"  # the open intervals that the evaluation before has left
+_SHUFFLED = frozenset(("sequence_tasks", "view_lookup", "semijoin_reduction", "broadcast_join", "hash_join"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A program for every span, the names of its columns, and the tables that it reads."""
+
+    program: Program
+    columns: tuple[str, ...]
+    solution: tuple[str, ...]
+    tables: Mapping[str, pa.Table]
+    scans: Mapping[str, tuple[str, bool]]
+
+
+class SlicedQuery:
+    """The sliced plans of one query. `owner` is the user of the views that they read."""
+
+    def __init__(
+        self, traits: QueryTraits, background: BackgroundTables, adaptive: Adaptive, owner: object, local: bool
+    ) -> None:
+        self._traits, self._background, self._adaptive, self._owner = traits, background, adaptive, owner
+        self._tuning, self._local = background.tuning, local
+        self._jobs = Jobs(background.session, background.tuning)
+        self._prepared: dict[Hashable, _Prepared] = {}
+        self._refused: tuple[int, str] | None = None  # the background's version, and the reason
+        self.reason: str | None = None
+        self.slices = 0
+
+    def result(self, evaluation: Evaluation) -> SlicedSnapshot | ChangeResult | None:
+        """Return the answers of an evaluation; None if the shuffled plan has to give them: `reason` says why."""
+        try:
+            pieces, prepared = self._prepare(evaluation)
+        except Unsupported as unsupported:
+            if self.reason != str(unsupported):
+                self.reason = str(unsupported)
+                log.fallback(None, "sliced_plan", self.reason)
+            return None
+        self.reason, self.slices = None, len(pieces)
+        return self._answers(evaluation, prepared, pieces)
+
+    def _prepare(self, evaluation: Evaluation) -> tuple[list[Slice], _Prepared]:
+        """Return the slices and the program. A query is not compiled again and again in vain."""
+        if "sliced_plan" not in self._traits.choices:
+            raise Unsupported("it is switched off")
+        spans = self._spans(evaluation)
+        if self._refused is not None and self._refused[0] == self._background.version:
+            raise Unsupported(self._refused[1])
+        try:
+            prepared = self._plan(evaluation)
+            return [self._slice(span, prepared, evaluation.streams) for span in spans], prepared
+        except Unsupported as unsupported:
+            self._refused = self._background.version, str(unsupported)
+            raise
+
+    def _answers(
+        self, evaluation: Evaluation, prepared: _Prepared, pieces: Sequence[Slice]
+    ) -> SlicedSnapshot | ChangeResult:
+        tables = dict(prepared.tables)
+        if self._traits.carries:
+            tables[BEFORE] = open_interval_table(evaluation.before, evaluation.members, prepared.solution)
+        few = sum(stream.rows for stream in evaluation.streams.values()) <= self._tuning.driver_elements
+        here = driver_kernel(self._jobs, self._tuning) if self._local and few else None
+        rows = SlicedRows(
+            self._jobs, prepared.program, prepared.columns, tables, pieces, self._tuning.slice_memory, here
+        )
+        if self._traits.carries:
+            of_intervals = self._traits.emit == "intervals"
+            return ChangeResult(rows, prepared.solution, of_intervals, self._tuning.open_intervals_here)
+        members = evaluation.members if self._traits.emit == "rstream" else None
+        return SlicedSnapshot(rows, None if members is None else members.numbers)
+
+    # Slices
+
+    def _spans(self, evaluation: Evaluation) -> list[Span]:
+        """Return the span in slices. What is not bounded in time is one slice, if it fits."""
+        span, tuning = evaluation.span, self._tuning
+        segments = [segment for stream in evaluation.streams.values() for segment in stream.segments]
+        rows, windows = sum(s.rows for s in evaluation.streams.values()), [s.window for s in self._traits.query.streams]
+        lasts = [_lasts(window) for window in windows]
+        if self._traits.carries or None in lasts:
+            if rows > tuning.slice_elements:
+                why = "operator state goes from instant to instant" if self._traits.carries else "a window has no bound"
+                raise Unsupported(f"{why}, and {rows:,} elements do not fit into one slice")
+            return [span]
+        wanted = self._jobs.cores if rows >= tuning.parallel_elements else 1
+        overlap = max(last or 0 for last in lasts)
+        return slices.cut(span, segments, rows, tuning.slice_elements, overlap, wanted)
+
+    def _slice(self, span: Span, prepared: _Prepared, streams: Mapping[str, StreamFiles]) -> Slice:
+        steps = self._traits.schedule
+        count = None if steps.at_changes else steps.count(span.after, span.through)
+        scans = {
+            name: self._scan(streams[iri], ordered, self._near(iri, span))
+            for name, (iri, ordered) in prepared.scans.items()
+        }
+        return Slice(span.after, span.through, scans, count)
+
+    def _near(self, iri: str, span: Span) -> Span | None:
+        """Return the timestamps that instants of a slice can see in a stream; None: any."""
+        read = Span(span.after - 1, span.through) if self._traits.by_deltas else span
+        windows = [s.window for s in self._traits.query.streams if s.iri.value == iri]
+        near = [stream_to_relation.reach(window, read) for window in windows]
+        known = [reached for reached in near if reached is not None]
+        if len(known) < len(near):
+            return None
+        return Span(min(reached.after for reached in known), max(reached.through for reached in known))
+
+    def _scan(self, stream: StreamFiles, ordered: bool, near: Span | None) -> Scan:
+        table = self._background.scans.table(stream, None if near is None else (near,), ordered)
+        if table is not None:
+            return Scan(table)
+        if any("://" in path and not path.startswith("file://") for path in stream.paths):
+            raise Unsupported("the stream is on a file system that only Spark reads")
+        after, through = (None, None) if near is None else (near.after, near.through)
+        return Scan(None, tuple(file for path in stream.paths for file in _files(path)), after, through)
+
+    # Planning
+
+    def _plan(self, evaluation: Evaluation) -> _Prepared:
+        """Return the program of the query. That of few elements is used again until something else changes."""
+        few = sum(stream.rows for stream in evaluation.streams.values()) < self._tuning.hinted_elements
+        background = self._background
+        background.static_views.refresh()
+        predicates = tuple(background.stream_predicates(stream) for stream in evaluation.streams.values())
+        key = (
+            background.version,
+            predicates,
+            evaluation.members,
+            evaluation.final,
+            background.entailed,
+            self._dropped(evaluation.streams),
+        )
+        if few and (known := self._prepared.get(key)) is not None:
+            return known
+        prepared = self._compiled(evaluation)
+        self._prepared = {key: prepared} if few else {}
+        return prepared
+
+    def _dropped(self, streams: Mapping[str, StreamFiles]) -> tuple[int, ...]:
+        """Return how many elements the log has dropped, of streams whose elements a window counts: the text has these
+        numbers."""
+        counted = [s.iri.value for s in self._traits.query.streams if isinstance(s.window, CountWindow)]
+        return tuple(streams[iri].dropped for iri in counted)
+
+    def _compiled(self, evaluation: Evaluation) -> _Prepared:
+        target, span, streams = SliceTarget(), evaluation.span, evaluation.streams
+        builder = ContextBuilder(self._traits, self._background, target, self._owner)
+        contents = builder.contents(streams, span)
+        query = self._adaptive.plan(builder.statistics(contents, streams, span), span.through).query
+        jobs = self._jobs
+        tables = builder.tables(contents)
+        plan = Plan(tables, target.materialise, query.base, "", target.fetch, target.publish)
+        plan.dataset, plan.members, plan.tuning = query.dataset, evaluation.members, self._tuning
+        plan.store, plan.filters_in_joins = target.store, True
+        views = Plan(tables, jobs.materialise, query.base, "", jobs.fetch, jobs.publish, jobs.run_tasks, jobs.cores)
+        views.dataset, views.members, views.tuning = plan.dataset, plan.members, plan.tuning
+        views.counter, plan.view_plan = plan.counter, views
+        try:
+            context = builder.context(query, contents, span, plan)
+            views.streaming = plan.streaming
+            physical = physical_plan(query, context, self._traits.choices - _SHUFFLED, compile_op).query
+            plan.streaming = views.streaming = of_physical(physical, plan.streaming)
+            return self._written(physical, context, target, evaluation)
+        finally:
+            jobs.drop(views.views)
+
+    def _written(self, query: ops.Query, context: Context, target: SliceTarget, evaluation: Evaluation) -> _Prepared:
+        rows, instants, solution = self._report(query, context, evaluation)
+        program = target.program(rows, instants)
+        if self._traits.carries:
+            target.publish(BEFORE, pa.table({}))
+        read = (rows,) if instants is None else (rows, instants)
+        tables = target.tables(read, self._jobs.catalog, self._tuning.slice_table_rows)
+        assert rows.columns is not None
+        return _Prepared(program, rows.columns, tuple(solution), tables, dict(target.scans))
+
+    def _report(
+        self, query: ops.Query, context: Context, evaluation: Evaluation
+    ) -> tuple[Query, Query | None, Sequence[str]]:
+        """Return the rows of the report, the instants that have an answer, and the columns of a solution."""
+        traits = self._traits
+        if traits.emit == "events":
+            return rstream.events(query, context), None, ()
+        if traits.by_deltas:
+            return rstream.delta_rows(query, traits.emit, context), None, ()
+        if traits.emit == "rstream":
+            return rstream.answers(query, context), context.universes[0].sql, ()
+        columns, rows = rstream.intervals(query, BEFORE, context)
+        span = context.span
+        assert span is not None
+        return validity.reported_intervals(traits.emit, rows, columns, span, evaluation.final), None, columns
+
+
+def _lasts(window: Window) -> int | None:
+    """Return how far back an instant sees; None if that has no bound in time."""
+    if isinstance(window, CountWindow) or window.range is None:
+        return None
+    return window.range + getattr(window, "delay", 0) + getattr(window, "step", 0)
+
+
+def _files(path: str) -> list[str]:
+    """Return the Parquet files of a path, which may be a folder that Spark has written."""
+    place = Path(path.removeprefix("file://"))
+    return sorted(map(str, place.glob("*.parquet"))) if place.is_dir() else [str(place)]
