@@ -233,11 +233,11 @@ def _answer(shape: AnswerSchema, count: int, cells: list[list[Any]], time: Any) 
 
 def _written_by_spark(frame: DataFrame, shape: AnswerSchema) -> DataFrame:
     """The columns of `AnswerBatch.rows`; the compiler puts the instant first, then the query's own."""
-    kept = frame.toDF(".t", *shape.columns, *frame.columns[1 + len(shape.columns) :])
-    read = [name for name in (".since", ".t") if name in kept.columns]
-    names = zip(shape.when(".since" in read), read, strict=True)
+    renamed = frame.toDF(".t", *shape.columns, *frame.columns[1 + len(shape.columns) :])
+    time_columns = [name for name in (".since", ".t") if name in renamed.columns]
+    names = zip(shape.when(".since" in time_columns), time_columns, strict=True)
     times = [f"timestamp_micros(nullif(`{column}`, {ALWAYS})) AS `{name}`" for name, column in names]
-    return kept.selectExpr(*times, *(f"`{name}`" for name in shape.columns))
+    return renamed.selectExpr(*times, *(f"`{name}`" for name in shape.columns))
 
 
 def _write(table: pa.Table, folder: Path) -> None:

@@ -70,7 +70,7 @@ class QueryAnswers(AnswerBatch):
             yield self._answer(moments, len(real), cells)
 
 
-def split_by_query(fetched: pa.Table, columns: int, few: int = DEFAULT.answer_rows) -> Iterator[AnswerSlice]:
+def split_by_query(fetched: pa.Table, columns: int, list_rows: int = DEFAULT.answer_rows) -> Iterator[AnswerSlice]:
     """The rows of each query that has some; a query has so many columns of its own."""
     rows = order_rows(fetched.drop_columns([_MEMBER]), columns).append_column("m", fetched.column(_MEMBER))
     if not rows.num_rows:
@@ -82,6 +82,6 @@ def split_by_query(fetched: pa.Table, columns: int, few: int = DEFAULT.answer_ro
     ends = np.append(starts[1:], len(members))
     instants = np.add.reduceat(np.append(True, times[1:] != times[:-1]) | first, starts, dtype=np.int64)
     own = rows.drop_columns(["m"])
-    lists = Lists(own) if rows.num_rows <= few else None
+    lists = Lists(own) if rows.num_rows <= list_rows else None
     for number, start, end, count in np.stack([members[starts], starts, ends, instants], 1).tolist():
         yield AnswerSlice(number, own.slice(start, end - start), count, start, lists)

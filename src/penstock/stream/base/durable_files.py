@@ -7,7 +7,7 @@ import re
 from hashlib import blake2s
 from pathlib import Path
 
-__all__ = ["folder_name", "replace", "sync"]
+__all__ = ["folder_name", "make_folder", "replace", "sync"]
 
 _LONGEST = 40  # letters of the readable part of a folder's name
 
@@ -21,6 +21,14 @@ def replace(path: Path, data: bytes) -> None:
         os.fsync(file.fileno())
     temporary.replace(path)
     sync(path.parent)
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder, and those that it lies in; their names are on the disk when this returns."""
+    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
+    path.mkdir(parents=True, exist_ok=True)
+    for folder in reversed(missing):
+        sync(folder.parent)
 
 
 def sync(path: Path) -> None:

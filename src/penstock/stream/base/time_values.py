@@ -10,10 +10,11 @@ from pyoxigraph import Literal, NamedNode
 
 from penstock.algebra.durations import lengths
 from penstock.algebra.windows import UNITS
+from penstock.errors import OptionError
 from penstock.io.results import time_literal
 from penstock.syntax.units import UNITS as WORDS
 
-__all__ = ["Duration", "Moment", "microseconds", "moment", "stamp", "to_datetime"]
+__all__ = ["Duration", "Moment", "duration_option", "microseconds", "moment", "stamp", "to_datetime"]
 
 Duration: TypeAlias = str | int | timedelta
 Moment: TypeAlias = datetime | int
@@ -32,23 +33,35 @@ _DURATION = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-zµ]+)\s*", re.IGNORECASE)
 def microseconds(duration: Duration) -> int:
     """A duration as microseconds: "10s", "500 ms", "2 minutes", "PT1H", a timedelta, or a number of microseconds."""
     if isinstance(duration, str):
-        value = _read(duration)
+        value = _parse_duration(duration)
+    elif isinstance(duration, timedelta):
+        value = duration // _MICROSECOND
+    elif isinstance(duration, int):
+        value = duration
     else:
-        value = duration // _MICROSECOND if isinstance(duration, timedelta) else int(duration)
+        raise OptionError(f"{duration!r} is not a duration: give a text such as 10s, a timedelta, or microseconds")
     if value < 0:
-        raise ValueError(f"a duration must not be negative: {duration}")
+        raise OptionError(f"a duration must not be negative: {duration}")
     return value
 
 
-def _read(text: str) -> int:
+def duration_option(name: str, duration: Duration | None) -> int | None:
+    """A duration that may be left out as microseconds; an error says which option it is of."""
+    try:
+        return None if duration is None else microseconds(duration)
+    except OptionError as error:
+        raise OptionError(f"{name}: {error}") from None
+
+
+def _parse_duration(text: str) -> int:
     least, most = lengths(Literal(text.strip(), datatype=_XSD_DURATION)) or (0, 1)
     if least == most:  # a month may be longer or shorter
         return least
-    found = _DURATION.fullmatch(text)
-    unit = _UNIT_OF.get(found[2].lower()) if found else None
-    if found is None or unit is None:
-        raise ValueError(f'"{text}" is not a duration: write one as 10s, 500ms, 5m, 2h, 1d, "2 minutes" or PT1H')
-    whole, _, fraction = found[1].partition(".")
+    match = _DURATION.fullmatch(text)
+    unit = _UNIT_OF.get(match[2].lower()) if match else None
+    if match is None or unit is None:
+        raise OptionError(f'"{text}" is not a duration: write one as 10s, 500ms, 5m, 2h, 1d, "2 minutes" or PT1H')
+    whole, _, fraction = match[1].partition(".")
     return int(whole) * unit + int(fraction or 0) * unit // int("1" + "0" * len(fraction))
 
 
@@ -56,7 +69,9 @@ def moment(time: Moment) -> int:
     """A moment as microseconds since 1970; a datetime without a zone is in UTC, as timestamps in streams are."""
     if isinstance(time, datetime):
         return ((time if time.tzinfo else time.replace(tzinfo=UTC)) - _EPOCH) // _MICROSECOND
-    return int(time)
+    if not isinstance(time, int):
+        raise OptionError(f"{time!r} is not a time: give a datetime, or microseconds since 1970")
+    return time
 
 
 @overload

@@ -8,14 +8,14 @@ which makes a stream *idle*, so that it does not hold back other streams of the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from threading import RLock
 from typing import Protocol
 
 from penstock.stream.base.clock import Clock
 
-__all__ = ["Position", "Watermarks", "combined", "late_before", "next_change", "watermark"]
+__all__ = ["Position", "Watermarks", "combined", "late_before", "minimum", "next_change", "watermark"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +57,14 @@ def combined(positions: Iterable[Position], now: int, others: Iterable[int | Non
     streams = list(positions)
     awake = [watermark(position, now) for position in streams if not position.is_idle(now)] + list(others)
     if awake:
-        known = [end for end in awake if end is not None]
-        return min(known) if len(known) == len(awake) else None
+        return minimum(awake)
     return max((end for position in streams if (end := watermark(position, now)) is not None), default=None)
+
+
+def minimum(watermarks: Collection[int | None]) -> int | None:
+    """The minimum of the watermarks; None if a stream has none yet, or there is no stream."""
+    times = [time for time in watermarks if time is not None]
+    return min(times, default=None) if len(times) == len(watermarks) else None
 
 
 def late_before(position: Position) -> int | None:
@@ -70,7 +75,7 @@ def late_before(position: Position) -> int | None:
 
 
 def next_change(positions: Iterable[Position], now: int) -> int | None:
-    """When, without any element, the clock alone will next make a stream idle; None: not by itself."""
+    """The time at which the clock alone makes the next stream idle; None: it makes none idle."""
     moments = (position.last_arrival + position.idle for position in positions if position.idle is not None)
     return min((moment for moment in moments if moment > now), default=None)
 
@@ -117,11 +122,11 @@ class Watermarks:
 
     def position(self, stream: str) -> Position:
         """The event time of a stream now. An undeclared stream has no allowed lateness and is never idle."""
-        known = Position(self._log.newest(stream), self._log.advanced_to(stream))
-        known = replace(known, last_arrival=self._arrivals.get(stream, self._began))
+        position = Position(self._log.newest(stream), self._log.advanced_to(stream))
+        position = replace(position, last_arrival=self._arrivals.get(stream, self._began))
         if (timing := self._streams.get(stream)) is None:
-            return known
-        return replace(known, lateness=timing.allowed_lateness, idle=timing.idle, advance=timing.advance)
+            return position
+        return replace(position, lateness=timing.allowed_lateness, idle=timing.idle, advance=timing.advance)
 
     def of(self, stream: str) -> int | None:
         """The watermark of one stream by its elements and `advance`, without the clock. Asking changes nothing: a
@@ -143,5 +148,5 @@ class Watermarks:
             return through
 
     def next_change(self) -> int | None:
-        """When, by the clock, silence alone may move a watermark; None: not by itself."""
+        """The clock's time at which silence alone may move a watermark; None: it moves none."""
         return next_change(map(self.position, list(self._streams)), self._clock.now())

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 
 from penstock.errors import PenstockError
+from penstock.io.sinks import Batch
 from penstock.stream.answers.answer_batch import single_answer
 from penstock.stream.base.watermark import Watermarks
+from penstock.stream.evaluation.evaluator import log_failure
 from penstock.stream.evaluation.plan_cache import PlanCache
 from penstock.stream.ingest.stream_view import StreamView
 from penstock.stream.registry.catalogue import memory_of
 from penstock.stream.registry.evaluation_groups import EvaluationGroups
-from penstock.stream.registry.registered_query import RegisteredQuery
+from penstock.stream.registry.registered_query import RegisteredQuery, SinkFailure
 
 __all__ = ["Activation", "beginning", "raise_failures"]
 
@@ -25,21 +28,30 @@ class Activation:
     def open(self, task: RegisteredQuery, *, live: bool) -> None:
         """Prepare a query. An error fails this query only; a query that failed before is tried again."""
         try:
-            task.error = None
+            task.forget_failure()
             if task.inputs:
                 self._prepare(task, live)
             elif task.ready and not task.done and task.original.emit != "events":  # which waits for a stream
                 answer = self._plans.answer(task.query, task.entry.text, task.entry.base)
-                if task.deliver(single_answer(answer, task.name), lambda _: None):
-                    self._groups.moved(task.group, task.group.reached, [task])
+                if _delivered(task, single_answer(answer, task.name)):
+                    self._groups.save_progress(task.group, task.group.reached, [task])
         except Exception as error:
             task.fail(error)
+            log_failure(task)
 
     def _prepare(self, task: RegisteredQuery, live: bool) -> None:
         if task.output is not None:
             self._inputs.undo(task.output, task.entry.batches)
         if (memory := memory_of(task.sink)) is not None:
             memory.live(live)
+
+
+def _delivered(task: RegisteredQuery, batch: Batch) -> bool:
+    """Whether the query took its only batch. No other query waits, so the sink is tried again at once."""
+    for _ in range(task.entry.retry):
+        with suppress(SinkFailure):
+            return task.deliver(batch, lambda _: None)
+    return task.deliver(batch, lambda _: None)
 
 
 def beginning(

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from penstock.compile.parameter_table import ParameterTable
+    from penstock.options import Rounds
     from penstock.spark.query.continuous_query import ContinuousQuery
     from penstock.spark.views.background_tables import BackgroundTables
 
@@ -35,12 +36,13 @@ class PlanCache:
         rules: Collection[str] | None,
         retention: int | None = None,
         tuning: Tuning = DEFAULT,
+        rounds: Rounds = "spark",
     ) -> None:
-        self._store = store
+        self._store, self._local = store, rounds == "auto"
         self._session = session
         self.rules, self._retention, self._tuning = rules, retention, tuning
         self._background: BackgroundTables | None = None
-        self._made: list[ContinuousQuery] = []
+        self._plans: list[ContinuousQuery] = []
 
     def plan(self, task: RegisteredQuery, factor: int = 1) -> CompiledQuery:
         """See `Planner`: for a query that is answered alone, at one of so many instants."""
@@ -54,16 +56,17 @@ class PlanCache:
         """See `Planner`: the query with the options of an entry."""
         from penstock.spark.query.continuous_query import ContinuousQuery
 
-        made = ContinuousQuery(
+        plan = ContinuousQuery(
             query,
             self.background,
             duplicates=entry.duplicates,
             emit=entry.emit,
             rules=self.rules,
             retention=self._retention,
+            local=self._local,
         )
-        self._made.append(made)
-        return made
+        self._plans.append(plan)
+        return plan
 
     def members(self, numbers: Sequence[int], rows: Sequence[Constants]) -> ParameterTable:
         """See `Planner`: the table of a family's queries."""
@@ -73,8 +76,8 @@ class PlanCache:
 
     def release(self, plan: CompiledQuery) -> None:
         """See `Planner`: close a plan that no group uses any more."""
-        released = [made for made in self._made if made is plan]
-        self._made = [made for made in self._made if made is not plan]
+        released = [compiled for compiled in self._plans if compiled is plan]
+        self._plans = [compiled for compiled in self._plans if compiled is not plan]
         self._close(released)
 
     def answer(self, query: Query, text: str, base: str | None) -> Answer:
@@ -98,8 +101,8 @@ class PlanCache:
         return self._background
 
     def close(self) -> None:
-        self._close(self._made)
-        self._made.clear()
+        self._close(self._plans)
+        self._plans.clear()
 
     def _close(self, plans: Iterable[ContinuousQuery]) -> None:
         from penstock.spark.session import session

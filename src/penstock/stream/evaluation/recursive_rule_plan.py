@@ -22,7 +22,7 @@ from penstock.algebra.windows import SlideWindow
 from penstock.compile import sql
 from penstock.compile.expressions import term_columns
 from penstock.compile.reports.validity import SINCE
-from penstock.compile.windows.evaluation_instants import within
+from penstock.compile.windows.plan_span import within
 from penstock.io.columns import LOGGED, ddl
 from penstock.model import term_encoding
 from penstock.model.span import Span
@@ -36,6 +36,7 @@ from penstock.recursive_rules.machine import Element, Machine, merged
 from penstock.recursive_rules.state_format import read_partition, write_partition
 from penstock.spark.query.evaluation import Evaluation
 from penstock.spark.query.snapshot_result import marked
+from penstock.spark.session.catalog import catalog
 from penstock.spark.views.background_tables import BackgroundTables
 
 __all__ = ["RecursiveRulePlan"]
@@ -76,20 +77,20 @@ class RecursiveRulePlan:
         before = evaluation.before
         assert before is None or isinstance(before, str)
         entailment = self._entailment()
-        found, split = _states(before, partition(self._group, entailment=entailment))
-        states = self._background.session.createDataFrame(found, _STATE)
+        saved, split = _states(before, partition(self._group, entailment=entailment))
+        states = self._background.session.createDataFrame(saved, _STATE)
         elements = self._elements(evaluation.streams, evaluation.span, split)
         together = elements.groupBy("part").cogroup(states.groupBy("part"))
         return RuleResult(together.applyInArrow(self._advance(entailment), _MADE), split)
 
     def _entailment(self) -> Entailment:
-        """By the ontology as it is now."""
-        entailed, (known, found) = self._background.entailed, self._known_entailment
+        """The entailments of the ontology as it is now that the rules may read."""
+        entailed, (known, entailment) = self._background.entailed, self._known_entailment
         ontology = None if entailed is None else entailed.ontology
         if ontology is not known:
-            found = entailment_of(ontology, [pattern for rule in self._group for pattern in rule.patterns()])
-            self._known_entailment = ontology, found
-        return found
+            entailment = entailment_of(ontology, [pattern for rule in self._group for pattern in rule.patterns()])
+            self._known_entailment = ontology, entailment
+        return entailment
 
     def _elements(self, streams: Mapping[str, StreamFiles], span: Span, split: Partition | None) -> DataFrame:
         session = self._background.session
@@ -97,7 +98,7 @@ class RecursiveRulePlan:
         part = sql.alias(_part(split).cast("INT"), "part")
         start = sql.alias(sql.coalesce(sql.name("start"), sql.name("ts")), "start")
         own = [*map(sql.write_expression, (part, start)), "ts", "s", "p", "o"]
-        found = [
+        frames = [
             session.read.schema(ddl(LOGGED))
             .parquet(*stream.paths)
             .where(due)
@@ -105,7 +106,7 @@ class RecursiveRulePlan:
             for name, stream in streams.items()
             if stream.paths
         ]
-        return reduce(DataFrame.unionAll, found) if found else session.createDataFrame([], _ELEMENT)
+        return reduce(DataFrame.unionAll, frames) if frames else session.createDataFrame([], _ELEMENT)
 
     def _advance(self, entailment: Entailment) -> Callable[[pa.Table, pa.Table], pa.Table]:
         name = self._name
@@ -126,7 +127,7 @@ class RecursiveRulePlan:
         given = zip("spo", terms_of(pattern), strict=True)
         match = sql.all_of(sql.name(c).eq(term_columns.constant(t)) for c, t in given if not isinstance(t, Var))
         query = sql.Select(map(sql.name, "spo"), default, match)
-        table = self._background.session.sql(sql.write(query)).toArrow()
+        table = catalog(self._background.session).rows(query).toArrow()
         return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
@@ -159,20 +160,20 @@ def _hashed(term: sql.Expr) -> sql.Expr:
     return sql.call("pmod", sql.call("hash", term), _PARTS)
 
 
-def _states(before: str | None, wanted: Partition | None) -> tuple[pa.Table, Partition | None]:
-    """The saved states of the machines, and the partition of elements: the wanted one if it is the saved one. Else one
-    machine continues, with the states of all partitions."""
+def _states(before: str | None, preferred: Partition | None) -> tuple[pa.Table, Partition | None]:
+    """The saved states of the machines, and the partition of elements: the preferred one if it agrees with the saved
+    one. Else one machine continues, with the states of all partitions."""
     if before is None:
-        return _remembered({}), wanted
+        return _state_table({}), preferred
     saved = parquet.read_table(before)
     split: Partition | None = read_partition(saved.schema.metadata[_SPLIT].decode())
     parts: dict[int, str] = {row["part"]: row["state"] for row in saved.to_pylist()}
-    if split is not None and wanted is not None and split.agrees(wanted):
-        return _remembered(parts), wanted
-    return _remembered({0: merged(parts.values())} if parts else {}), None
+    if split is not None and preferred is not None and split.agrees(preferred):
+        return _state_table(parts), preferred
+    return _state_table({0: merged(parts.values())} if parts else {}), None
 
 
-def _remembered(states: Mapping[int, str]) -> pa.Table:
+def _state_table(states: Mapping[int, str]) -> pa.Table:
     return pa.table([pa.array(states, pa.int32()), pa.array(states.values(), pa.string())], names=["part", "state"])
 
 
@@ -180,15 +181,15 @@ def advance(name: str, make: Callable[..., Machine], elements: pa.Table, states:
     """The triples that a rule derives from the elements of a partition, and the state of the machine then."""
     saved = states.column("state")[0].as_py() if states.num_rows else None
     if not elements.num_rows:
-        return _made(states.column("part")[0].as_py(), [], saved)
+        return _result_table(states.column("part")[0].as_py(), [], saved)
     machine = make(saved=saved)
     ordered = elements.sort_by("ts").select(["start", "ts", "s", "p", "o", "stream"])
     rows = zip(*(column.to_pylist() for column in ordered.columns), strict=True)
     derived = list(machine.run(rows, name))
-    return _made(elements.column("part")[0].as_py(), derived, machine.save())
+    return _result_table(elements.column("part")[0].as_py(), derived, machine.save())
 
 
-def _made(part: int, derived: Sequence[Element], state: str | None) -> pa.Table:
+def _result_table(part: int, derived: Sequence[Element], state: str | None) -> pa.Table:
     """A row a triple, and one more with the state."""
     columns = list(zip(*derived, strict=True)) or [()] * len(Element._fields)
     start, end, s, p, o, _ = ([*column, None] for column in columns)
@@ -200,13 +201,13 @@ def _made(part: int, derived: Sequence[Element], state: str | None) -> pa.Table:
 class RuleResult:
     """The result of an evaluation: triples with their intervals, and the states of the machines."""
 
-    def __init__(self, made: DataFrame, split: Partition | None) -> None:
-        self._made, self._split = made, split
+    def __init__(self, rows: DataFrame, split: Partition | None) -> None:
+        self._rows, self._split = rows, split
 
     @property
     def frame(self) -> DataFrame:
         """The triples, each with its end in the first column and its start in the last."""
-        return self._made.where("state IS NULL").selectExpr("ts AS time", "s", "p", "o", f"start AS `{SINCE}`")
+        return self._rows.where("state IS NULL").selectExpr("ts AS time", "s", "p", "o", f"start AS `{SINCE}`")
 
     def collect(self) -> pa.Table:
         """Run the Spark job: the same, with a further column `.row` that is true."""
@@ -223,4 +224,4 @@ class RuleResult:
 
     @cached_property
     def _fetched(self) -> pa.Table:
-        return self._made.toArrow()
+        return self._rows.toArrow()

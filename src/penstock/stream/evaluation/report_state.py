@@ -33,15 +33,15 @@ class ReportState:
         self._root = root
 
     def path(self, name: str) -> str | None:
-        """Where the file of that name is; None if there is no such file."""
-        found = self._root / name
-        return str(found) if found.exists() else None
+        """The path of the file of that name; None if there is no such file."""
+        path = self._root / name
+        return str(path) if path.exists() else None
 
-    def keep(self, made: Carrying) -> tuple[str, int]:
+    def keep(self, result: Carrying) -> tuple[str, int]:
         """Write the state of an evaluation: the new file's name, and how many solutions are open."""
         self._root.mkdir(parents=True, exist_ok=True)
         file = self._root / f"{uuid4().hex}.parquet"
-        count = made.write_open(str(file))
+        count = result.write_open(str(file))
         _sync(file)
         return file.name, count
 

@@ -7,12 +7,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
 from typing import Protocol
 
+from penstock import log
 from penstock.algebra.schedule import stretched
 from penstock.errors import PenstockError
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
+from penstock.stream.base.clock import Clock, SystemClock
 from penstock.stream.evaluation.evaluator import Deriving, Evaluator
 from penstock.stream.evaluation.report_state import ReportState
+from penstock.stream.evaluation.round_watch import PLANNING, RoundWatch
 from penstock.stream.log.stream_log import Segment
 from penstock.stream.registry import due_instants
 from penstock.stream.registry.dependency_order import in_order
@@ -48,7 +51,8 @@ class StreamTime(Protocol):
 class RoundSnapshot:
     """The segments of streams in one round. Groups that are due together read the same ones, and can share them.
 
-    Segments are read once the watermark is known, and belong to that time.
+    Segments are read once the watermark is known, and belong to that time. They are read only where an instant is due:
+    that folds the journal into a segment, which is not worth it for each push.
     """
 
     def __init__(self, inputs: Inputs) -> None:
@@ -82,29 +86,39 @@ class Rounds:
         answered: Callable[[], None] = lambda: None,
         report_state: ReportState | None = None,
         tuning: Tuning = DEFAULT,
+        clock: Clock | None = None,
     ) -> None:
         self._inputs, self._watermarks, self._tuning = inputs, watermarks, tuning
-        self._groups = groups
-        self._evaluator = Evaluator(inputs, groups, answered, report_state, tuning)
+        self._groups, self._clock = groups, clock or SystemClock()
+        self._watch = RoundWatch(self._clock.now, tuning)
+        self._evaluator = Evaluator(inputs, groups, answered, report_state, tuning, self._clock, self._watch)
 
     def live(self) -> bool:
         """Evaluate all instants that are due now; whether any were. A watermark is computed once for the round."""
-        ordered, snapshot = in_order(self._groups.arranged()), RoundSnapshot(self._inputs)
+        ordered, snapshot = self._ordered(), RoundSnapshot(self._inputs)
         derived, combined = {group.output: group for group in ordered if group.output}, cache(self._watermarks.combined)
-        busy = [self._attempt(group, snapshot, partial(_due, group, derived, combined, snapshot)) for group in ordered]
+        due = partial(_due_span, derived=derived, combined=combined, snapshot=snapshot)
+        with self._watch.round():
+            busy = [self._attempt(group, snapshot, partial(due, group)) for group in ordered]
         self._retain()
         return any(busy)
 
     def bounded(self) -> None:
         """Evaluate every instant up to that of the last element, also of streams that are derived on the way."""
-        ordered, snapshot = in_order(self._groups.arranged()), RoundSnapshot(self._inputs)
+        ordered, snapshot = self._ordered(), RoundSnapshot(self._inputs)
         deriving = [group for group in ordered if group.output is not None]
-        for group in ordered:
-            cause = next((other for other in deriving if other.output in group.inputs and not other.ready), None)
-            if cause is None:
-                self._attempt(group, snapshot, partial(_whole, group, snapshot), final=True)
-            elif group.ready and cause.first.error is not None:
-                self._fail(group, PenstockError(f"the query {cause.name}, whose stream it reads, failed"))
+        with self._watch.round():
+            for group in ordered:
+                cause = next((other for other in deriving if other.output in group.inputs and not other.ready), None)
+                if cause is None:
+                    self._attempt(group, snapshot, partial(_full_span, group, snapshot), final=True)
+                elif group.ready and cause.first.error is not None:
+                    self._fail(group, PenstockError(f"the query {cause.name}, whose stream it reads, failed"))
+
+    def _ordered(self) -> list[EvaluationGroup]:
+        """The groups in dependency order, with the queries whose sinks are to be tried again by now."""
+        self._groups.release_postponed(self._clock.now())
+        return in_order(self._groups.arranged())
 
     def _attempt(
         self, group: EvaluationGroup, snapshot: RoundSnapshot, span_of: Callable[[], Span | None], final: bool = False
@@ -112,16 +126,22 @@ class Rounds:
         """Evaluate a group; whether it had something to do. An error fails this group only."""
         if not group.inputs or (group.plan is None and group.first.error is not None):
             return False
+        self._watch.group()
         try:
-            group.planned(self._groups.planner)  # also for paused queries: the retention bound needs the plan
-            span = span_of() if group.ready else None
-            if span is None:
-                return False
-            pace(group, span, final, self._tuning)
-            return self._answer(group, group.planned(self._groups.planner), span, snapshot, final)
+            with log.about(group.name):
+                self._planned(group)  # also for paused queries: the retention bound needs the plan
+                span = span_of() if group.ready else None
+                if span is None:
+                    return False
+                pace(group, span, final, self._tuning)
+                return self._answer(group, self._planned(group), span, snapshot, final)
         except Exception as error:
             self._fail(group, error)
             return True
+
+    def _planned(self, group: EvaluationGroup) -> due_instants.CompiledQuery:
+        with self._watch.part(PLANNING):
+            return group.planned(self._groups.planner)
 
     def _fail(self, group: EvaluationGroup, error: Exception) -> None:
         for task in list(group.tasks.values()):
@@ -134,7 +154,8 @@ class Rounds:
         again when the query is resumed.
 
         `final`: the run ends with the span."""
-        segments = snapshot.segments(group.inputs, span.through)
+        has_instant = plan.schedule.has_instant(span.after, span.through)
+        segments = snapshot.segments(group.inputs, span.through) if has_instant else {}
         elements = sum(part.rows for parts in segments.values() for part in parts)
         busy = False
         query = stretched(group.query, group.reached.stretched)
@@ -142,9 +163,11 @@ class Rounds:
             ends = group.reached.open > 0 and plan.schedule.has_instant(piece.after, piece.through)
             if ends or due_instants.has_news(group.query, plan, piece, segments):
                 streams = snapshot.streams(due_instants.visible_segments(plan, piece, segments, self._inputs.dropped))
+                read = sum(files.rows for files in streams.values())
+                self._watch.span(group, plan, piece, read, live=not final)
                 busy |= self._evaluator.answer(group, plan, piece, streams, final and piece.through == span.through)
             else:
-                group.passed(piece)
+                group.pass_over(piece)
             if group.progress != piece.through or not group.tasks:
                 break
         return busy
@@ -162,13 +185,14 @@ class Rounds:
             for stream in group.inputs:
                 readers[stream].append((group.plan, group.progress))
         for stream, complete in ends.items():
-            known = [(plan, progress) for plan, progress in readers[stream] if plan is not None]
-            kept = due_instants.retention_bound(known, stream, complete) if len(known) == len(readers[stream]) else None
-            if kept is not None:
-                self._inputs.tidy(stream, *kept)
+            planned = [(plan, progress) for plan, progress in readers[stream] if plan is not None]
+            if len(planned) < len(readers[stream]):
+                continue
+            if (bound := due_instants.retention_bound(planned, stream, complete)) is not None:
+                self._inputs.tidy(stream, *bound)
 
 
-def _due(
+def _due_span(
     group: EvaluationGroup,
     derived: Mapping[str, EvaluationGroup],
     combined: Callable[..., int | None],
@@ -177,14 +201,13 @@ def _due(
     """The time from its progress to the watermark of its streams. That of a derived stream is its query's progress."""
     declared = tuple(name for name in group.inputs if name not in derived)
     through = combined(declared, tuple(derived[name].progress for name in group.inputs if name in derived))
-    return (
-        None
-        if through is None
-        else due_instants.span(group.progress, through, snapshot.segments(group.inputs, through))
-    )
+    if through is None:
+        return None
+    segments = snapshot.segments(group.inputs, through) if group.progress is None else {}
+    return due_instants.span(group.progress, through, segments)
 
 
-def _whole(group: EvaluationGroup, snapshot: RoundSnapshot) -> Span | None:
+def _full_span(group: EvaluationGroup, snapshot: RoundSnapshot) -> Span | None:
     segments = snapshot.segments(group.inputs, None)
     lasts = [part.last for parts in segments.values() for part in parts]
     if not lasts or group.plan is None:

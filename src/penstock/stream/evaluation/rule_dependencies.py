@@ -27,23 +27,23 @@ class RuleDependencies:
 
     def __init__(self, store: Store, streams: Mapping[str, object]) -> None:
         self._store, self._streams = store, streams
-        self._seen: tuple[object, ...] | None = None
+        self._bound_state: tuple[object, ...] | None = None
 
-    def all(self, tasks: Sequence[RegisteredQuery]) -> list[RegisteredQuery]:
+    def bind_all(self, tasks: Sequence[RegisteredQuery]) -> list[RegisteredQuery]:
         """Bind all queries to their streams, and return those that read other streams from now on."""
         changed = arrange(tasks, self._streams, self._ontology(tasks))
-        self._seen = self._state(tasks)
+        self._bound_state = self._state(tasks)
         return changed
 
-    def one(self, task: RegisteredQuery, others: Iterable[RegisteredQuery]) -> None:
-        """A new one; the others hear of it when they are arranged again."""
+    def bind_new(self, task: RegisteredQuery, others: Iterable[RegisteredQuery]) -> None:
+        """Bind a new query; `bind_changed` binds the others again where it matters to them."""
         if task.original.emit == "events":
             tasks = [*others, task]
             arrange(tasks, self._streams, self._ontology(tasks), only=task)
 
-    def again(self, tasks: Sequence[RegisteredQuery]) -> list[RegisteredQuery]:
-        """The same if streams, queries or the ontology have changed. No evaluation may be in progress."""
-        return self.all(tasks) if self._seen != self._state(tasks) else []
+    def bind_changed(self, tasks: Sequence[RegisteredQuery]) -> list[RegisteredQuery]:
+        """As `bind_all`, if streams, queries or the ontology have changed. No evaluation may be in progress."""
+        return self.bind_all(tasks) if self._bound_state != self._state(tasks) else []
 
     def _ontology(self, tasks: Iterable[RegisteredQuery]) -> Ontology | None:
         """The ontology, if there are rules: queries may match triples that derived ones entail."""
@@ -64,13 +64,13 @@ def arrange(
 
     Returns the queries that changed."""
     rules = [task for task in tasks if task.is_rule]
-    asking = [task for task in (tasks if only is None else (only,)) if task.original.emit == "events"]
-    events = {task.name: Rule(task.name, task.original) for task in (*rules, *asking)}
+    event_queries = [task for task in (tasks if only is None else (only,)) if task.original.emit == "events"]
+    events = {task.name: Rule(task.name, task.original) for task in (*rules, *event_queries)}
     followed = entailment_of(ontology, (pattern for rule in events.values() for pattern in read_by(rule)))
     groups = _groups([events[task.name] for task in rules], followed)
-    read = {task.output: task.named for task in tasks if task.output is not None and not task.is_rule}
+    inputs_of = {task.output: task.named for task in tasks if task.output is not None and not task.is_rule}
 
-    def hears(task: RegisteredQuery) -> bool:
+    def bind(task: RegisteredQuery) -> bool:
         group = groups.get(task.name, ())
         together = group or (events[task.name],)
         named = {rule.name for rule in together}
@@ -79,18 +79,19 @@ def arrange(
             for other in rules
             if other.name not in named and any(feeds(events[other.name], rule, followed) for rule in together)
         )
-        return task.bind_streams([*declared, *_derived(task, read), *filter(None, fed)], group)
+        return task.bind_streams([*declared, *_derived(task, inputs_of), *filter(None, fed)], group)
 
-    return [task for task in asking if hears(task)]
+    return [task for task in event_queries if bind(task)]
 
 
-def _derived(task: RegisteredQuery, read: Mapping[str, Sequence[str]]) -> list[str]:
-    """The streams that queries with streams of their own derive, not by way of this one; `read` is what each reads."""
+def _derived(task: RegisteredQuery, inputs_of: Mapping[str, Sequence[str]]) -> list[str]:
+    """The streams that queries with streams of their own derive, not by way of this one; `inputs_of` has the streams
+    that each is derived from."""
 
     def follows(stream: str) -> bool:
-        return stream == task.output or any(map(follows, read.get(stream, ())))
+        return stream == task.output or any(map(follows, inputs_of.get(stream, ())))
 
-    return [stream for stream, own in read.items() if own and not follows(stream)]
+    return [stream for stream, own in inputs_of.items() if own and not follows(stream)]
 
 
 def _groups(rules: Sequence[Rule], followed: Entailment) -> dict[str, tuple[Rule, ...]]:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from itertools import count
+from contextlib import contextmanager
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,12 +25,11 @@ from penstock.stream.base import durable_files
 from penstock.stream.base.clock import Clock
 from penstock.stream.base.watermark import Watermarks
 from penstock.stream.ingest.dead_letters import DeadLetters, Malformed
-from penstock.stream.ingest.element_reader import of_blocks, of_documents, of_file
-from penstock.stream.ingest.elements import count_texts
-from penstock.stream.ingest.late_filter import BatchWriter, Reading
+from penstock.stream.ingest.element_reader import FileTally, no_element, of_blocks, of_documents, of_file
+from penstock.stream.ingest.elements import Block, count_texts
+from penstock.stream.ingest.late_filter import BatchWriter, Item, Reading
 from penstock.stream.ingest.log_writer import ArrivedBatch, LogWriter
 from penstock.stream.ingest.sources.folder import Dropped
-from penstock.stream.ingest.spool import Block
 from penstock.stream.ingest.stream_declaration import Declared
 from penstock.stream.log.stream_log import Segment, StreamLog
 from penstock.tuning import DEFAULT, Tuning
@@ -82,13 +82,11 @@ class BoundedSources:
     def push(self, stream: str, data: bytes, kind: str | None = None) -> int:
         """Write lines to the log at once, and return the number of elements; of documents, the number of documents."""
         before = self._log.counts(stream).elements
-        batch = ArrivedBatch(stream, "push", self._next_batch(stream, "push"))
-        self._write_blocks(batch, [Block(stream, data, kind=kind)])
+        self._log_writer.push(stream, lambda batch: self._read_blocks(stream, [Block(stream, data, kind=kind)], batch))
         return self._log.counts(stream).elements - before if kind is None else count_texts(data, kind)
 
-    def _write_blocks(self, batch: ArrivedBatch, blocks: Iterable[Block]) -> None:
-        documents = self._options[batch.stream].documents
-        self._log_writer.write(batch, of_blocks(batch.stream, blocks, batch.name, documents.properties, self._tuning))
+    def _read_blocks(self, stream: str, blocks: Iterable[Block], batch: str) -> Iterator[Item]:
+        return of_blocks(stream, blocks, batch, self._options[stream].properties, self._tuning)
 
     def _read_files(self, stream: str, declared: Declared, session: Callable[[], SparkSession]) -> None:
         path = str(declared.path)
@@ -105,38 +103,40 @@ class BoundedSources:
     def _read_texts(self, batch: ArrivedBatch, path: str, session: Callable[[], SparkSession]) -> None:
         """Read small files in the driver, and large ones by a Spark job."""
         documents = self._options[batch.stream].documents
-        pieces = documents.whole(splits(path, self._tuning.split_bytes))
+        pieces = documents.whole_documents(splits(path, self._tuning.split_bytes))
         lines = not any(documents.kind(piece.path) for piece in pieces)
 
         def check(writer: BatchWriter) -> None:
             """A file without any element is not marked as read, so that it can be replaced by the right one."""
             if writer.refused and not writer.parts and not writer.late.num_rows:
-                raise LoadError(f"{path}: {_useless(writer, lines)}")
+                raise LoadError(no_element(path, writer.refused, writer.malformed[0], lines=lines))
 
+        tally = FileTally()
         stamp = self._clock.now() if self._options[batch.stream].stamped_on_arrival else None
         if sum(_size(piece) for piece in pieces) <= self._tuning.small_files_bytes:
-            self._log_writer.write(batch, _items(pieces, batch.stream, stamp, documents, self._tuning), check)
+            self._log_writer.write(batch, _items(pieces, batch.stream, stamp, documents, self._tuning, tally), check)
+            tally.warn(documents)
             return
         from penstock.stream.ingest import parallel_load
 
         folder = self._log.begin(batch.stream, batch.source, batch.number)
-        parts = parallel_load.write(session(), pieces, batch.stream, str(folder), stamp, documents, self._tuning)
+        with _whole_or_nothing():
+            parts = parallel_load.write(session(), pieces, batch.stream, str(folder), stamp, documents, self._tuning)
         self._log_writer.write_loaded(batch, folder, parts, check)
+        tally.add_parts(pieces, parts)
+        tally.warn(documents)
 
     def _read_lines(self, stream: str, items: Iterable[bytes]) -> None:
         """Read an iterable in batches. After a restart it begins anew, and batches that the log holds are skipped; a
         resumable one continues."""
-        first = self._next_batch(stream, "items") if getattr(items, "resumable", False) else 0
+        first = self._log.next_batch(stream, "items") if getattr(items, "resumable", False) else 0
         kind = self._options[stream].kind
-        for number, some in enumerate(_together(items), first):
+        for number, batch_items in enumerate(_batches(items), first):
             batch = ArrivedBatch(stream, "items", number)
             if not self._log.holds(stream, batch.source, number):
-                texts = [b"".join(some)] if kind is None else some
-                self._write_blocks(batch, [Block(stream, text, kind=kind) for text in texts])
-
-    def _next_batch(self, stream: str, source: str) -> int:
-        """The number of the source's next batch."""
-        return next(number for number in count() if not self._log.holds(stream, source, number))
+                texts = [b"".join(batch_items)] if kind is None else batch_items
+                blocks = [Block(stream, text, kind=kind) for text in texts]
+                self._log_writer.write(batch, self._read_blocks(stream, blocks, batch.name))
 
 
 class _SourceSizes:
@@ -181,29 +181,21 @@ def _source(path: str) -> str:
     return f"file-{durable_files.folder_name(path)}"
 
 
-def _useless(writer: BatchWriter, lines: bool) -> str:
-    """The reason why a source has no element."""
-    if lines:
-        return f"none of its {writer.refused:,} lines is timestamped N-Quads"
-    first = writer.malformed[0]
-    return f"nothing in it is an element; line {first.line}: {first.reason}"
-
-
-def _together(items: Iterable[bytes]) -> Iterator[list[bytes]]:
-    held: list[bytes] = []
+def _batches(items: Iterable[bytes]) -> Iterator[list[bytes]]:
+    batch: list[bytes] = []
     size = 0
     for item in items:
-        held.append(item)
+        batch.append(item)
         size += len(item)
         if size >= _TOGETHER:
-            yield held
-            held, size = [], 0
-    if held:
-        yield held
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
 
 
 def _size(piece: Split) -> int:
-    """In bytes, about: a packed file is larger than it looks."""
+    """The size of a piece in bytes, about: a packed file is larger than it looks."""
     if piece.end is not None:
         return piece.end - piece.start
     system, path = filesystem(piece.path)
@@ -211,19 +203,35 @@ def _size(piece: Split) -> int:
 
 
 def _items(
-    pieces: Iterable[Split], stream: str, stamp: int | None, documents: Documents, tuning: Tuning
+    pieces: Iterable[Split], stream: str, stamp: int | None, documents: Documents, tuning: Tuning, tally: FileTally
 ) -> Iterator[Reading]:
-    """The elements of the pieces. Malformed lines have their number in the file."""
-    before: dict[str, int] = {}
+    """The elements of the pieces, counted by file. Malformed lines have their number in the file."""
+    with _whole_or_nothing():
+        for path, together in groupby(pieces, key=lambda piece: piece.path):
+            if documents.kind(path) is not None:
+                yield from tally.over(path, of_documents(path, stream, documents, tuning))
+            else:
+                yield from tally.over(path, _lines(path, together, stream, stamp, tuning))
+
+
+@contextmanager
+def _whole_or_nothing() -> Iterator[None]:
+    """A file that cannot be read to its end is an error: answers to a part of it would be wrong."""
+    try:
+        yield
+    except LoadError as error:
+        raise LoadError(f"{error}; no element of it is kept") from error
+
+
+def _lines(path: str, pieces: Iterable[Split], stream: str, stamp: int | None, tuning: Tuning) -> Iterator[Reading]:
+    before = 0
     for piece in pieces:
-        if documents.kind(piece.path) is not None:
-            yield from of_documents(piece.path, stream, documents, tuning)
-            continue
         for chunk in chunks(piece, tuning.chunk_bytes):
-            parsed, line = parse(chunk, stream, stamp, tuning), before.setdefault(piece.path, 0)
-            bad = [Malformed(piece.path, line + one.line, one.text, one.reason) for one in parsed.bad]
-            before[piece.path] += chunk.count(b"\n")
-            yield Reading(parsed.elements, bad)
+            parsed = parse(chunk, stream, stamp, tuning)
+            yield Reading(
+                parsed.elements, [Malformed(path, before + one.line, one.text, one.reason) for one in parsed.bad]
+            )
+            before += chunk.count(b"\n")
 
 
 def _parquet_items(path: Path, stream: str, options: Declared) -> Iterator[Reading]:
@@ -235,10 +243,10 @@ def _parquet_items(path: Path, stream: str, options: Declared) -> Iterator[Readi
 def _parquet_files(path: Path) -> list[Path]:
     if not path.exists():
         raise LoadError(f"{path}: there is no such file or folder")
-    found = sorted(file for file in path.rglob("*.parquet") if file.name[0] not in "._") if path.is_dir() else [path]
-    if not found:
+    files = sorted(file for file in path.rglob("*.parquet") if file.name[0] not in "._") if path.is_dir() else [path]
+    if not files:
         raise LoadError(f"{path}: the folder holds no Parquet file")
-    return found
+    return files
 
 
 def _fits(path: Path) -> bool:

@@ -1,6 +1,6 @@
 """Dead letters: late elements and malformed lines, kept in files so that none is lost without a trace.
 
-    ROOT/<stream>/<source>-<batch>.late.nq              timestamped N-Quads, readable again
+    ROOT/<stream>/<source>-<batch>.late.nq              timestamped N-Quads, the reason behind each in a comment
     ROOT/<stream>/<source>-<batch>.malformed.ndjson     {"source", "line", "text", "reason"}
 
 A batch that runs again writes the same files again.
@@ -9,17 +9,33 @@ A batch that runs again writes the same files again.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any, Literal
 
 import pyarrow as pa
 
+from penstock import log
+from penstock.io.nquads import parse, scope
+from penstock.io.results import time_text
+from penstock.io.splits import Split, chunks
 from penstock.model.term_encoding import decode
 from penstock.stream.base import durable_files
-from penstock.stream.base.time_values import stamp
+from penstock.stream.base.dead_letter import DeadLetter
+from penstock.stream.base.time_values import stamp, to_datetime
 
-__all__ = ["DeadLetters", "Malformed", "line_of"]
+__all__ = ["LIMIT", "DeadLetters", "Malformed", "line_of"]
+
+LIMIT = "limit"
+"""The column of late elements with the time before which the stream was complete when they came."""
+
+_LATE, _MALFORMED = ".late.nq", ".malformed.ndjson"
+_REASON = "the stream was complete before {} when it came"
+_LATE_LINE = re.compile(rf"(?P<line>.* \.)(?: # (?P<reason>{_REASON.format('[-0-9T:.Z]+')}))?")
+_NO_REASON = "it came when the stream was complete up to a later time"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +55,104 @@ class DeadLetters:
         self._root = root
 
     def write(self, stream: str, name: str, late: pa.Table, malformed: Sequence[Malformed]) -> None:
-        """Write the late elements and malformed lines of a batch."""
-        lines = [line_of(**row) for row in late.to_pylist()]
+        """Write the late elements and malformed lines of a batch, in place of what an earlier run of it has left."""
+        lines = [_late_line(**row) for row in late.to_pylist()]
+        _log(stream, name, len(lines), malformed)
         records = [json.dumps(asdict(item), ensure_ascii=False) + "\n" for item in malformed]
-        for texts, kind in ((lines, "late.nq"), (records, "malformed.ndjson")):
+        for texts, path in zip((lines, records), self._paths(stream, name), strict=True):
             if texts:
-                folder = self._root / durable_files.folder_name(stream)
-                folder.mkdir(parents=True, exist_ok=True)
-                durable_files.replace(folder / f"{name}.{kind}", "".join(texts).encode())
+                path.parent.mkdir(parents=True, exist_ok=True)
+                durable_files.replace(path, "".join(texts).encode())
+            else:
+                path.unlink(missing_ok=True)
+
+    def remove(self, stream: str, name: str) -> None:
+        """Remove the dead letters of a batch that was not committed."""
+        for path in self._paths(stream, name):
+            path.unlink(missing_ok=True)
+
+    def read(self, stream: str) -> Iterator[DeadLetter]:
+        """The dead letters of a stream that there are now, by the time at which they were set aside."""
+        paths = [path for path in self._folder(stream).glob("*") if path.name.endswith((_LATE, _MALFORMED))]
+        files = sorted((path.stat().st_mtime_ns, path) for path in paths)
+        return (letter for written, path in files for letter in _letters(stream, path, written))
+
+    def _paths(self, stream: str, name: str) -> tuple[Path, Path]:
+        folder = self._folder(stream)
+        return folder / f"{name}{_LATE}", folder / f"{name}{_MALFORMED}"
+
+    def _folder(self, stream: str) -> Path:
+        return self._root / durable_files.folder_name(stream)
+
+
+def _log(stream: str, batch: str, late: int, malformed: Sequence[Malformed]) -> None:
+    """Log that a batch has dead letters, with the first reason why a line is malformed."""
+    if not late and not malformed:
+        return
+    reason = f", the first because {malformed[0].reason}" if malformed else ""
+    fields = {"stream": stream, "batch": batch, "late": late, "malformed": len(malformed)}
+    log.ingest.warning(
+        "%s: dead letters, %d late and %d malformed%s", stream, late, len(malformed), reason, extra=fields
+    )
 
 
 def line_of(s: str, p: str, o: str, ts: int, g: str | None = None, start: int | None = None) -> str:
     """An element as a line of timestamped N-Quads."""
     graph = "" if g is None else f"{decode(g)} "
     return f"{decode(s)} {decode(p)} {decode(o)} {graph}{stamp(ts, start)} .\n"
+
+
+def _late_line(limit: int | None = None, **row: Any) -> str:
+    reason = "" if limit is None else f" # {_REASON.format(time_text(to_datetime(limit)))}"
+    return line_of(**row).removesuffix("\n") + reason + "\n"
+
+
+_Make = Callable[..., DeadLetter]
+
+
+def _letters(stream: str, path: Path, written: int) -> Iterator[DeadLetter]:
+    """The letters of a file. What someone has made unreadable is a letter as it is."""
+    kind: Literal["late", "malformed"] = "late" if path.name.endswith(_LATE) else "malformed"
+    set_aside = datetime.fromtimestamp(written / 1e9, UTC)
+
+    def letter(text: str, reason: str, **others: Any) -> DeadLetter:
+        return DeadLetter(stream, kind, text, reason, set_aside, **others)
+
+    for chunk in chunks(Split(str(path))):
+        lines = chunk.decode(errors="replace").removesuffix("\n").split("\n")
+        yield from _late(stream, lines, letter) if kind == "late" else _malformed(lines, letter)
+
+
+def _malformed(lines: Sequence[str], letter: _Make) -> Iterator[DeadLetter]:
+    for line in lines:
+        try:
+            found = Malformed(**json.loads(line))
+        except (ValueError, TypeError) as error:
+            yield letter(line, f"the file of dead letters is damaged here: {error}")
+        else:
+            yield letter(found.text, found.reason, source=found.source, line=found.line)
+
+
+def _late(stream: str, lines: Sequence[str], letter: _Make) -> Iterator[DeadLetter]:
+    lines = [line for line in lines if line.strip() and not line.startswith("#")]
+    matches = [_LATE_LINE.fullmatch(line) for line in lines]
+    bare = [line if match is None else match["line"] for line, match in zip(lines, matches, strict=True)]
+    parsed = parse("\n".join(bare).encode(), stream)
+    damaged = {bad.line: bad.reason for bad in parsed.bad}
+    rows = iter(parsed.elements.to_pylist())
+    labels = scope(stream)
+    for number, (line, match) in enumerate(zip(bare, matches, strict=True), start=1):
+        if number in damaged:
+            yield letter(line, f"the file of dead letters is damaged here: {damaged[number]}")
+        else:
+            row = {name: _as_it_came(value, labels) for name, value in next(rows).items()}
+            reason = (match and match["reason"]) or _NO_REASON
+            yield letter(line_of(**row).removesuffix("\n"), reason, time=to_datetime(row["ts"]))
+
+
+def _as_it_came(value: Any, labels: str) -> Any:
+    """A blank node with the label that it came with: reading prefixed it with those of the stream, now and before."""
+    mine = f"_:{labels}"
+    if not isinstance(value, str) or not value.startswith(mine):
+        return value
+    return f"_:{value.removeprefix(mine).removeprefix(labels)}"

@@ -1,8 +1,10 @@
-"""Reads blocks of the spool and dropped files as elements. Unreadable input becomes dead letters and stops nothing."""
+"""Reads pushed blocks and dropped files as elements. Unreadable input becomes dead letters and stops nothing."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from itertools import count, groupby
 from typing import Any
 
@@ -11,20 +13,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from penstock.errors import LoadError
+from penstock.errors import LoadError, PenstockWarning
 from penstock.io.columns import BACKWARDS, ELEMENTS, END, LOGGED, lasting
 from penstock.io.graphs import PROPERTIES, Documents, Properties, parse_documents
 from penstock.io.nquads import BadLine, Parsed, parse, scope
 from penstock.io.splits import Split, chunks, filesystem
 from penstock.stream.base import time_values
 from penstock.stream.ingest.dead_letters import Malformed
+from penstock.stream.ingest.elements import Block
 from penstock.stream.ingest.late_filter import Advance, Item, Reading
+from penstock.stream.ingest.load_task import LoadedFile
 from penstock.stream.ingest.sources.folder import Dropped
-from penstock.stream.ingest.spool import Block
 from penstock.stream.ingest.stream_declaration import Declared
 from penstock.tuning import DEFAULT, Tuning
 
-__all__ = ["of_blocks", "of_documents", "of_file"]
+__all__ = ["FileTally", "no_element", "of_blocks", "of_documents", "of_file"]
 
 _MICROSECONDS = pa.timestamp("us", "UTC")
 _COLUMNS = (*ELEMENTS.names, "g", END)
@@ -69,24 +72,37 @@ def _parsed(stream: str, pieces: list[bytes], stamp: int | None, tuning: Tuning)
 
 def _in_pieces(bad: Iterable[BadLine], pieces: Iterable[bytes], stream: str) -> Iterator[Malformed]:
     remaining, before, lines = iter(pieces), 0, 0
-    for found in bad:
-        while found.line > before + lines:
+    for bad_line in bad:
+        while bad_line.line > before + lines:
             before, lines = before + lines, next(remaining).count(b"\n")
-        yield Malformed(stream, found.line - before, found.text, found.reason)
+        yield Malformed(stream, bad_line.line - before, bad_line.text, bad_line.reason)
 
 
 def of_file(file: Dropped, stream: str, options: Declared, tuning: Tuning = DEFAULT) -> Iterator[Reading]:
-    """The elements of a dropped file, which is read by its ending."""
-    stamp = file.modified if options.stamped_on_arrival else None
+    """The elements of a dropped file, which is read by its ending. If it cannot be read to its end, the elements before
+    count, and the last reading says so."""
+    kept = 0
     try:
-        if options.documents.kind(file.path) is not None:
-            yield from of_documents(file.path, stream, options.documents, tuning)
-        elif file.path.endswith(".parquet"):
-            yield from _parquet(file)
-        else:
-            yield from _lines(file, stream, stamp, tuning)
+        for reading in _readings(file, stream, options, tuning):
+            kept += reading.elements.num_rows
+            yield reading
     except (LoadError, OSError, pa.ArrowException) as error:
-        yield Reading(ELEMENTS.empty_table(), [Malformed(file.path, 0, "", str(error).splitlines()[0])])
+        reason = str(error).splitlines()[0].removeprefix(f"{file.path}: ")
+        yield Reading(ELEMENTS.empty_table(), [Malformed(file.path, 0, "", f"{reason}; {_kept(kept)}")])
+
+
+def _readings(file: Dropped, stream: str, options: Declared, tuning: Tuning) -> Iterator[Reading]:
+    if options.documents.kind(file.path) is not None:
+        return of_documents(file.path, stream, options.documents, tuning)
+    if file.path.endswith(".parquet"):
+        return _parquet(file)
+    return _lines(file, stream, file.modified if options.stamped_on_arrival else None, tuning)
+
+
+def _kept(elements: int) -> str:
+    if not elements:
+        return "no element of it is kept"
+    return "the element before that is kept" if elements == 1 else f"the {elements:,} elements before that are kept"
 
 
 def of_documents(path: str, stream: str, documents: Documents, tuning: Tuning = DEFAULT) -> Iterator[Reading]:
@@ -134,7 +150,8 @@ def _elements(table: pa.Table) -> pa.Table:
 
 
 def _in_order(table: pa.Table, source: str, before: int) -> Reading:
-    """Without the elements that end before they start. Their place is that in the file, counted from 1."""
+    """The table without the elements that end before they start, which are malformed. Their line is their place in the
+    file, counted from 1."""
     if "start" not in table.column_names:
         return Reading(table)
     start, end = (table.column(name) for name in ("start", "ts"))
@@ -149,3 +166,57 @@ def _text(row: dict[str, Any]) -> str:
     """A row as a line of N-Quads; the terms are not checked."""
     terms = (row[name] for name in ("s", "p", "o", "g") if row.get(name) is not None)
     return f"{' '.join(terms)} {time_values.stamp(row['ts'], row['start'])} ."
+
+
+@dataclass(slots=True)
+class _Count:
+    elements: int = 0
+    refused: int = 0
+    first: Malformed | None = None
+    unreadable: Malformed | None = None
+
+
+@dataclass(slots=True)
+class FileTally:
+    """Counts what is read of each file, to warn once of a file without any element, not by each of its lines; and of a
+    file that cannot be read to its end."""
+
+    _files: dict[str, _Count] = field(default_factory=dict)
+
+    def over(self, path: str, readings: Iterable[Reading]) -> Iterator[Reading]:
+        """Count the readings of a file as they go by."""
+        for reading in readings:
+            for bad in (bad for bad in reading.malformed if not bad.line):
+                self._files.setdefault(path, _Count()).unreadable = bad
+            self.add(path, reading.elements.num_rows, len(reading.malformed), next(iter(reading.malformed), None))
+            yield reading
+
+    def add(self, path: str, elements: int, refused: int, first: Malformed | None) -> None:
+        """Count some elements and refused lines of a file."""
+        seen = self._files.setdefault(path, _Count())
+        seen.elements += elements
+        seen.refused += refused
+        seen.first = seen.first or first
+
+    def add_parts(self, pieces: Iterable[Split], parts: Iterable[LoadedFile]) -> None:
+        """Count the pieces of files, which tasks have loaded as these parts."""
+        for piece, part in zip(pieces, parts, strict=True):
+            first = next((Malformed(piece.path, bad.line, bad.text, bad.reason) for bad in part.bad), None)
+            self.add(piece.path, part.rows, part.malformed, first)
+
+    def warn(self, documents: Documents) -> None:
+        """Warn of each file that has lines and no element, or no end."""
+        for path, seen in self._files.items():
+            if seen.unreadable is not None:
+                warnings.warn(f"{path}: {seen.unreadable.reason}", PenstockWarning, stacklevel=1)
+            elif seen.first is not None and not seen.elements:
+                sentence = no_element(path, seen.refused, seen.first, lines=documents.kind(path) is None)
+                warnings.warn(sentence, PenstockWarning, stacklevel=1)
+
+
+def no_element(path: str, refused: int, first: Malformed, *, lines: bool) -> str:
+    """The sentence about a file or folder without any element, of which the first refused line is told."""
+    many = "its only line is not" if refused == 1 else f"none of its {refused:,} lines is"
+    what = f"{many} timestamped N-Quads" if lines else "nothing in it is an element"
+    place = "" if first.source == path else f"{first.source}, "
+    return f"{path}: {what}; {place}line {first.line}: {first.reason}"

@@ -1,8 +1,10 @@
-"""Encodes pushed elements as lines of timestamped N-Quads, the one form in which elements are made durable."""
+"""Encodes pushed elements as lines of timestamped N-Quads, the one form in which ingest reads them."""
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TypeAlias, cast
 
 from pyoxigraph import Dataset, Quad, RdfFormat, Triple, serialize
@@ -12,7 +14,7 @@ from penstock.io.graphs import KINDS, kind_named
 from penstock.options import StreamFormat
 from penstock.stream.base.time_values import Moment, moment, stamp
 
-__all__ = ["LINES", "Element", "Elements", "When", "count_texts", "lines", "pushed"]
+__all__ = ["LINES", "Block", "Element", "Elements", "When", "count_texts", "lines", "pushed", "without_mark"]
 
 When: TypeAlias = Moment | tuple[Moment, Moment]
 """A time, or a start and an end."""
@@ -20,6 +22,17 @@ Element: TypeAlias = Triple | Quad | tuple[Triple | Quad, Moment] | tuple[Triple
 Elements: TypeAlias = str | bytes | Triple | Quad | Dataset | Iterable[Element]
 
 LINES = "nquads"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Whole lines of one stream, and the time of lines that have none (None: they should have one); or a document of
+    the kind that is named (`penstock.io.graphs`). No lines and a stamp: a call of `advance`."""
+
+    stream: str
+    data: bytes
+    stamp: int | None = None
+    kind: str | None = None
 
 
 def pushed(elements: Elements, time: When | None, now: int, format: StreamFormat | None) -> tuple[bytes, str | None]:
@@ -32,7 +45,12 @@ def pushed(elements: Elements, time: When | None, now: int, format: StreamFormat
     kind = kind_named(format) or (LINES if format in (LINES, "nq") else None)
     if format is not None and kind is None:
         raise LoadError(f"Text of format {format!r} cannot be pushed: there are nquads, {', '.join(KINDS)}.")
-    return lines(elements, time, now), kind
+    return lines(without_mark(elements), time, now), kind
+
+
+def without_mark(text: str | bytes) -> bytes:
+    """The text as UTF-8, without a byte-order mark at its start."""
+    return (text.encode() if isinstance(text, str) else text).removeprefix(BOM_UTF8)
 
 
 def lines(elements: Elements, time: When | None, now: int) -> bytes:
@@ -71,7 +89,7 @@ def _stamp(when: Moment | tuple[Moment, ...]) -> str:
 
 
 def count_texts(data: bytes, kind: str | None) -> int:
-    """How many lines there are that are neither empty nor comments, or how many documents of the kind."""
+    """The number of lines that are neither empty nor comments, or of documents of the kind."""
     if kind not in (None, "ndjsonld"):
         return 1
     found = (line.lstrip() for line in data.split(b"\n"))

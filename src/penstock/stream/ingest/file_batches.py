@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 from pyspark.sql import SparkSession
 
@@ -10,7 +11,7 @@ from penstock.errors import LoadError
 from penstock.io.graphs import Documents
 from penstock.io.splits import splits
 from penstock.stream.ingest import parallel_load
-from penstock.stream.ingest.element_reader import of_file
+from penstock.stream.ingest.element_reader import FileTally, of_file
 from penstock.stream.ingest.log_writer import ArrivedBatch, LogWriter
 from penstock.stream.ingest.sources.folder import Dropped
 from penstock.stream.ingest.stream_declaration import Declared
@@ -37,7 +38,12 @@ def write_files(
     large = _is_work_for_spark(files, options, tuning.small_files_bytes)
     if large and _by_job(session, log, log_writer, batch, files, options.documents, tuning):
         return
-    log_writer.write(batch, (reading for file in files for reading in of_file(file, batch.stream, options, tuning)))
+    tally = FileTally()
+    found = (tally.over(file.path, of_file(file, batch.stream, options, tuning)) for file in files)
+    readings = chain.from_iterable(found)
+    is_small = sum(file.size for file in files) <= tuning.small_files_bytes
+    log_writer.write(batch, list(readings) if is_small else readings)  # parsed before pushes have to wait for the lock
+    tally.warn(options.documents)
 
 
 def _is_work_for_spark(files: Sequence[Dropped], options: Declared, small: int) -> bool:
@@ -58,9 +64,12 @@ def _by_job(
     """False if a file cannot be read: read one by one, the others can."""
     folder = log.begin(batch.stream, batch.source, batch.number)
     try:
-        pieces = documents.whole(piece for file in files for piece in splits(file.path, tuning.split_bytes))
+        pieces = documents.whole_documents(piece for file in files for piece in splits(file.path, tuning.split_bytes))
         parts = parallel_load.write(session, pieces, batch.stream, str(folder), documents=documents, tuning=tuning)
     except LoadError:
         return False
     log_writer.write_loaded(batch, folder, parts)
+    tally = FileTally()
+    tally.add_parts(pieces, parts)
+    tally.warn(documents)
     return True

@@ -19,12 +19,12 @@ import pyarrow.parquet as pq
 
 from penstock.io.columns import ELEMENTS
 from penstock.stream.base.watermark import Position, late_before
-from penstock.stream.ingest.dead_letters import Malformed
+from penstock.stream.ingest.dead_letters import LIMIT, Malformed
 from penstock.stream.ingest.load_task import LoadedFile
 from penstock.stream.log.segment import SegmentFile, write_part
 from penstock.tuning import DEFAULT, Tuning
 
-__all__ = ["Advance", "BatchWriter", "Item", "Reading", "split_late", "with_newest"]
+__all__ = ["Advance", "BatchWriter", "Item", "LateFilter", "Reading", "split_late", "with_newest"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,27 +46,61 @@ Item: TypeAlias = Reading | Advance
 
 
 @dataclass
-class BatchWriter:
-    """Writes a batch to a folder: elements in time to Parquet files, late elements and malformed lines to lists."""
+class LateFilter:
+    """Splits arrivals by the watermark: elements in time, late elements, and malformed lines."""
 
     position: Position
-    folder: Path
-    parts: list[SegmentFile] = field(default_factory=list)
+    in_time: list[pa.Table] = field(default_factory=list)
     late: pa.Table = field(default_factory=ELEMENTS.empty_table)
     malformed: list[Malformed] = field(default_factory=list)
     omitted: int = 0  # malformed lines beyond those that are listed
+
+    def add(self, items: Iterable[Item]) -> None:
+        """Split arrivals, in their order."""
+        for item in items:
+            self._add(item)
+
+    @property
+    def elements(self) -> pa.Table:
+        """The elements in time."""
+        return pa.concat_tables([ELEMENTS.empty_table(), *self.in_time], promote_options="default")
+
+    @property
+    def refused(self) -> int:
+        """The number of lines without an element."""
+        return len(self.malformed) + self.omitted
+
+    def _add(self, item: Item) -> None:
+        if isinstance(item, Advance):
+            known = self.position.advanced_to
+            through = item.through if known is None else max(known, item.through)
+            self.position = replace(self.position, advanced_to=through)
+        else:
+            self.malformed.extend(item.malformed)
+            self.in_time.append(self._split(item.elements))
+
+    def _split(self, elements: pa.Table) -> pa.Table:
+        on_time, late = split_late(elements, self.position)
+        if late.num_rows:
+            self.late = pa.concat_tables([self.late, late], promote_options="default")
+        if on_time.num_rows:
+            self.position = with_newest(self.position, int(on_time.column("ts").to_numpy().max()))
+        return on_time
+
+
+@dataclass
+class BatchWriter(LateFilter):
+    """Writes the elements of a batch that are in time to Parquet files in a folder."""
+
+    folder: Path = field(kw_only=True)
+    parts: list[SegmentFile] = field(default_factory=list)
     tuning: Tuning = DEFAULT
-    _in_time: list[pa.Table] = field(default_factory=list)
 
     def add(self, items: Iterable[Item]) -> None:
         """Split arrivals by the watermark, and write the elements that are in time."""
         for item in items:
-            if isinstance(item, Advance):
-                self._advance(item.through)
-            else:
-                self.malformed.extend(item.malformed)
-                self._in_time.append(self._split(item.elements))
-                self._write(self.tuning.segment_part_rows)
+            self._add(item)
+            self._write(self.tuning.segment_part_rows)
         self._write(1)
 
     def add_file(self, part: LoadedFile) -> None:
@@ -81,39 +115,26 @@ class BatchWriter:
         elif (kept := self._split(pq.read_table(part.path, partitioning=None))).num_rows:
             self.parts.append(write_part(kept, Path(part.path), tuning=self.tuning))
 
-    @property
-    def refused(self) -> int:
-        """How many lines held no element."""
-        return len(self.malformed) + self.omitted
-
-    def _advance(self, through: int) -> None:
-        known = self.position.advanced_to
-        self.position = replace(self.position, advanced_to=through if known is None else max(known, through))
-
-    def _split(self, elements: pa.Table) -> pa.Table:
-        kept, behind = split_late(elements, self.position)
-        if behind.num_rows:
-            self.late = pa.concat_tables([self.late, behind], promote_options="default")
-        if kept.num_rows:
-            self.position = with_newest(self.position, int(kept.column("ts").to_numpy().max()))
-        return kept
-
     def _write(self, least: int) -> None:
-        """Write the collected elements to a file if they are at least so many: small pushes share a file."""
-        if sum(table.num_rows for table in self._in_time) >= least:
+        """Write the collected elements to a file if they are at least so many: small readings share a file."""
+        if sum(table.num_rows for table in self.in_time) >= least:
             path = self.folder / f"part-{len(self.parts):05}.parquet"
-            kept = pa.concat_tables(self._in_time, promote_options="default")
-            self.parts.append(write_part(kept, path, tuning=self.tuning))
-            self._in_time = []
+            self.parts.append(write_part(self.elements, path, tuning=self.tuning))
+            self.in_time = []
 
 
 def split_late(table: pa.Table, position: Position) -> tuple[pa.Table, pa.Table]:
-    """The elements that are in time and the late ones, if they arrive in this order at this position of the stream."""
-    late = _late(table.column("ts").to_numpy(), position)
+    """The elements that are in time and the late ones, if they arrive in this order at this position of the stream.
+
+    Late ones have a column more: the time before which the stream was complete when they came.
+    """
+    ts = table.column("ts").to_numpy()
+    limits = _limits(ts, position)
+    late = ts < limits
     if not late.any():
         return table, table.slice(0, 0)
     mask = pa.array(late)
-    return table.filter(pc.invert(mask)), table.filter(mask)
+    return table.filter(pc.invert(mask)), table.filter(mask).append_column(LIMIT, pa.array(limits[late]))
 
 
 def with_newest(position: Position, last: int) -> Position:
@@ -127,10 +148,11 @@ def _is_clean(part: LoadedFile, position: Position) -> bool:
     return part.disorder <= position.lateness and (limit is None or part.first >= limit)
 
 
-def _late(ts: npt.NDArray[np.int64], position: Position) -> npt.NDArray[np.bool_]:
+def _limits(ts: npt.NDArray[np.int64], position: Position) -> npt.NDArray[np.int64]:
+    """For each element the time before which the stream is complete when it comes: it is late if its own is earlier."""
     if not len(ts):
-        return np.zeros(0, np.bool_)
+        return ts
     start = ts[0] if position.newest is None else position.newest
     earlier = np.maximum.accumulate(np.concatenate([[start], ts[:-1]]))
-    late: npt.NDArray[np.bool_] = ts < earlier - position.lateness
-    return late if position.advanced_to is None else late | (ts <= position.advanced_to)
+    limits: npt.NDArray[np.int64] = earlier - position.lateness
+    return limits if position.advanced_to is None else np.maximum(limits, position.advanced_to + 1)

@@ -59,13 +59,13 @@ def write_part(
     """Parse a piece portion by portion and write it. The file appears at once, in the place of any before it."""
     measured = _Measured(tuning)
     is_lines = documents.kind(piece.path) is None
-    found = (
+    parsed_portions = (
         portions(piece, stream, stamp, tuning)
         if is_lines
         else ((1, parsed) for parsed in documents.of_file(piece.path, stream, tuning))
     )
     with _appearing(target) as sink, pq.ParquetWriter(sink, LOGGED, **_OPTIONS) as writer:
-        for line, parsed in found:
+        for line, parsed in parsed_portions:
             if parsed.elements.num_rows:
                 writer.write_table(logged(parsed.elements))
             measured.add(parsed, line)

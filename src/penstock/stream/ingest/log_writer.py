@@ -1,4 +1,4 @@
-"""The log writer: splits off late elements, writes dead letters, and commits each batch exactly once.
+"""The log writer: splits off late elements, writes dead letters, and commits each push and each batch exactly once.
 
 Arrivals are judged by the watermark under its lock, so that it does not move in between.
 """
@@ -12,8 +12,10 @@ from typing import TypeAlias
 
 from penstock.stream.base.watermark import Watermarks
 from penstock.stream.ingest.dead_letters import DeadLetters
-from penstock.stream.ingest.late_filter import Advance, BatchWriter, Item
+from penstock.stream.ingest.late_filter import Advance, BatchWriter, Item, LateFilter
 from penstock.stream.ingest.load_task import LoadedFile
+from penstock.stream.log.journal import Record
+from penstock.stream.log.partition import PUSH
 from penstock.stream.log.stream_log import StreamLog
 from penstock.tuning import DEFAULT, Tuning
 
@@ -46,6 +48,25 @@ class LogWriter:
     def __init__(self, log: StreamLog, dead: DeadLetters, watermarks: Watermarks, tuning: Tuning = DEFAULT) -> None:
         self._log, self._dead, self._watermarks, self._tuning = log, dead, watermarks, tuning
 
+    def push(self, stream: str, read: Callable[[str], Iterable[Item]]) -> None:
+        """Append arrivals to the stream's journal; they are durable when this returns. After an error nothing of them
+        is visible.
+
+        `read` is given the name of the batch. One thread at a time may push to a stream.
+        """
+        batch = ArrivedBatch(stream, PUSH, self._log.next_batch(stream, PUSH))
+        items = list(read(batch.name))
+        with self._watermarks.lock:
+            before = self._watermarks.position(stream)
+            found = LateFilter(before)
+            found.add(items)
+            self._watermarks.note_arrival(stream)
+            self._dead.write(stream, batch.name, found.late, found.malformed)
+            moved = found.position.advanced_to if found.position.advanced_to != before.advanced_to else None
+            record = Record(batch.number, found.elements, found.late.num_rows, found.refused, moved)
+            if not record.is_empty:
+                self._append(batch, record)
+
     def write(self, batch: ArrivedBatch, items: Iterable[Item], check: Check = _anything) -> None:
         """Write a batch, unless the log holds it already; a batch that `check` refuses leaves no trace."""
         with self._watermarks.lock:
@@ -53,7 +74,7 @@ class LogWriter:
                 self._repeat(batch.stream, items)
                 return
             folder = self._log.begin(batch.stream, batch.source, batch.number)
-            writer = BatchWriter(self._watermarks.position(batch.stream), folder, tuning=self._tuning)
+            writer = BatchWriter(self._watermarks.position(batch.stream), folder=folder, tuning=self._tuning)
             writer.add(items)
             check(writer)
             self._commit(batch, writer)
@@ -63,11 +84,18 @@ class LogWriter:
     ) -> None:
         """Write a batch of files that lie in its folder of the log, in the order of arrival."""
         with self._watermarks.lock:
-            writer = BatchWriter(self._watermarks.position(batch.stream), folder, tuning=self._tuning)
+            writer = BatchWriter(self._watermarks.position(batch.stream), folder=folder, tuning=self._tuning)
             for part in parts:
                 writer.add_file(part)
             check(writer)
             self._commit(batch, writer)
+
+    def _append(self, batch: ArrivedBatch, record: Record) -> None:
+        try:
+            self._log.push(batch.stream, record)
+        except Exception:
+            self._dead.remove(batch.stream, batch.name)
+            raise
 
     def _repeat(self, stream: str, items: Iterable[Item]) -> None:
         """After a crash the elements are in the log, but perhaps not the calls of `advance` among them."""

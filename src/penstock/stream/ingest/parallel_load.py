@@ -25,10 +25,12 @@ from penstock.io import (
     graphs,
     graphs_feed,
     graphs_times,
+    lines,
     nquads,
     nquads_block,
     nquads_fast,
     nquads_grammar,
+    nquads_reasons,
     nquads_slow,
     nquads_terms,
     nquads_time,
@@ -46,8 +48,8 @@ from penstock.tuning import DEFAULT, Tuning
 __all__ = ["LoadedFile", "modules", "write"]
 
 _TRAVELLING = (
-    columns, errors, graphs, graphs_feed, graphs_times, nquads, nquads_block, nquads_fast, nquads_grammar,
-    nquads_slow, nquads_terms, nquads_time, load_task, hyperloglog, splits, thresholds,
+    columns, errors, graphs, graphs_feed, graphs_times, lines, nquads, nquads_block, nquads_fast, nquads_grammar,
+    nquads_reasons, nquads_slow, nquads_terms, nquads_time, load_task, hyperloglog, splits, thresholds,
 )  # fmt: skip
 
 
@@ -76,16 +78,16 @@ def write(
     def work(number: int, piece: Split) -> Iterator[pa.RecordBatch]:
         target = f"{place}/part-{number:05}.parquet"
         try:
-            found: dict[str, Any] = asdict(write_part(piece, stream, target, stamp, documents, tuning))
+            result: dict[str, Any] = asdict(write_part(piece, stream, target, stamp, documents, tuning))
         except LoadError as error:
-            found = {"error": str(error)}
-        yield pa.RecordBatch.from_pydict({"number": [number], "part": [json.dumps(found)]})
+            result = {"error": str(error)}
+        yield pa.RecordBatch.from_pydict({"number": [number], "part": [json.dumps(result)]})
 
     rows = tasks.run(session, pieces, work, "number bigint, part string", modules()).collect()
     return [_part(json.loads(row.part)) for row in sorted(rows, key=lambda row: int(row.number))]
 
 
-def _part(found: dict[str, Any]) -> LoadedFile:
-    if "error" in found:
-        raise LoadError(found["error"])
-    return LoadedFile(**found | {"bad": [BadLine(**line) for line in found["bad"]]})
+def _part(result: dict[str, Any]) -> LoadedFile:
+    if "error" in result:
+        raise LoadError(result["error"])
+    return LoadedFile(**result | {"bad": [BadLine(**line) for line in result["bad"]]})

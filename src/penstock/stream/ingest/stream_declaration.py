@@ -6,20 +6,20 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
 from pyoxigraph import NamedNode, Triple
 
-from penstock.errors import LoadError, PenstockError
+from penstock.errors import LoadError, OptionError, PenstockError
 from penstock.io.graphs import GENERATED_AT, Documents, Properties, kind_named
 from penstock.options import StreamFormat
-from penstock.stream.base.time_values import Duration, Moment, microseconds
+from penstock.stream.base.time_values import Duration, duration_option
 from penstock.stream.ingest import sources
-from penstock.stream.ingest.elements import Elements, lines
+from penstock.stream.ingest.elements import Element, Elements, lines, without_mark
 
 __all__ = ["Declared", "SourceSpec", "declare"]
 
-Item: TypeAlias = Elements | tuple[Triple, Moment] | tuple[Triple, Moment, Moment]
+Item: TypeAlias = Element | Elements
 SourceSpec: TypeAlias = str | os.PathLike[str] | Iterable[Item] | None
 
 UNLIMITED = 1 << 62  # microseconds: no element is that late, and time minus this still is a number of 64 bits
@@ -71,7 +71,7 @@ class Declared:
 
     @property
     def documents(self) -> Documents:
-        """How documents of graphs are read."""
+        """The reader of documents, with the properties that have the time of a graph."""
         return Documents(self.format, self.properties)
 
     @property
@@ -123,11 +123,13 @@ def declare(
                 f"{source!r} is not a source: give a path, tcp://HOST:PORT, listen://HOST:PORT or an iterable"
             )
         source = _Lines(source, kind_named(format))
-    late, silent = (None if value is None else microseconds(value) for value in (lateness, idle))
-    said = {name: _property(name, given) for name, given in properties.items() if given is not None}
-    if said.get("start_property", 0) == said.get("end_property", 1):
+    late, silent = duration_option("lateness", lateness), duration_option("idle", idle)
+    if format is not None and format.lower().lstrip(".") not in get_args(StreamFormat):
+        raise OptionError(f"format is one of {', '.join(get_args(StreamFormat))}, not {format!r}")
+    property_iris = {name: _property(name, given) for name, given in properties.items() if given is not None}
+    if property_iris.get("start_property", 0) == property_iris.get("end_property", 1):
         raise PenstockError("start_property and end_property are the same: for points of time there is time_property")
-    return Declared(source, late, silent, advance, format, **said)
+    return Declared(source, late, silent, advance, format, **property_iris)
 
 
 def _check_lines(address: str, format: str | None) -> None:
@@ -163,12 +165,15 @@ class _Lines:
         return self._lines() if self.resumable else self._only
 
     def _lines(self) -> Iterator[bytes]:
-        """Triples come with a time: whose clock would it be otherwise?"""
-        for item in self._items:
+        """Triples come with a time: whose clock would it be otherwise? A byte-order mark may begin a document, and the
+        first of the lines."""
+        for number, item in enumerate(self._items):
             if isinstance(item, Triple):
                 raise LoadError(
                     "A source of triples must give each triple with its time, or with its start and its end."
                 )
             if self._kind is not None and not isinstance(item, str | bytes):
                 raise LoadError(f"A source of {self._kind} must give each document as text.")
+            if isinstance(item, str | bytes) and (number == 0 or self._kind is not None):
+                item = without_mark(item)
             yield lines([item] if isinstance(item, tuple) else item, None, 0)

@@ -10,6 +10,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from penstock import log
 from penstock.errors import PenstockError
 from penstock.spark.session import cancellation
 
@@ -36,27 +37,25 @@ def streaming_session(session: SparkSession) -> SparkSession:
 class StreamingQueryRunner:
     """Runs `work(frame, number)` for every batch, one after the other, from now until `stop`.
 
-    An error stops it: `error` is then a sentence, and `ended` is called.
+    An error stops it: `error` is then a sentence.
     """
 
     def __init__(
         self,
-        what: str,
+        label: str,
         frame: DataFrame,
         checkpoint: Path,
         work: Callable[[DataFrame, int], None],
-        ended: Callable[[], None],
-        every: str | None = None,
+        every: str,
     ) -> None:
         self.error: str | None = None
-        self._what = what
+        self._label = label
         self._work = work
-        self._ended = ended
         self._stopping = False
         self._working = Lock()
         _sweep(checkpoint)
         writer = frame.writeStream.foreachBatch(self._batch).option("checkpointLocation", str(checkpoint))
-        self._query: StreamingQuery = (writer.trigger(processingTime=every) if every else writer).start()
+        self._query: StreamingQuery = writer.trigger(processingTime=every).start()
         self._watcher = Thread(target=self._watch, name="penstock-feeding", daemon=True)
         self._watcher.start()
 
@@ -90,13 +89,13 @@ class StreamingQueryRunner:
             self._query.awaitTermination()
         except PySparkException as error:
             self._fail(error)
-        self._ended()
 
     def _fail(self, error: BaseException) -> None:
         """Keep the first reason; what Spark makes of it afterwards is longer and says less."""
         if self.error is None and not self._stopping:
             reason = str(error) if isinstance(error, PenstockError) else cancellation.reason(str(error))
-            self.error = f"Ingest from {self._what} has stopped: {reason}"
+            self.error = f"Ingest from {self._label} has stopped: {reason}"
+            log.ingest.error("%s", self.error, exc_info=error, extra={"error": reason})
 
 
 def _sweep(checkpoint: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 import pyarrow as pa
@@ -16,23 +16,26 @@ from penstock.tuning import DEFAULT, Tuning
 __all__ = ["droppable", "merge", "worth_merging"]
 
 
-def droppable(segments: Mapping[str, Segment], horizon: int, keep_last: int = 0) -> list[str]:
+def droppable(segments: Mapping[str, Segment], horizon: int, keep_last: int = 0, tail: int | None = None) -> list[str]:
     """The names of the segments that can be dropped: as many as possible, so that
 
     - all they hold has ts ≤ horizon,
     - all they hold is older than all that stays (windows that count elements number them by time), and
     - of the elements with ts ≤ horizon, `keep_last` stay, if there are so many.
+
+    `tail` is the least time of the elements that are in no segment: they stay.
     """
     full = {name: segment for name, segment in segments.items() if segment.rows}
     by_age = sorted(full, key=lambda name: full[name].last)
-    old = [name for name in by_age if full[name].last <= horizon]
-    oldest_kept = min((full[name].first for name in by_age[len(old) :]), default=horizon + 1)
-    kept = 0
-    while old and (kept < keep_last or full[old[-1]].last >= oldest_kept):
-        segment = full[old.pop()]
-        kept += segment.rows
+    candidates = [name for name in by_age if full[name].last <= horizon]
+    staying = [full[name].first for name in by_age[len(candidates) :]]
+    oldest_kept = min([horizon + 1, *staying, *(() if tail is None else (tail,))])
+    kept_elements = 0
+    while candidates and (kept_elements < keep_last or full[candidates[-1]].last >= oldest_kept):
+        segment = full[candidates.pop()]
+        kept_elements += segment.rows
         oldest_kept = min(oldest_kept, segment.first)
-    return [*old, *(segments.keys() - full.keys())]
+    return [*candidates, *(segments.keys() - full.keys())]
 
 
 def worth_merging(segments: Mapping[str, Segment], tuning: Tuning = DEFAULT) -> list[str]:
@@ -54,20 +57,20 @@ def _runs(segments: Mapping[str, Segment], size: int) -> list[list[str]]:
     return [list(names) for small, names in groups if small]
 
 
-def merge(partition: StreamPartition, names: list[str]) -> None:
-    """Put one segment in the place of these neighbours, so that the order of arrival stays."""
-    members = [partition.segments[name] for name in names]
+def merge(partition: StreamPartition, members: Sequence[Segment]) -> tuple[str, Segment]:
+    """Write the rows of these neighbours as one segment, and return it with its name; `add` puts it in their place, so
+    that the order of arrival stays."""
     name = f"merged-{members[0].number}-{members[-1].number}"  # a pair of neighbours' numbers never comes twice
     paths = [path for member in members for path in member.paths]
     tables = [pq.read_table(path, partitioning=None) for path in paths]
     table = pa.concat_tables(tables) if tables else None
     known = hyperloglog.merged(member.sketches for member in members)
     parts = [write_part(table, partition.data(name) / "part-00000.parquet", known)] if table is not None else []
-    segment = segment_of(
+    partition.sync(parts)
+    return name, segment_of(
         parts,
         members[-1].number,
         last_batches(member.batches for member in members),
         sum(member.late for member in members),
         sum(member.malformed for member in members),
     )
-    partition.add(name, segment, replaces=names)

@@ -4,6 +4,7 @@
     <source>-<batch>.parquet/   its rows
     dropped.json                totals of dropped segments, and the names of those dropped last
     advanced.json               the time through which `advance` has called the stream complete
+    journal                     pushes that are in no segment yet
 
 Whatever goes is named in a file before it goes, so that an interrupted removal is finished when the folder is opened.
 """
@@ -12,16 +13,21 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from penstock.stream.base import durable_files
-from penstock.stream.log.segment import Segment
+from penstock.stream.base.failpoints import reach
+from penstock.stream.log.journal import Journal, Record, Tail
+from penstock.stream.log.segment import Segment, SegmentFile, segment_of, write_part
+from penstock.tuning import DEFAULT, Tuning
 
-__all__ = ["DroppedSegments", "StreamPartition"]
+__all__ = ["PUSH", "DroppedSegments", "StreamPartition"]
 
-_DROPPED, _ADVANCED = "dropped.json", "advanced.json"
+PUSH = "push"
+"""The source whose batches are the records of the journal."""
+_DROPPED, _ADVANCED, _JOURNAL = "dropped.json", "advanced.json", "journal"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +42,9 @@ class DroppedSegments:
     batches: Mapping[str, int] = field(default_factory=dict)  # the last one of each source
     names: tuple[str, ...] = ()  # the segments that went last
 
-    def after(self, gone: Mapping[str, Segment]) -> DroppedSegments:
+    def including(self, dropped: Mapping[str, Segment]) -> DroppedSegments:
         """The totals after these segments are dropped too."""
-        segments = list(gone.values())
+        segments = list(dropped.values())
         return DroppedSegments(
             self.elements + sum(segment.rows for segment in segments),
             self.late + sum(segment.late for segment in segments),
@@ -46,30 +52,34 @@ class DroppedSegments:
             latest([self.newest, *(segment.last for segment in segments if segment.rows)]),
             max([self.number, *(segment.number for segment in segments)]),
             last_batches([self.batches, *(segment.batches for segment in segments)]),
-            tuple(gone),
+            tuple(dropped),
         )
 
 
 class StreamPartition:
-    """The segments of one stream by name, in the order of their arrival. Not thread-safe."""
+    """The segments of one stream by name, in the order of their arrival, and the tail: the pushes that came after
+    them. Not thread-safe."""
 
-    def __init__(self, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        self.folder = folder
+    def __init__(self, folder: Path, tuning: Tuning = DEFAULT) -> None:
+        durable_files.make_folder(folder)
+        self.folder, self._tuning = folder, tuning
         self.dropped = _read_dropped(folder / _DROPPED)
-        self.advanced_to = _read_advanced(folder / _ADVANCED)
+        self._advanced_to = _read_advanced(folder / _ADVANCED)
         self.segments: dict[str, Segment] = {}
+        self._journal, self.tail = Journal(folder / _JOURNAL), Tail()
         self.open()
+        self._read_journal()
 
     def open(self) -> None:
         """Read the manifests, and finish an interrupted removal."""
         for name in self.dropped.names:
             self.manifest(name).unlink(missing_ok=True)
-        found = {path.stem: path.read_bytes() for path in self.folder.glob("*-*.json")}
-        replaced = {name for text in found.values() for name in json.loads(text)["replaces"]}
-        segments = {name: Segment.from_json(text, self.folder) for name, text in found.items() if name not in replaced}
+        manifests = {path.stem: path.read_bytes() for path in self.folder.glob("*-*.json")}
+        replaced = {name for text in manifests.values() for name in json.loads(text)["replaces"]}
+        current = {name: text for name, text in manifests.items() if name not in replaced}
+        segments = {name: Segment.from_json(text, self.folder) for name, text in current.items()}
         self.segments = dict(sorted(segments.items(), key=lambda item: item[1].number))
-        for name in replaced & found.keys():
+        for name in replaced & manifests.keys():
             self.manifest(name).unlink()
         for data in self.folder.glob("*.parquet"):
             if data.stem not in self.segments:
@@ -84,7 +94,13 @@ class StreamPartition:
     @property
     def batches(self) -> Mapping[str, int]:
         """The last batch of each source that the log has ever held."""
-        return last_batches([self.dropped.batches, *(segment.batches for segment in self.segments.values())])
+        pushed = {PUSH: self.tail.batch} if self.tail.records else {}
+        return last_batches([self.dropped.batches, *(segment.batches for segment in self.segments.values()), pushed])
+
+    @property
+    def advanced_to(self) -> int | None:
+        """The time through which `advance` has called the stream complete; None: it was never called."""
+        return latest([self._advanced_to, self.tail.advanced_to])
 
     @property
     def next_number(self) -> int:
@@ -92,7 +108,46 @@ class StreamPartition:
 
     @property
     def newest(self) -> int | None:
-        return latest([self.dropped.newest, *(segment.last for segment in self.segments.values() if segment.rows)])
+        lasts = [segment.last for segment in self.segments.values() if segment.rows]
+        return latest([self.dropped.newest, self.tail.newest, *lasts])
+
+    def append(self, record: Record) -> None:
+        """Append a push to the journal, durably. A journal that has become large is folded first."""
+        if self._journal.size >= self._tuning.journal_bytes:
+            self.fold()
+        self._journal.append(record)
+        self.tail.add(record)
+
+    def fold(self) -> None:
+        """Commit the tail as a segment, and begin the journal anew. After an error the tail is as before."""
+        tail = self.tail
+        if not tail.records:
+            return
+        if tail.advanced_to is not None:
+            self._save_advanced(tail.advanced_to)
+        if tail.rows or tail.late or tail.malformed:
+            name = f"{PUSH}-{tail.records[0].batch}"  # the same if the fold fails and is tried again
+            self._remove_failed(name)
+            path = self.data(name) / "part-00000.parquet"
+            parts = [write_part(tail.elements, path, tuning=self._tuning)] if tail.rows else []
+            self.commit(name, parts, {PUSH: tail.batch}, tail.late, tail.malformed)
+        self.tail = Tail()
+        reach("folded")
+        self._journal.clear()
+
+    def commit(
+        self, name: str, parts: Sequence[SegmentFile], batches: Mapping[str, int], late: int, malformed: int
+    ) -> None:
+        """Commit files as the segment that came last."""
+        reach("segment")
+        self.sync(parts)
+        self.add(name, segment_of(parts, self.next_number, batches, late, malformed))
+
+    def sync(self, parts: Iterable[SegmentFile]) -> None:
+        """Wait until files of the partition are on the disk, with their names."""
+        files = [Path(part.path) for part in parts]
+        for path in [*files, *{file.parent for file in files}, self.folder]:
+            durable_files.sync(path)
 
     def add(self, name: str, segment: Segment, replaces: Iterable[str] = ()) -> None:
         """Commit a segment whose rows are written, in the place of others, by writing its manifest."""
@@ -108,22 +163,44 @@ class StreamPartition:
 
     def drop(self, names: Iterable[str]) -> int:
         """Drop segments for good, add them to the totals, and return the number of their elements."""
-        gone = {name: self.segments[name] for name in names}
-        if not gone:
+        dropped = {name: self.segments[name] for name in names}
+        if not dropped:
             return 0
-        self.dropped = self.dropped.after(gone)
+        self.dropped = self.dropped.including(dropped)
         durable_files.replace(self.folder / _DROPPED, json.dumps(asdict(self.dropped)).encode())
-        self.segments = {name: segment for name, segment in self.segments.items() if name not in gone}
-        self._remove(gone)
-        return sum(segment.rows for segment in gone.values())
+        self.segments = {name: segment for name, segment in self.segments.items() if name not in dropped}
+        self._remove(dropped)
+        return sum(segment.rows for segment in dropped.values())
 
     def advance(self, through: int) -> bool:
         """Save the time through which the stream is complete; false if it was complete through that time already."""
         if self.advanced_to is not None and through <= self.advanced_to:
             return False
-        durable_files.replace(self.folder / _ADVANCED, json.dumps(through).encode())
-        self.advanced_to = through
+        self._save_advanced(through)
         return True
+
+    def _remove_failed(self, name: str) -> None:
+        """Remove the files of a fold that failed. While its manifest is there, the journal is not read for its rows."""
+        if (manifest := self.manifest(name)).exists():
+            manifest.unlink()
+            durable_files.sync(self.folder)
+        shutil.rmtree(self.data(name), ignore_errors=True)
+
+    def _save_advanced(self, through: int) -> None:
+        if self._advanced_to is None or through > self._advanced_to:
+            durable_files.replace(self.folder / _ADVANCED, json.dumps(through).encode())
+            self._advanced_to = through
+
+    def _read_journal(self) -> None:
+        """Read the tail. Records that a segment holds are left from a fold that was interrupted."""
+        folded = self.batches.get(PUSH, -1)
+        for record in self._journal.read():
+            if record.batch > folded:
+                self.tail.add(record)
+            elif record.advanced_to is not None:
+                self._save_advanced(record.advanced_to)
+        if not self.tail.records:
+            self._journal.clear()
 
     def _remove(self, names: Iterable[str]) -> None:
         for name in names:

@@ -2,6 +2,7 @@
 
     ROOT/<stream>/<source>-<batch>.parquet/part-….parquet     the rows, in the order of their arrival
     ROOT/<stream>/<source>-<batch>.json                       the manifest; a segment without one does not exist
+    ROOT/<stream>/journal                                     pushes that are in no segment yet
 
 Batches of a source have growing numbers. A batch that runs again writes the same names again, so it replaces itself.
 """
@@ -18,10 +19,10 @@ from threading import RLock
 import pyarrow as pa
 
 from penstock.stream.base import durable_files
-from penstock.stream.base.failpoints import reach
+from penstock.stream.log.journal import Record, Tail
 from penstock.stream.log.maintenance import droppable, merge, worth_merging
-from penstock.stream.log.partition import StreamPartition
-from penstock.stream.log.segment import Segment, SegmentFile, segment_of, write_part
+from penstock.stream.log.partition import PUSH, StreamPartition
+from penstock.stream.log.segment import Segment, SegmentFile, write_part
 from penstock.tuning import DEFAULT, Tuning
 
 __all__ = ["Counts", "Segment", "StreamLog"]
@@ -53,9 +54,11 @@ class StreamLog:
         self._listeners.append(listener)
 
     def segments(self, stream: str) -> tuple[Segment, ...]:
-        """The segments of a stream that have rows, in the order of arrival."""
+        """The segments of a stream that have rows, in the order of arrival. The journal is folded into the last."""
         with self._lock:
-            return tuple(segment for segment in self._partition(stream).segments.values() if segment.rows)
+            partition = self._partition(stream)
+            partition.fold()
+            return tuple(segment for segment in partition.segments.values() if segment.rows)
 
     def newest(self, stream: str) -> int | None:
         """The greatest event time of all elements, including those of dropped segments."""
@@ -73,8 +76,9 @@ class StreamLog:
             total = Counter(
                 elements=partition.dropped.elements, late=partition.dropped.late, malformed=partition.dropped.malformed
             )
-            for segment in partition.segments.values():
-                total.update(elements=segment.rows, late=segment.late, malformed=segment.malformed)
+            parts: list[Segment | Tail] = [*partition.segments.values(), partition.tail]
+            for part in parts:
+                total.update(elements=part.rows, late=part.late, malformed=part.malformed)
             return Counts(total["elements"], total["late"], total["malformed"])
 
     def advanced_to(self, stream: str) -> int | None:
@@ -94,6 +98,17 @@ class StreamLog:
         with self._lock:
             return batch <= self._partition(stream).batches.get(source, batch - 1)
 
+    def next_batch(self, stream: str, source: str = PUSH) -> int:
+        """The number of the source's next batch."""
+        with self._lock:
+            return self._partition(stream).batches.get(source, -1) + 1
+
+    def push(self, stream: str, record: Record) -> None:
+        """Append a record to the stream's journal; its elements are durable and visible when this returns."""
+        with self._lock:
+            self._partition(stream).append(record)
+        self._notify(stream)
+
     def begin(self, stream: str, source: str, batch: int) -> Path:
         """An empty folder for the files of a batch. Files of an earlier run of the batch are removed."""
         with self._lock:
@@ -105,7 +120,7 @@ class StreamLog:
     def commit(
         self, stream: str, source: str, batch: int, parts: Sequence[SegmentFile], *, late: int = 0, malformed: int = 0
     ) -> None:
-        """Commit the files in `begin`'s folder, in the order of arrival, as a segment.
+        """Commit the files in `begin`'s folder, in the order of arrival, as a segment after all that was pushed.
 
         If the segment of this batch was dropped already, its files are removed.
         """
@@ -115,11 +130,8 @@ class StreamLog:
             if batch <= partition.batches.get(source, batch - 1):
                 partition.remove(name)
                 return
-            reach("segment")
-            files = [Path(part.path) for part in parts]
-            for path in [*files, *{file.parent for file in files}, partition.folder]:
-                durable_files.sync(path)
-            partition.add(name, segment_of(parts, partition.next_number, {source: batch}, late, malformed))
+            partition.fold()
+            partition.commit(name, parts, {source: batch}, late, malformed)
         self._notify(stream)
 
     def append(
@@ -144,16 +156,29 @@ class StreamLog:
         """
         with self._lock:
             partition = self._partition(stream)
-            return partition.drop(droppable(partition.segments, horizon, keep_last))
+            return partition.drop(droppable(partition.segments, horizon, keep_last, partition.tail.oldest))
 
     def compact(self, stream: str) -> int:
-        """Merge small neighbouring segments, since every file costs its reader, and return how many were merged."""
+        """Merge small neighbouring segments, since every file costs its reader, and return how many were merged.
+
+        Pushes go on while the rows are copied.
+        """
         with self._lock:
             partition = self._partition(stream)
             names = worth_merging(partition.segments, self._tuning)
-            if names:
-                merge(partition, names)
-            return len(names)
+            members = [partition.segments[name] for name in names]
+        if not members:
+            return 0
+        try:
+            name, merged = merge(partition, members)
+        except FileNotFoundError:
+            if self._partitions.get(stream) is partition:
+                raise
+            return 0  # forgotten meanwhile
+        with self._lock:
+            if self._partitions.get(stream) is partition:
+                partition.add(name, merged, replaces=names)
+        return len(names)
 
     def _notify(self, stream: str) -> None:
         for listener in self._listeners:
@@ -161,7 +186,7 @@ class StreamLog:
 
     def _partition(self, stream: str) -> StreamPartition:
         if stream not in self._partitions:
-            self._partitions[stream] = StreamPartition(self.root / durable_files.folder_name(stream))
+            self._partitions[stream] = StreamPartition(self.root / durable_files.folder_name(stream), self._tuning)
         return self._partitions[stream]
 
 

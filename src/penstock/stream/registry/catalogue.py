@@ -9,7 +9,7 @@ from typing import get_args
 
 from penstock.algebra.build import translate
 from penstock.algebra.ops import REPORTS, Query
-from penstock.errors import PenstockError, QueryError
+from penstock.errors import OptionError, PenstockError, QueryError
 from penstock.io.sinks import MemorySink, Sink, SinkSpec, open_sink, sink_text
 from penstock.options import Duplicates, Emit, Overload
 from penstock.stream.answers.answer_batch import AnswerSchema
@@ -61,18 +61,18 @@ class Catalogue:
         with self._lock:
             return self._tasks[name]
 
-    def known(self, wanted: QueryRecord, sink: SinkSpec) -> RegisteredQuery | None:
+    def reattach(self, entry: QueryRecord, sink: SinkSpec) -> RegisteredQuery | None:
         """The query that has this name and text already, which continues with the sink; None: there is none."""
         with self._lock:
-            known = self._tasks.get(wanted.name)
-            return None if known is None else self._again(known, wanted, sink)
+            task = self._tasks.get(entry.name)
+            return None if task is None else self._reattach(task, entry, sink)
 
-    def new(self, wanted: QueryRecord, query: Query, sink: SinkSpec, declared: Container[str]) -> RegisteredQuery:
+    def create(self, entry: QueryRecord, query: Query, sink: SinkSpec, declared: Container[str]) -> RegisteredQuery:
         """A query that is not registered yet, checked against those that are; see `add`."""
         with self._lock:
-            self._check_sink(wanted)
+            self._check_sink(entry)
             task = RegisteredQuery(
-                wanted, query, open_sink(sink, AnswerSchema.of(wanted.name, query).kind), self._registry
+                entry, query, open_sink(sink, AnswerSchema.of(entry.name, query).kind), self._registry
             )
             self._check(task, declared)
             return task
@@ -91,10 +91,10 @@ class Catalogue:
         if name is not None:
             return name
         with self._lock:
-            again = (known for known in self._by_text.get(text, ()) if known in self._unclaimed)
+            unclaimed = (known for known in self._by_text.get(text, ()) if known in self._unclaimed)
             while f"{_NUMBERED}{self._free}" in self._tasks:
                 self._free += 1
-            return next(again, f"{_NUMBERED}{self._free}")
+            return next(unclaimed, f"{_NUMBERED}{self._free}")
 
     def drop(self, task: RegisteredQuery) -> None:
         """Remove a query that no other query depends on."""
@@ -126,19 +126,22 @@ class Catalogue:
         self._linked.pop(task.name, None)
         self.groups.drop(task)
 
-    def _again(self, known: RegisteredQuery, wanted: QueryRecord, sink: SinkSpec) -> RegisteredQuery:
-        entry = known.entry
-        if _asked(entry) != _asked(wanted):
+    def _reattach(self, task: RegisteredQuery, wanted: QueryRecord, sink: SinkSpec) -> RegisteredQuery:
+        entry = task.entry
+        if _definition(entry) != _definition(wanted):
             raise QueryError(
                 f"there is a query {entry.name} already, with another text or other options",
                 hint=f'drop it first, engine["{entry.name}"].drop(), or register this one under another name',
             )
         if entry.sink != wanted.sink or entry.needs_sink != wanted.needs_sink:
             raise QueryError(f"the query {entry.name} delivers to another sink", hint="drop it first")
+        if entry.retry != wanted.retry:
+            entry.retry = wanted.retry
+            self._registry.save_options(entry)
         if wanted.needs_sink:
-            known.attach(open_sink(sink, known.kind))
+            task.attach(open_sink(sink, task.kind))
         self._unclaimed.discard(entry.name)
-        return known
+        return task
 
     def _check(self, task: RegisteredQuery, declared: Container[str]) -> None:
         """Check that each stream has one producer, and that there is no cycle, which needs a query that derives."""
@@ -153,12 +156,12 @@ class Catalogue:
         if reader is not None:
             raise PenstockError(f"The query {reader.name} reads the stream that {task.name} derives: drop it first.")
 
-    def _check_sink(self, wanted: QueryRecord) -> None:
-        if wanted.sink is not None and (owner := self._sinks.get(wanted.sink)) is not None:
-            raise QueryError(f"{wanted.sink} is the sink of the query {owner}: give each query its own")
+    def _check_sink(self, entry: QueryRecord) -> None:
+        if entry.sink is not None and (owner := self._sinks.get(entry.sink)) is not None:
+            raise QueryError(f"{entry.sink} is the sink of the query {owner}: give each query its own")
 
 
-def _asked(entry: QueryRecord) -> tuple[str | None, ...]:
+def _definition(entry: QueryRecord) -> tuple[str | None, ...]:
     return entry.text, entry.base, entry.duplicates, entry.emit, entry.overload
 
 
@@ -170,15 +173,21 @@ def entry_of(
     emit: Emit | None,
     sink: SinkSpec,
     overload: Overload = CATCH_UP,
+    retry: int = 0,
 ) -> QueryRecord:
     """The record of a new query for the metadata store."""
+    if not name:
+        raise OptionError("the name of a query must not be empty")
     if duplicates not in get_args(Duplicates):
-        raise ValueError(f'duplicates is "keep" or "merge", not {duplicates!r}')
+        raise OptionError(f'duplicates is "keep" or "merge", not {duplicates!r}')
     path = sink_text(sink)
     if emit not in (None, *REPORTS):
-        raise ValueError(f"emit is one of {', '.join(REPORTS)}, not {emit!r}")
+        raise OptionError(f"emit is one of {', '.join(REPORTS)}, not {emit!r}")
+    if not isinstance(retry, int) or retry < 0:
+        raise OptionError(f"retry is how often a sink is tried again, 0 or more, not {retry!r}")
     needs_sink = sink is not None and path is None
-    return QueryRecord(name, text, base, duplicates, path, needs_sink=needs_sink, emit=emit, overload=overload)
+    options = {"emit": emit, "overload": overload, "retry": retry}
+    return QueryRecord(name, text, base, duplicates, path, needs_sink=needs_sink, **options)  # type: ignore[arg-type]
 
 
 def memory_of(sink: Sink | None) -> MemorySink | None:

@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 
 from penstock.errors import QueryError
 
-__all__ = ["DerivationNode", "check_streams", "in_order", "unknown"]
+__all__ = ["DerivationNode", "check_streams", "in_order", "unknown_stream"]
 
 
 class DerivationNode(Protocol):
@@ -51,17 +51,17 @@ def _producers(queries: Iterable[N]) -> Mapping[str, N]:
 def check_streams(nodes: Iterable[DerivationNode], declared: Iterable[str]) -> None:
     """Refuse a query that reads a stream which is neither declared nor derived."""
     queries = list(nodes)
-    known = {*declared, *(node.output for node in queries if node.output is not None)}
+    existing = {*declared, *(node.output for node in queries if node.output is not None)}
     for node in queries:
         for stream in node.inputs:
-            if stream not in known:
-                raise unknown(node.name, stream, known)
+            if stream not in existing:
+                raise unknown_stream(node.name, stream, existing)
 
 
-def unknown(query: str | None, stream: str, known: Iterable[str]) -> QueryError:
+def unknown_stream(query: str | None, stream: str, existing: Iterable[str]) -> QueryError:
     """The error for reading or pushing to a stream that does not exist."""
     place = "" if query is None else f"query {query}: "
-    return QueryError(f"{place}there is no stream <{stream}>", hint=_hint(stream, known))
+    return QueryError(f"{place}there is no stream <{stream}>", hint=_hint(stream, existing))
 
 
 def _hint(stream: str, known: Iterable[str]) -> str:

@@ -32,7 +32,9 @@ Segments = Mapping[str, Sequence[Segment]]
 class CompiledQuery(Protocol):
     """A compiled query: see `penstock.spark.query.continuous_query.ContinuousQuery`."""
 
-    emit: str
+    @property
+    def emit(self) -> str:
+        """The report."""
 
     def evaluate(self, evaluation: Evaluation) -> Frame: ...
     @property

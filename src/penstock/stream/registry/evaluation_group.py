@@ -108,17 +108,17 @@ class EvaluationGroup:
         if len(self.tasks) == 1 and not varying and all(number is not None for _, number in self.reached.states):
             return None
         numbers = tuple(self.tasks)
-        known = self._members
-        if known is None or known[0] is not self.plan or known[1] != numbers:
+        cached = self._members
+        if cached is None or cached[0] is not self.plan or cached[1] != numbers:
             rows = [() if self.family is None else self.family.row(number) for number in numbers]
-            known = self._members = self.plan, numbers, planner.members(numbers, rows)
-        return known[2]
+            cached = self._members = self.plan, numbers, planner.members(numbers, rows)
+        return cached[2]
 
-    def passed(self, span: Span) -> None:
+    def pass_over(self, span: Span) -> None:
         """Move the progress to the end of a span without answers."""
-        self.reached = self.after(span)
+        self.reached = self.progress_after(span)
 
-    def after(self, span: Span) -> GroupProgress:
+    def progress_after(self, span: Span) -> GroupProgress:
         """The progress after the span. Instants that load shedding has left out count as skipped."""
         skipped = self.reached.skipped
         if self.reached.stretched > 1:

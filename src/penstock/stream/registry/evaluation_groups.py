@@ -16,7 +16,7 @@ from penstock.stream.registry.due_instants import CompiledQuery
 from penstock.stream.registry.evaluation_group import EvaluationGroup, Planner
 from penstock.stream.registry.metadata_store import GroupProgress, MetadataStore
 from penstock.stream.registry.query_family import Family, key_of
-from penstock.stream.registry.registered_query import RegisteredQuery
+from penstock.stream.registry.registered_query import RegisteredQuery, SinkFailure
 
 __all__ = ["EvaluationGroups"]
 
@@ -33,8 +33,9 @@ class EvaluationGroups:
         self._new: dict[int, RegisteredQuery] = {}  # whose families are to be found
         self._moved: dict[int, RegisteredQuery] = {}  # to another group, and not written down yet
         self._touched: set[int] = set()  # groups that are not, and in the same way
-        self._gone: set[int] = set()  # without a query
+        self._empty: set[int] = set()  # without a query
         self._left_files: set[str] = set()  # operator state of groups without a query
+        self._postponed: dict[int, RegisteredQuery] = {}  # whose sinks are tried again later
         self._idle: list[CompiledQuery] = []  # plans that no group uses any more
         self._lock = RLock()
 
@@ -45,7 +46,7 @@ class EvaluationGroups:
     def begin(self, task: RegisteredQuery, progress: int | None) -> None:
         """Add a new query, which starts after that instant, and save it."""
         with self._lock:
-            group = self._made(GroupProgress(progress))
+            group = self._new_group(GroupProgress(progress))
             task.entry = self._registry.add(replace(task.entry, group=group.number), group.reached)
             self.add(task)
 
@@ -62,7 +63,7 @@ class EvaluationGroups:
             for task in tasks:
                 if task.entry.number not in self._new:
                     self._leave_family(task)
-                    self._apart(task)
+                    self._isolate(task)
                     task.group.placed = False
                     self._new[task.entry.number] = task
 
@@ -76,6 +77,31 @@ class EvaluationGroups:
             if task.plan is not None:
                 self._idle.append(task.plan)
 
+    def postpone(self, task: RegisteredQuery, failure: SinkFailure, until: int) -> None:
+        """Leave a query out until that time of the clock, when its sink is tried again."""
+        with self._lock:
+            task.postpone(failure, until)
+            self._postponed[task.entry.number] = task
+
+    def next_retry(self) -> int | None:
+        """The clock's time at which the next sink is tried again; None if there is none to try."""
+        with self._lock:
+            return min((at for task in self._waiting() if (at := task.retry_at) is not None), default=None)
+
+    def release_postponed(self, now: int) -> None:
+        """Let queries whose time has come take part in the next round."""
+        with self._lock:
+            for task in self._waiting():
+                if task.retry_at is not None and task.retry_at <= now:
+                    task.retry_at = None
+
+    def _waiting(self) -> list[RegisteredQuery]:
+        """The postponed queries, without those that were resumed or dropped meanwhile."""
+        for number, task in list(self._postponed.items()):
+            if task.dropped or task.retry_at is None:
+                del self._postponed[number]
+        return list(self._postponed.values())
+
     def arranged(self) -> list[EvaluationGroup]:
         """The groups for a round: the queries of each have one family and one progress, and all are ready or none."""
         with self._lock:
@@ -83,13 +109,13 @@ class EvaluationGroups:
                 self._place(task)
             self._new.clear()
             for group in list(self):
-                self._part_ready(group)
+                self._split_by_readiness(group)
             self._join()
             self._write()
-            self._let_go()
+            self._release_unused()
             return list(self)
 
-    def moved(
+    def save_progress(
         self,
         group: EvaluationGroup,
         reached: GroupProgress,
@@ -97,13 +123,13 @@ class EvaluationGroups:
         refused: Iterable[RegisteredQuery] = (),
     ) -> None:
         """Save the progress of a group and its deliveries in one transaction. Queries that refused stay behind."""
-        done = list(delivered)
+        delivered_tasks = list(delivered)
         with self._lock:
-            if left := [task for task in refused if not task.dropped]:
-                self._split(group, left)
-            self._write(done, {group.number: reached})
+            if behind := [task for task in refused if not task.dropped]:
+                self._split(group, behind)
+            self._write(delivered_tasks, {group.number: reached})
             group.reached = reached
-            for task in done:
+            for task in delivered_tasks:
                 task.saved()
 
     def files(self) -> set[str]:
@@ -123,16 +149,16 @@ class EvaluationGroups:
         """Put a query into its family. Queries of one group that turn out to be of different families are split."""
         family = self._family(task)
         if task.group.placed and (family is None or family is not task.group.family):
-            self._apart(task)
+            self._isolate(task)
         task.group.family, task.group.placed = family, True
 
     def _family(self, task: RegisteredQuery) -> Family | None:
-        found = None if task.rules else template(task.query)
-        if found is None:
+        query_template = None if task.rules else template(task.query)
+        if query_template is None:
             return None
-        key = self._keys[task.entry.number] = key_of(task, found)
-        family = self._families.setdefault(key, Family(found))
-        family.add(task.entry.number, found.constants)
+        key = self._keys[task.entry.number] = key_of(task, query_template)
+        family = self._families.setdefault(key, Family(query_template))
+        family.add(task.entry.number, query_template.constants)
         return family
 
     def _leave_family(self, task: RegisteredQuery) -> None:
@@ -141,24 +167,24 @@ class EvaluationGroups:
 
     # Parting and joining
 
-    def _apart(self, task: RegisteredQuery) -> None:
+    def _isolate(self, task: RegisteredQuery) -> None:
         if len(task.group.tasks) > 1:
             self._split(task.group, [task])
 
-    def _part_ready(self, group: EvaluationGroup) -> None:
+    def _split_by_readiness(self, group: EvaluationGroup) -> None:
         """Split the paused or failed queries from the running ones; the smaller side moves to a new group."""
-        standing = [task for task in group.tasks.values() if not task.ready]
-        if standing and len(standing) < len(group.tasks):
-            going = [task for task in group.tasks.values() if task.ready]
-            self._split(group, standing if len(standing) < len(going) else going)
+        not_ready = [task for task in group.tasks.values() if not task.ready]
+        if not_ready and len(not_ready) < len(group.tasks):
+            ready = [task for task in group.tasks.values() if task.ready]
+            self._split(group, not_ready if len(not_ready) < len(ready) else ready)
 
     def _split(self, group: EvaluationGroup, tasks: Iterable[RegisteredQuery]) -> None:
         """Move queries to a new group with the same progress."""
-        other = self._made(group.reached)
-        other.family, other.placed = group.family, group.placed
-        self._touched.add(other.number)
+        target = self._new_group(group.reached)
+        target.family, target.placed = group.family, group.placed
+        self._touched.add(target.number)
         for task in tasks:
-            self._move(task, other)
+            self._move(task, target)
 
     def _join(self) -> None:
         """Merge the groups of a family that have equal progress."""
@@ -172,12 +198,12 @@ class EvaluationGroups:
                 if group is not largest:
                     self._merge(group, largest)
 
-    def _merge(self, group: EvaluationGroup, other: EvaluationGroup) -> None:
-        states = tuple(dict.fromkeys([*other.reached.states, *group.reached.states]))
-        other.reached = replace(other.reached, states=states, open=other.reached.open + group.reached.open)
-        self._touched.add(other.number)
+    def _merge(self, group: EvaluationGroup, target: EvaluationGroup) -> None:
+        states = tuple(dict.fromkeys([*target.reached.states, *group.reached.states]))
+        target.reached = replace(target.reached, states=states, open=target.reached.open + group.reached.open)
+        self._touched.add(target.number)
         for task in list(group.tasks.values()):
-            self._move(task, other)
+            self._move(task, target)
 
     def _move(self, task: RegisteredQuery, group: EvaluationGroup) -> None:
         self._leave_group(task)
@@ -188,10 +214,10 @@ class EvaluationGroups:
     def _leave_group(self, task: RegisteredQuery) -> None:
         task.group.remove(task)
         if not task.group.tasks:
-            self._gone.add(task.group.number)
+            self._empty.add(task.group.number)
             self._left_files |= {file for file, _ in task.group.reached.states}
 
-    def _made(self, reached: GroupProgress) -> EvaluationGroup:
+    def _new_group(self, reached: GroupProgress) -> EvaluationGroup:
         group = EvaluationGroup(self._registry.new_group(), reached)
         self._groups[group.number] = group
         return group
@@ -204,18 +230,18 @@ class EvaluationGroups:
         """Save all changes in one transaction; they are kept for the next one if it fails."""
         moved = {number: task.placed for number, task in self._moved.items()}
         moved |= {task.entry.number: task.pending for task in delivered}
-        kept = {number: self._groups[number].reached for number in self._touched} | dict(reached or {})
-        groups = {number: reached for number, reached in kept.items() if number not in self._gone}
-        if moved or groups or self._gone:
-            self._registry.save_all(moved.values(), groups, self._gone)
+        progress = {number: self._groups[number].reached for number in self._touched} | dict(reached or {})
+        groups = {number: reached for number, reached in progress.items() if number not in self._empty}
+        if moved or groups or self._empty:
+            self._registry.save_all(moved.values(), groups, self._empty)
         self._moved.clear()
         self._touched.clear()
 
-    def _let_go(self) -> None:
+    def _release_unused(self) -> None:
         """Remove empty groups and families, and release their plans."""
-        for number in self._gone:
+        for number in self._empty:
             self._groups.pop(number, None)
-        self._gone.clear()
+        self._empty.clear()
         empty = [key for key, family in self._families.items() if not len(family)]
         self._idle += [plan for key in empty for plan in self._families.pop(key).plans.values()]
         while self._idle:

@@ -8,7 +8,7 @@ from typing import Final, get_args
 
 from penstock.algebra.ops import Query
 from penstock.algebra.schedule import is_periodic, schedule, stretched
-from penstock.errors import PenstockWarning, QueryError
+from penstock.errors import OptionError, PenstockWarning, QueryError
 from penstock.model.span import Span
 from penstock.options import Overload
 from penstock.stream.registry import due_instants
@@ -25,7 +25,7 @@ OVERLOAD: tuple[str, ...] = get_args(Overload)
 def check(query: Query, overload: str) -> None:
     """Raise an error for an unknown value, or for a query without a fixed evaluation period that is to be stretched."""
     if overload not in OVERLOAD:
-        raise ValueError(f"overload is {' or '.join(map(repr, OVERLOAD))}, not {overload!r}")
+        raise OptionError(f"overload is {' or '.join(map(repr, OVERLOAD))}, not {overload!r}")
     if overload == STRETCH and not is_periodic(query):
         raise QueryError(
             'overload="stretch" needs a fixed evaluation period; this query is evaluated at every change of its window',

@@ -24,10 +24,11 @@ from penstock.errors import StoreError
 from penstock.io.sinks import Position
 from penstock.options import Duplicates, Emit, Overload
 
-__all__ = ["GroupProgress", "MetadataStore", "QueryProgress", "QueryRecord", "State"]
+__all__ = ["GroupProgress", "MetadataStore", "QueryProgress", "QueryRecord", "State", "streams_of"]
 
 _FILE = "registry.sqlite"
-_VERSION = 2
+_VERSION = 3
+_OLDER = 2  # pushes of such a folder may lie in a spool, which is read at the start
 _TABLES = """
 CREATE TABLE queries (
     number INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, unit INTEGER NOT NULL, paused INTEGER NOT NULL,
@@ -40,18 +41,19 @@ CREATE TABLE units (
 );
 CREATE TABLE streams (name TEXT PRIMARY KEY, options TEXT NOT NULL);
 """
-_ASKED = ("text", "base", "duplicates", "sink", "needs_sink", "emit", "overload")  # at registration, and for good
+_ASKED = ("text", "base", "duplicates", "sink", "needs_sink", "emit", "overload", "retry")  # at registration
 
 State: TypeAlias = tuple[str, int | None]
 
 
 @dataclass(slots=True)
 class QueryRecord:
-    """A query as the store saves it. Text and options never change; progress and position do.
+    """A query as the store saves it. Text and most options never change; progress and position do.
 
     `batches` is the number of deliveries, and `position` that of the sink after the last. `sink` is a path; None for a
     Python object, and then `needs_sink` says whether the object has to be given again after a restart. `emit` and
-    `overload` are the options of the registration (None: the report that the query names). `number` is never given to
+    `overload` are the options of the registration (None: the report that the query names), and `retry` is how often its
+    sink is tried again, which another registration may change. `number` is never given to
     another query. `group` is the number of the evaluation group, and `skipped` the number of instants that this query
     has skipped beyond those of its group.
     """
@@ -67,6 +69,7 @@ class QueryRecord:
     position: Position = None
     emit: Emit | None = None
     overload: Overload = "catch-up"
+    retry: int = 0
     number: int = 0
     group: int = 0
     skipped: int = 0
@@ -111,7 +114,7 @@ class MetadataStore:
         self._connection.execute("PRAGMA journal_mode = WAL")
         self._connection.execute("PRAGMA synchronous = FULL")
         self._create_tables()
-        self._groups = count(self._one("SELECT coalesce(max(number), 0) FROM units") + 1)
+        self._groups = count(self._scalar("SELECT coalesce(max(number), 0) FROM units") + 1)
 
     def load(self) -> list[QueryRecord]:
         """The records of all queries, in the order of their names."""
@@ -121,7 +124,7 @@ class MetadataStore:
     def load_groups(self) -> dict[int, GroupProgress]:
         """The progress of all groups, by number."""
         rows = self._all("SELECT number, progress, states, open, stretched, skipped FROM units")
-        return {number: _reached(*others) for number, *others in rows}
+        return {number: _group_progress(*others) for number, *others in rows}
 
     def new_group(self) -> int:
         """A number that no group has."""
@@ -130,12 +133,19 @@ class MetadataStore:
     def add(self, entry: QueryRecord, reached: GroupProgress) -> QueryRecord:
         """Save a new query, and return its record with the number that it has now."""
         with self._lock, self._transaction():
-            return self._added(entry, reached)
+            return self._insert(entry, reached)
 
     def pause(self, number: int, paused: bool) -> None:
         """Save whether a query is paused."""
         with self._lock, self._transaction():
             self._connection.execute("UPDATE queries SET paused = ? WHERE number = ?", (paused, number))
+
+    def save_options(self, entry: QueryRecord) -> None:
+        """Save the options of a query that is registered again."""
+        with self._lock, self._transaction():
+            self._connection.execute(
+                "UPDATE queries SET asked = ? WHERE number = ?", (_definition(entry), entry.number)
+            )
 
     def save_all(
         self, moved: Iterable[QueryProgress], groups: Mapping[int, GroupProgress], gone: Iterable[int] = ()
@@ -172,24 +182,29 @@ class MetadataStore:
             self._connection.close()
 
     def _create_tables(self) -> None:
-        """Create the tables of a new file; refuse a file of another format."""
-        found = self._one("PRAGMA user_version")
-        if found == _VERSION:
+        """Create the tables of a new file; refuse a file of another format. An older version must not open the folder
+        from now on: it would not see pushes in the log's journal."""
+        version = self._scalar("PRAGMA user_version")
+        if version == _VERSION:
             return
-        if found != 0:
+        if version not in (0, _OLDER):
             self.close()
-            raise StoreError(f"The checkpoint has format {found}; this Penstock reads format {_VERSION}.")
+            raise StoreError(
+                f"The checkpoint has format {version}; this Penstock reads format {_VERSION}: use the version that "
+                "wrote it, or start on an empty folder and replay the sources."
+            )
         with self._transaction():
-            for statement in _TABLES.split(";"):
+            for statement in _TABLES.split(";") if version == 0 else ():
                 self._connection.execute(statement)
             self._connection.execute(f"PRAGMA user_version = {_VERSION}")
 
-    def _added(self, entry: QueryRecord, reached: GroupProgress) -> QueryRecord:
-        row = (None, entry.name, entry.group, entry.paused, entry.batches, entry.position, entry.skipped, _asked(entry))
-        made = self._connection.execute("INSERT INTO queries VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
-        assert made.lastrowid is not None
+    def _insert(self, entry: QueryRecord, reached: GroupProgress) -> QueryRecord:
+        progress = entry.batches, entry.position, entry.skipped
+        row = (None, entry.name, entry.group, entry.paused, *progress, _definition(entry))
+        cursor = self._connection.execute("INSERT INTO queries VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+        assert cursor.lastrowid is not None
         self._save_group(entry.group, reached)
-        return replace(entry, number=made.lastrowid)
+        return replace(entry, number=cursor.lastrowid)
 
     def _save_group(self, number: int, reached: GroupProgress) -> None:
         states = json.dumps(reached.states)
@@ -203,7 +218,7 @@ class MetadataStore:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        """All of it, or nothing."""
+        """Run the statements of the block in one transaction: all of them, or none."""
         self._connection.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -216,11 +231,28 @@ class MetadataStore:
         with self._lock:
             return self._connection.execute(query).fetchall()
 
-    def _one(self, query: str) -> int:
+    def _scalar(self, query: str) -> int:
         return int(self._all(query)[0][0])
 
 
-def _asked(entry: QueryRecord) -> str:
+def streams_of(checkpoint: Path) -> list[str]:
+    """The names of the streams of a checkpoint, in the order of declaration. Only reads, also while an engine runs."""
+    file = checkpoint / "registry" / _FILE
+    if not file.is_file():
+        raise StoreError(
+            f"{checkpoint} is not a checkpoint: give the folder of --checkpoint or of Engine(checkpoint=…)"
+        )
+    try:
+        connection = sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)
+        try:
+            return [name for (name,) in connection.execute("SELECT name FROM streams ORDER BY rowid")]
+        finally:
+            connection.close()
+    except sqlite3.Error as error:
+        raise StoreError(f"{checkpoint}: the checkpoint cannot be read: {error}") from error
+
+
+def _definition(entry: QueryRecord) -> str:
     return json.dumps({name: getattr(entry, name) for name in _ASKED}, ensure_ascii=False)
 
 
@@ -230,5 +262,5 @@ def _entry(row: tuple[Any, ...]) -> QueryRecord:
     return QueryRecord(name=name, number=number, group=group, paused=bool(paused), **moving, **json.loads(asked))
 
 
-def _reached(progress: int | None, states: str, *others: int) -> GroupProgress:
+def _group_progress(progress: int | None, states: str, *others: int) -> GroupProgress:
     return GroupProgress(progress, tuple((file, number) for file, number in json.loads(states)), *others)

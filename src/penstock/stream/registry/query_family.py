@@ -24,7 +24,7 @@ class Family:
 
     def __init__(self, template: Template) -> None:
         self._template = template
-        self._seen: list[Counter[Term]] = [Counter() for _ in template.parameters]
+        self._counts: list[Counter[Term]] = [Counter() for _ in template.parameters]
         self._constants: dict[int, Constants] = {}
         self._filled: Constants = ()  # what plans have for the parameters that are none in them
         self.query: Query | None = None  # of which plans are
@@ -33,14 +33,14 @@ class Family:
 
     def add(self, number: int, constants: Constants) -> None:
         self._constants[number] = constants
-        for seen, constant in zip(self._seen, constants, strict=True):
-            seen[constant] += 1
+        for counts, constant in zip(self._counts, constants, strict=True):
+            counts[constant] += 1
 
     def remove(self, number: int) -> None:
-        for seen, constant in zip(self._seen, self._constants.pop(number), strict=True):
-            seen[constant] -= 1
-            if not seen[constant]:
-                del seen[constant]
+        for counts, constant in zip(self._counts, self._constants.pop(number), strict=True):
+            counts[constant] -= 1
+            if not counts[constant]:
+                del counts[constant]
 
     def __len__(self) -> int:
         return len(self._constants)
@@ -49,9 +49,9 @@ class Family:
         """Remove the plans that do not fit the present queries any more, and return them."""
         if self._fits():
             return []
-        self.varying = tuple(place for place, seen in enumerate(self._seen) if len(seen) > 1)
-        self._filled = tuple(next(iter(seen)) for seen in self._seen)
-        other = tuple(next(reversed(seen)) for seen in self._seen)  # which differs wherever some do
+        self.varying = tuple(place for place, counts in enumerate(self._counts) if len(counts) > 1)
+        self._filled = tuple(next(iter(counts)) for counts in self._counts)
+        other = tuple(next(reversed(counts)) for counts in self._counts)  # which differs wherever some do
         self.query = self._template.specialised([self._filled, other])[0]
         gone = list(self.plans.values())
         self.plans.clear()
@@ -60,8 +60,8 @@ class Family:
     def _fits(self) -> bool:
         if self.query is None:
             return False
-        fixed = (place for place in range(len(self._seen)) if place not in self.varying)
-        return all(self._seen[place].keys() == {self._filled[place]} for place in fixed)
+        fixed = (place for place in range(len(self._counts)) if place not in self.varying)
+        return all(self._counts[place].keys() == {self._filled[place]} for place in fixed)
 
     def row(self, number: int) -> Constants:
         """A query's constants for the parameters of plans."""

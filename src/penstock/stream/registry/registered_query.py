@@ -11,8 +11,8 @@ from pyoxigraph import NamedNode
 
 from penstock.algebra.ops import RULES, Query, StreamWindow
 from penstock.algebra.windows import SlideWindow
-from penstock.errors import PenstockError
-from penstock.io.sinks import Batch, ParquetSink, Sink
+from penstock.errors import PenstockError, StoreError
+from penstock.io.sinks import Batch, MemorySink, ParquetSink, Sink
 from penstock.recursive_rules.analysis.rule import Rule
 from penstock.stream.answers.answer_batch import AnswerSchema
 from penstock.stream.base.failpoints import reach
@@ -22,7 +22,15 @@ from penstock.stream.registry.metadata_store import MetadataStore, QueryProgress
 if TYPE_CHECKING:
     from penstock.stream.registry.evaluation_group import EvaluationGroup
 
-__all__ = ["RegisteredQuery"]
+__all__ = ["RegisteredQuery", "SinkFailure"]
+
+
+class SinkFailure(Exception):
+    """A sink has raised an error, its cause, while a batch was delivered."""
+
+    def __init__(self, cause: BaseException) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
 
 
 class RegisteredQuery:
@@ -38,7 +46,10 @@ class RegisteredQuery:
         self.sink = sink
         self.plan: CompiledQuery | None = None  # of its own, where it is answered alone
         self.error: str | None = None
-        self.cause: Exception | None = None
+        self.cause: BaseException | None = None
+        self.failures = 0  # of the sink, one after the other
+        self.retry_at: int | None = None  # the clock's time at which the sink is tried again
+        self.sink_error: str | None = None  # for which it is
         self.dropped = False
         self.answers = 0
         self._pending = entry.batches, entry.position
@@ -49,7 +60,13 @@ class RegisteredQuery:
     def begin(self) -> None:
         """Note the position of the sink of a new query."""
         if self.sink is not None:
-            self.entry.position = self.sink.begin()
+            try:
+                self.entry.position = self.sink.begin()
+            except OSError as error:
+                where = f"{error.filename}: " if error.filename else ""
+                raise StoreError(
+                    f"The sink of {self.name} cannot be opened: {where}{error.strerror or error}."
+                ) from error
 
     @property
     def name(self) -> str:
@@ -81,11 +98,11 @@ class RegisteredQuery:
         `rules` are the rules of the cycle that a recursive rule is in, itself included."""
         own = [s for s in self.original.streams if s.iri != RULES]
         all_streams = not self.original.streams
-        wanted = tuple(s for s in streams if all_streams or s.startswith(RULES.value))
-        found = (*own, *(StreamWindow(NamedNode(s), SlideWindow(None)) for s in wanted))
-        if found == self.query.streams and rules == self.rules:
+        names = tuple(s for s in streams if all_streams or s.startswith(RULES.value))
+        windows = (*own, *(StreamWindow(NamedNode(s), SlideWindow(None)) for s in names))
+        if windows == self.query.streams and rules == self.rules:
             return False
-        self.query, self.rules, self.plan = replace(self.query, streams=found), rules, None
+        self.query, self.rules, self.plan = replace(self.query, streams=windows), rules, None
         return True
 
     @property
@@ -111,11 +128,14 @@ class RegisteredQuery:
             return "failed"
         if self.entry.paused:
             return "paused"
+        if self.retry_at is not None:
+            return "retrying"
         return "waiting for its sink" if self.sink is None else "running"
 
     @property
     def ready(self) -> bool:
-        return not (self.dropped or self.entry.paused or self.error is not None or self.sink is None)
+        stopped = self.dropped or self.entry.paused or self.error is not None
+        return not (stopped or self.sink is None or self.retry_at is not None)
 
     @property
     def done(self) -> bool:
@@ -131,7 +151,8 @@ class RegisteredQuery:
         """Append derived elements, then deliver to the sink; progress is saved when the whole group has been delivered.
         A crash anywhere repeats all three, and each replaces itself.
 
-        False: the query was paused, dropped or failed in the meantime, and the batch is refused.
+        False: the query was paused, dropped or failed in the meantime, and the batch is refused. An error of the sink
+        is raised as a `SinkFailure`.
         """
         with self._lock:
             if not self.ready or self.sink is None:
@@ -139,8 +160,11 @@ class RegisteredQuery:
             if self.output is not None:
                 derive(batch)
                 reach("derived")
-            self._rewind(self.sink)
-            position = self.sink.deliver(batch)
+            try:
+                self._rewind(self.sink)
+                position = self.sink.deliver(batch)
+            except (Exception, SystemExit) as error:
+                raise SinkFailure(error) from error
             reach("delivered")
             self._pending = self.entry.batches + 1, position
             self.answers += batch.instants
@@ -167,6 +191,7 @@ class RegisteredQuery:
         """Note that the last delivery has been saved, with progress."""
         self.entry.batches, self.entry.position = self._pending
         self._rewound = True
+        self.failures, self.sink_error = 0, None
 
     def move(self, group: EvaluationGroup) -> None:
         """Move to another evaluation group."""
@@ -174,19 +199,38 @@ class RegisteredQuery:
         self.entry.group = group.number
         self.group = group
 
-    def fail(self, error: Exception) -> None:
-        """Mark as failed, with the error as one sentence."""
+    def fail(self, error: BaseException) -> None:
+        """Mark as failed, with the error, of the query or (a `SinkFailure`) of its sink, as one sentence."""
+        self.error = self._sentence(error)
+        self.cause = error.cause if isinstance(error, SinkFailure) else error
+        if isinstance(self.sink, MemorySink):
+            self.sink.live(False)  # a reader need not wait for more
+
+    def postpone(self, failure: SinkFailure, until: int) -> None:
+        """Try the sink again at that time of the clock, because of this failure."""
+        self.failures += 1
+        self.sink_error, self.retry_at = self._sentence(failure), until
+
+    def _sentence(self, error: BaseException) -> str:
+        """The error as one sentence. Sinks have connections of their own, unless Spark writes their files."""
         from penstock.spark.session import cancellation  # which imports PySpark
 
-        self.error, self.cause = cancellation.sentence(error), error
+        if isinstance(error, SinkFailure):
+            return cancellation.sentence(error.cause, of_spark=not self.fetches)
+        return cancellation.sentence(error)
 
     def pause(self) -> None:
         self._pause(True)
 
     def resume(self) -> None:
-        """Continue at the progress; also after a failure."""
-        self.error = None
+        """Continue at the progress, at once; also after a failure."""
+        self.forget_failure()
         self._pause(False)
+
+    def forget_failure(self) -> None:
+        """Be as a query that has not failed; its sink has all its attempts again."""
+        self.error = self.retry_at = self.sink_error = None
+        self.failures = 0
 
     def _pause(self, paused: bool) -> None:
         with self._lock:

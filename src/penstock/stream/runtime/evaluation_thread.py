@@ -6,14 +6,16 @@ import gc
 from collections.abc import Callable
 from threading import Condition, Thread, current_thread
 
+from penstock import log
 from penstock.errors import PenstockError
+from penstock.spark.session.cancellation import sentence
 from penstock.stream.base.clock import Clock
 
 __all__ = ["EvaluationThread"]
 
 _PATIENCE = 0.1  # seconds between two attempts to cancel
 # Handles on Java's objects refer to themselves, so plans, and the tables that Spark has sent to its workers for them,
-# stay until Python looks for such circles. Among what is young that takes a fraction of a millisecond.
+# stay until Python looks for such circles. Among young objects that takes a fraction of a millisecond.
 _YOUNG = 1
 
 
@@ -26,11 +28,13 @@ class EvaluationThread:
         clock: Clock,
         tick: Callable[[], int | None],
         prepare: Callable[[], object] = lambda: None,
+        postponed: Callable[[], bool] = lambda: False,
     ) -> None:
         self._round = round
         self._clock = clock
         self._tick = tick  # microseconds until time alone may have made something due; None: never
         self._prepare = prepare  # in the thread, before its first round
+        self._postponed = postponed  # whether a sink is to be tried again: something due has not been answered
         self._changed = Condition()
         self._news = 0  # how often it was woken
         self._seen = 0  # how many of those have been answered by a round that found nothing more to do
@@ -56,7 +60,12 @@ class EvaluationThread:
             self._changed.notify_all()
             self._changed.wait_for(lambda: self._seen >= wanted or not self._thread.is_alive() or self._error)
         if self._error is not None:
-            raise PenstockError(f"The evaluation has stopped: {self._error}") from self._error
+            raise PenstockError(self.problem) from self._error
+
+    @property
+    def problem(self) -> str | None:
+        """Why no round will follow, in one sentence."""
+        return None if self._error is None else f"The evaluation has stopped: {sentence(self._error)}"
 
     def stop(self, cancel: Callable[[], object] | None = None) -> None:
         """End after the round that is going on, which `cancel`, called again and again, may shorten."""
@@ -67,7 +76,8 @@ class EvaluationThread:
         while cancel is not None and self._thread.is_alive():
             cancel()
             self._thread.join(_PATIENCE)
-        self._thread.join()
+        if self._thread.ident is not None:  # where ingest did not start, the thread never did
+            self._thread.join()
 
     def _not_inside(self, doing: str) -> None:
         if current_thread() is self._thread:
@@ -81,16 +91,18 @@ class EvaluationThread:
                 more = self._round()
                 gc.collect(_YOUNG)
                 if not more:
-                    self._rest(news)
+                    self._wait_for_news(news)
         except BaseException as error:  # raised to the threads that wait
             self._error = error
+            log.rounds.error("%s", self.problem, exc_info=error, extra={"error": sentence(error)})
         finally:
             with self._changed:
                 self._changed.notify_all()
 
-    def _rest(self, news: int) -> None:
+    def _wait_for_news(self, news: int) -> None:
         with self._changed:
-            self._seen = news
+            if not self._postponed():
+                self._seen = news
             self._changed.notify_all()
             if self._news == news and not self._stopping:
                 tick = self._tick()

@@ -32,13 +32,13 @@ def explain_registered(task: RegisteredQuery, plans: PlanCache, inputs: StreamVi
     plan = plans.compiled(task.query, task.entry)
     try:
         span = due_instants.span(None, plan.schedule.last_instant(max(lasts)), segments)
-        found = None if span is None else _examined(plan, plans, inputs, segments, span, run)
+        profile = None if span is None else _examined(plan, plans, inputs, segments, span, run)
     finally:
         plans.release(plan)
-    if found is not None:
+    if profile is not None:
         group = task.group
-        found.open, found.together, found.orders = group.reached.open, len(group.tasks), _orders(group.plan)
-    return found
+        profile.open, profile.together, profile.orders = group.reached.open, len(group.tasks), _orders(group.plan)
+    return profile
 
 
 def _examined(
@@ -51,7 +51,7 @@ def _examined(
 
 
 def _orders(plan: CompiledQuery | None) -> list[str]:
-    """When the order of joins was chosen anew, and why."""
+    """The changes of the join order so far, each with its time and reason."""
     changes = getattr(plan, "history", ())
     costs = (f"{each.cost_before:.3g} → {each.cost_after:.3g}" for each in changes)
     return [f"{to_datetime(c.time):%F %T} cost {cost}: {c.why}" for c, cost in zip(changes, costs, strict=True)]

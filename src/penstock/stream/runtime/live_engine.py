@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 from penstock.stream.base.clock import Clock
 from penstock.stream.base.watermark import Watermarks
 from penstock.stream.ingest.ingest import Ingest
-from penstock.stream.ingest.spool import numbers
-from penstock.stream.ingest.spool_source import consumed
 from penstock.stream.ingest.stream_declaration import Declared
 from penstock.stream.log.stream_log import StreamLog
 from penstock.stream.registry.evaluation_group import EvaluationGroup
+from penstock.stream.registry.evaluation_groups import EvaluationGroups
 from penstock.stream.runtime.evaluation_thread import EvaluationThread
 from penstock.tuning import DEFAULT, Tuning
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
     from penstock.stream.ingest.bounded_sources import BoundedSources
 
-__all__ = ["LiveEngine", "is_pending", "next_by_clock"]
+__all__ = ["LiveEngine", "next_by_clock"]
 
 _numbers = count()
 
@@ -40,7 +39,7 @@ class LiveEngine:
         log: StreamLog,
         watermarks: Watermarks,
         round: Callable[[], bool],
-        groups: Iterable[EvaluationGroup],
+        groups: EvaluationGroups,
         tuning: Tuning = DEFAULT,
     ) -> None:
         self._session = session
@@ -50,27 +49,25 @@ class LiveEngine:
         options = {name: declared.live() for name, declared in streams.items()}
         self.ingest = Ingest(session, root, clock, options, log, watermarks, tuning)
         self._tag = f"penstock-live-{next(_numbers)}"
-        self._thread = EvaluationThread(round, clock, self._tick, lambda: session.sparkContext.addJobTag(self._tag))
+        self._thread = EvaluationThread(
+            round,
+            clock,
+            self._tick,
+            prepare=lambda: session.sparkContext.addJobTag(self._tag),
+            postponed=lambda: groups.next_retry() is not None,
+        )
 
     def start(self) -> None:
         self.ingest.start()
         self._thread.start()
 
     def stop(self, *, finish: bool = True) -> None:
-        """Bring accepted pushes to the log, answer due instants, and end; or end at once, and cancel the Spark jobs."""
+        """Bring dropped files to the log, answer due instants, and end; or end at once, and cancel the Spark jobs."""
         try:
             if finish:
                 self.flush()
         finally:
             self._thread.stop(None if finish else lambda: self._session.sparkContext.cancelJobsWithTag(self._tag))
-            self.ingest.close()
-
-    def catch_up(self) -> None:
-        """Bring the pushes of an earlier process into the log, and end."""
-        try:
-            self.ingest.start()
-            self.ingest.drain()
-        finally:
             self.ingest.close()
 
     def flush(self) -> None:
@@ -82,7 +79,6 @@ class LiveEngine:
 
     def advance(self, stream: str, time: int) -> None:
         self.ingest.advance(stream, time)
-        self.wake()
 
     def add(self, stream: str, declared: Declared, bounded: BoundedSources) -> None:
         """Add a stream while the others run."""
@@ -90,12 +86,18 @@ class LiveEngine:
             bounded.read(stream, lambda: self._session, in_place=False)
         self.ingest.add(stream, declared.live())
 
+    @property
+    def problem(self) -> str | None:
+        """Why ingest or evaluation has stopped, in one sentence."""
+        return self.ingest.error or self._thread.problem
+
     def wake(self) -> None:
         self._thread.wake()
 
     def _tick(self) -> int | None:
-        """The time until the clock alone may move a watermark; None if it cannot."""
-        changes = (next_by_clock(self._groups, self._streams), self.ingest.watermarks.next_change())
+        """The time until the clock alone may move a watermark, or a sink is tried again; None if neither can be."""
+        moved = next_by_clock(self._groups, self._streams), self.ingest.watermarks.next_change()
+        changes = (*moved, self._groups.next_retry())
         moments = [moment for moment in changes if moment is not None]
         return max(self._tick_us, min(moments) - self._clock.now()) if moments else None
 
@@ -109,9 +111,3 @@ def next_by_clock(groups: Iterable[EvaluationGroup], streams: Mapping[str, Decla
             patience = max(declared.allowed_lateness for declared in moving)
             moments.append(group.plan.schedule.next_instant(group.progress) + patience + 1)
     return min(moments, default=None)
-
-
-def is_pending(root: Path) -> bool:
-    """Whether an earlier live engine has left pushes in the spool that are not in the log."""
-    folder = root / "spool"
-    return folder.is_dir() and max(numbers(folder), default=-1) >= consumed(root / "ingest" / "spool")

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from html import escape
+
+from penstock.stream.runtime.status_table import status_text
 
 __all__ = ["EngineStatus", "Progress", "QueryStatus", "StreamStatus"]
 
@@ -26,7 +29,8 @@ class StreamStatus:
 
 @dataclass(frozen=True, slots=True)
 class QueryStatus:
-    """A query: `state` is running, paused, failed, waiting for its sink, or dropped; `error` says why it failed.
+    """A query: `state` is running, retrying, paused, failed, waiting for its sink, or dropped; `error` says why it
+    failed, or why its sink is tried again.
 
     Every instant up to `answered` has been answered; `answers` counts the answers that this process has delivered.
     `behind` is the time to the watermark of its streams, and `due` the number of due instants (None: it is evaluated at
@@ -47,12 +51,22 @@ class QueryStatus:
 
 @dataclass(frozen=True, slots=True)
 class EngineStatus:
-    """An engine: its streams and queries by name, and the lag of the slowest query behind its newest element."""
+    """An engine: its streams and queries by name, and the lag of the slowest query behind its newest element.
+
+    `problem` is a sentence when a live engine has stopped by itself. `str(status)` is a table.
+    """
 
     live: bool = False
     streams: Mapping[str, StreamStatus] = field(default_factory=dict)
     queries: Mapping[str, QueryStatus] = field(default_factory=dict)
     lag: timedelta | None = None
+    problem: str | None = None
+
+    def __str__(self) -> str:
+        return status_text(self)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,22 +5,23 @@ from __future__ import annotations
 import tempfile
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
-from threading import RLock
-from typing import TYPE_CHECKING
+from threading import Condition, RLock
+from typing import TYPE_CHECKING, Literal
 
+from penstock import log
 from penstock.algebra.build import translate
 from penstock.algebra.ops import Query
 from penstock.algebra.retention_bounds import unbounded
 from penstock.answer import Answer
-from penstock.errors import PenstockError, PenstockWarning
+from penstock.errors import OptionError, PenstockError, PenstockWarning
 from penstock.io.graphs import kind_named
-from penstock.io.sinks import SinkSpec
+from penstock.io.sinks import MemorySink, SinkSpec
 from penstock.knowledge.store import Store
 from penstock.options import Duplicates, Emit, Overload
-from penstock.spark.session.cancellation import cancellable
+from penstock.spark.session.cancellation import cancellable, one_sentence, sentence
 from penstock.stream.base.clock import Clock
+from penstock.stream.base.dead_letter import DeadLetter
 from penstock.stream.base.watermark import Watermarks
 from penstock.stream.evaluation.activation import Activation, beginning, raise_failures
 from penstock.stream.evaluation.plan_cache import PlanCache
@@ -30,16 +31,18 @@ from penstock.stream.evaluation.rule_dependencies import RuleDependencies
 from penstock.stream.ingest.bounded_sources import BoundedSources
 from penstock.stream.ingest.dead_letters import DeadLetters
 from penstock.stream.ingest.elements import LINES
+from penstock.stream.ingest.log_writer import LogWriter
+from penstock.stream.ingest.old_spool import drain_spool
 from penstock.stream.ingest.stream_declaration import Declared
 from penstock.stream.ingest.stream_view import StreamView
 from penstock.stream.log.stream_log import StreamLog
 from penstock.stream.registry.catalogue import Catalogue, entry_of, memory_of
-from penstock.stream.registry.dependency_order import check_streams, unknown
+from penstock.stream.registry.dependency_order import check_streams, unknown_stream
 from penstock.stream.registry.load_shedding import CATCH_UP
 from penstock.stream.registry.load_shedding import check as check_overload
 from penstock.stream.registry.metadata_store import MetadataStore
 from penstock.stream.registry.registered_query import RegisteredQuery
-from penstock.stream.runtime.live_engine import LiveEngine, is_pending
+from penstock.stream.runtime.live_engine import LiveEngine
 from penstock.stream.runtime.progress import EngineStatus, Progress, QueryStatus
 from penstock.stream.runtime.status import Status
 from penstock.tuning import DEFAULT, Tuning
@@ -50,6 +53,8 @@ if TYPE_CHECKING:
     from penstock.spark.query.profile import Profile
 
 __all__ = ["Runtime"]
+
+_LONG = 1e9  # seconds, thirty years: nobody waits longer
 
 
 class Runtime:
@@ -65,6 +70,7 @@ class Runtime:
         on_progress: Callable[[Progress], None] | None,
         retention: int | None = None,
         tuning: Tuning = DEFAULT,
+        rounds: Literal["spark", "auto"] = "spark",
     ) -> None:
         self._temporary = None if checkpoint else tempfile.TemporaryDirectory(prefix="penstock-")
         self._root = checkpoint or Path(self._temporary.name)  # type: ignore[union-attr]
@@ -73,16 +79,17 @@ class Runtime:
         self._registry = MetadataStore(self._root / "registry" if checkpoint else None)
         self._streams = {name: Declared(**kept) for name, kept in self._registry.load_streams().items()}
         self._log = StreamLog(self._root / "log", tuning)
+        self._dead = DeadLetters(self._root / "dead")
         self._inputs = StreamView(self._log, self._streams)
         self._watermarks = Watermarks(self._log, clock, self._streams)
-        self.plans = PlanCache(store, session, rules, retention, tuning)
+        self.plans = PlanCache(store, session, rules, retention, tuning, rounds)
         self.catalogue = Catalogue(self._registry, self.plans)
         self._groups = self.catalogue.groups
         self._status = Status(self._log, self._inputs, self._watermarks, self._streams, self.catalogue)
         self._activation = Activation(self.plans, self._inputs, self._groups)
         report_state = ReportState(self._root / "carried")
         report_state.sweep(self._groups.files())
-        self._rounds = Rounds(self._inputs, self._watermarks, self._groups, self._report, report_state, tuning)
+        self._rounds = Rounds(self._inputs, self._watermarks, self._groups, self._report, report_state, tuning, clock)
         self._live: LiveEngine | None = None
         self._lock = RLock()
         self._rounding = RLock()
@@ -100,10 +107,24 @@ class Runtime:
                 raise PenstockError(f"The stream <{stream}> is declared already: stop() the engine to change it.")
             self._streams[stream] = declared
             self._inputs.read_log_alone(stream)
-            self._registry.save_streams({name: one.remembered() for name, one in self._streams.items()})
+            self._save_streams()
             if self._live is not None:
-                self._live.add(stream, declared, self._bounded())
+                try:
+                    self._live.add(stream, declared, self._bounded())
+                except BaseException:
+                    self._undeclare(stream)
+                    raise
         self.wake()
+
+    def _undeclare(self, stream: str) -> None:
+        """Forget a stream whose source could not be opened."""
+        del self._streams[stream]
+        self._save_streams()
+        if self._live is not None:
+            self._live.ingest.forget(stream)
+
+    def _save_streams(self) -> None:
+        self._registry.save_streams({name: one.remembered() for name, one in self._streams.items()})
 
     def register(
         self,
@@ -114,32 +135,34 @@ class Runtime:
         emit: Emit | None,
         base: str | None,
         overload: Overload = CATCH_UP,
+        retry: int = 0,
     ) -> RegisteredQuery:
         query = translate(text, base)
         check_overload(query, overload)
         for doubt in unbounded(query, self._retention):
             warnings.warn(doubt, PenstockWarning, stacklevel=3)  # where register was called
-        entry = entry_of(self.catalogue.name_for(text, name, query), text, base, duplicates, emit, sink, overload)
+        known = self.catalogue.name_for(text, name, query)
+        entry = entry_of(known, text, base, duplicates, emit, sink, overload, retry)
         with self._lock:
             live = self._live is not None
             if live:
                 self._check_inputs(entry.name, query)
-            task = self.catalogue.known(entry, sink)
+            task = self.catalogue.reattach(entry, sink)
             if task is None:
-                task = self._begin(self.catalogue.new(entry, query, sink, self._streams), live)
+                task = self._begin(self.catalogue.create(entry, query, sink, self._streams), live)
             if live:
                 self._activation.open(task, live=True)
         self.wake()
         return task
 
     def _tasks(self) -> list[RegisteredQuery]:
-        """All queries, event queries bound to the present streams."""
-        self._groups.changed(self._rule_dependencies.all(self.catalogue.linked))
+        """Bind event queries to the present streams, and return all queries."""
+        self._groups.changed(self._rule_dependencies.bind_all(self.catalogue.linked))
         return list(self.catalogue)
 
     def _begin(self, task: RegisteredQuery, live: bool) -> RegisteredQuery:
         """Add a new query. Elements of a dropped query are removed from the stream that it derives."""
-        self._rule_dependencies.one(task, self.catalogue.linked)
+        self._rule_dependencies.bind_new(task, self.catalogue.linked)
         if task.output is not None:
             self._log.forget(task.output)
             self._unread.discard(task.output)
@@ -148,13 +171,15 @@ class Runtime:
         return task
 
     def _check_inputs(self, name: str, query: Query) -> None:
-        known = {*self._streams, *self.catalogue.derived}
+        streams = {*self._streams, *self.catalogue.derived}
         for stream in query.streams:
-            if stream.iri.value not in known:
-                raise unknown(name, stream.iri.value, known)
+            if stream.iri.value not in streams:
+                raise unknown_stream(name, stream.iri.value, streams)
 
     def resume(self, task: RegisteredQuery) -> None:
         task.resume()
+        if self._live is not None and (memory := memory_of(task.sink)) is not None:
+            memory.live(True)
         self.wake()
 
     def drop(self, task: RegisteredQuery) -> None:
@@ -171,13 +196,22 @@ class Runtime:
             self._log.forget(stream)
             self._unread.discard(stream)
 
-    def answers(self, task: RegisteredQuery) -> Iterator[Answer]:
-        memory = memory_of(task.sink)
-        if memory is None:
-            raise PenstockError(
-                f"The answers of {task.name} go to its sink: register it without a sink to keep them in memory."
-            )
-        return memory.answers()
+    def answers(self, task: RegisteredQuery, timeout: float | None) -> Iterator[Answer]:
+        memory = _kept(task)
+        if timeout is None:
+            return self._until_failure(task, memory.answers())
+        if not isinstance(timeout, int | float) or not timeout >= 0:
+            raise OptionError(f"timeout is a number of seconds, 0 or more, not {timeout!r}")
+        return self._until_failure(task, memory.answers(self._clock, round(min(timeout, _LONG) * 1e6)))
+
+    def _until_failure(self, task: RegisteredQuery, answers: Iterator[Answer]) -> Iterator[Answer]:
+        """The answers, and then the error of a query that has failed while the engine is live."""
+        yield from answers
+        if self._live is not None and task.error is not None:
+            raise PenstockError(f"The query {task.name} has failed: {task.error}") from task.cause
+
+    def latest(self, task: RegisteredQuery) -> Answer | None:
+        return _kept(task).latest()
 
     # Bounded
 
@@ -188,42 +222,54 @@ class Runtime:
                 raise PenstockError("The engine is live already: stop() it before run().")
             tasks = self._tasks()
             check_streams(tasks, self._streams)
+            self._log_start("a run has started")
             if any(task.inputs for task in tasks):
                 cancellable(self._session().sparkContext, lambda: self._run(tasks))
+                self._retry_sinks()
             else:
                 self._run(tasks)
+            log.session.info("the run has ended", extra={"answers": sum(task.answers for task in tasks)})
         raise_failures(tasks)
+
+    def _retry_sinks(self) -> None:
+        """Evaluate the queries again whose sinks are to be tried again. Waiting here, Ctrl-C is heard at once."""
+        waiting = Condition()
+        while (moment := self._groups.next_retry()) is not None:
+            with waiting:
+                while self._clock.now() < moment:
+                    self._clock.wait(waiting, moment)
+            cancellable(self._session().sparkContext, self._rounds.bounded)
+            self._report()
 
     def _run(self, tasks: list[RegisteredQuery]) -> None:
         for task in tasks:
             self._activation.open(task, live=False)
-        self._read(tasks)
+        self._read_sources(tasks)
         self._rounds.bounded()
         self._report()
 
-    def _read(self, tasks: list[RegisteredQuery]) -> None:
+    def _read_sources(self, tasks: list[RegisteredQuery]) -> None:
         """Read the sources of the streams that some query reads."""
-        if is_pending(self._root):
-            unsourced = {name: replace(declared, source=None) for name, declared in self._streams.items()}
-            self._make_live(unsourced, lambda: False).catch_up()
+        self._drain_spool()
         bounded = self._bounded()
         for stream in dict.fromkeys(name for task in tasks for name in task.inputs if name in self._streams):
             self._inputs.read_in_place(stream, bounded.read(stream, self._session, in_place=True))
             self._report()
 
     def _bounded(self) -> BoundedSources:
-        return BoundedSources(self._log, DeadLetters(self._root / "dead"), self._clock, self._streams, self._tuning)
+        return BoundedSources(self._log, self._dead, self._clock, self._streams, self._tuning)
 
     # Live
 
     def start(self) -> None:
-        with self._lock:
+        with self._lock, one_sentence(PenstockError, "The engine cannot start"):
             if self._live is not None:
                 return
             tasks = self._tasks()
             check_streams(tasks, self._streams)
+            self._drain_spool()
             self._read_files()
-            self._live = self._make_live(self._streams, self._round)
+            self._live = self._make_live()
             try:
                 for task in tasks:
                     self._activation.open(task, live=True)
@@ -231,10 +277,23 @@ class Runtime:
             except BaseException:
                 self.stop(finish=False)
                 raise
+            self._log_start("the engine is live")
 
-    def _make_live(self, streams: dict[str, Declared], round: Callable[[], bool]) -> LiveEngine:
-        session, root, clock = self._session(), self._root, self._clock
-        return LiveEngine(session, root, clock, streams, self._log, self._watermarks, round, self._groups, self._tuning)
+    def _log_start(self, event: str) -> None:
+        fields = {"streams": list(self._streams), "queries": [task.name for task in self.catalogue]}
+        counts = len(fields["streams"]), len(fields["queries"])
+        log.session.info("%s: streams %d, queries %d", event, *counts, extra=fields)
+
+    def _make_live(self) -> LiveEngine:
+        session, root, clock, streams = self._session(), self._root, self._clock, self._streams
+        return LiveEngine(
+            session, root, clock, streams, self._log, self._watermarks, self._round, self._groups, self._tuning
+        )
+
+    def _drain_spool(self) -> None:
+        """Bring the spool of an earlier version into the log."""
+        log_writer = LogWriter(self._log, self._dead, self._watermarks, self._tuning)
+        drain_spool(self._root, log_writer, self._streams, self._tuning)
 
     def _read_files(self) -> None:
         """Read files before live sources. They go through the log, which drops them again by retention."""
@@ -251,7 +310,7 @@ class Runtime:
         no evaluation is in progress."""
         with self._lock:
             gone = list(self._unread)  # before the groups are arranged: a stream that is dropped now is read once more
-            self._groups.changed(self._rule_dependencies.again(self.catalogue.linked))
+            self._groups.changed(self._rule_dependencies.bind_changed(self.catalogue.linked))
             self._forget(gone)
         with self._rounding:
             return self._rounds.live()
@@ -268,6 +327,7 @@ class Runtime:
             for task in self.catalogue:
                 if (memory := memory_of(task.sink)) is not None:
                     memory.live(False)
+            log.session.info("the engine has stopped")
 
     def push(self, stream: str, data: bytes, kind: str | None = None) -> int:
         """Push lines, or documents of that kind; None: the format of the stream."""
@@ -297,9 +357,13 @@ class Runtime:
 
     def _check_source(self, stream: str) -> None:
         if stream not in self._streams:
-            raise unknown(None, stream, self._streams)
+            raise unknown_stream(None, stream, self._streams)
 
     # Looking
+
+    def dead_letters(self, stream: str) -> Iterator[DeadLetter]:
+        self._check_source(stream)
+        return self._dead.read(stream)
 
     def examine(self, task: RegisteredQuery, *, run: bool) -> Profile | None:
         """Explain a query over the log as it is now; between rounds, which use the same tables."""
@@ -316,8 +380,15 @@ class Runtime:
         return self._status.engine(self._live)
 
     def _report(self) -> None:
-        if self._on_progress is not None:
+        """Call the function of the user; one that raises an error is logged, and not called again."""
+        if self._on_progress is None:
+            return
+        try:
             self._on_progress(self._status.progress())
+        except Exception as error:
+            self._on_progress = None
+            reason = sentence(error, of_spark=False)
+            log.sinks.exception("on_progress failed, and is not called again: %s", reason, extra={"error": reason})
 
     def close(self) -> None:
         self.stop(finish=False)
@@ -327,3 +398,13 @@ class Runtime:
         self._registry.close()
         if self._temporary is not None:
             self._temporary.cleanup()
+
+
+def _kept(task: RegisteredQuery) -> MemorySink:
+    """The answers that are kept in memory."""
+    memory = memory_of(task.sink)
+    if memory is None:
+        raise PenstockError(
+            f"The answers of {task.name} go to its sink: register it without a sink to keep them in memory."
+        )
+    return memory

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra.schedule import is_periodic, schedule, stretched
 from penstock.stream.base.time_values import to_datetime
-from penstock.stream.base.watermark import Watermarks
+from penstock.stream.base.watermark import Watermarks, minimum
 from penstock.stream.ingest.stream_declaration import Declared
 from penstock.stream.ingest.stream_view import StreamView
 from penstock.stream.log.stream_log import StreamLog
@@ -39,26 +39,28 @@ class Status:
 
     def engine(self, live: LiveEngine | None) -> EngineStatus:
         """The status of the engine."""
-        ends, waits = self._ends(), dict[int, _Wait]()
+        ends, waits = self._all_watermarks(), dict[int, _Wait]()
         queries = {task.name: _query(task, _waiting(task.group, ends, waits)) for task in self._catalogue}
-        return EngineStatus(live is not None, self._seen(live, ends), queries, self._lag())
+        problem = None if live is None else live.problem
+        return EngineStatus(live is not None, self._stream_statuses(live, ends), queries, self._lag(), problem)
 
     def query(self, task: RegisteredQuery) -> QueryStatus:
         """The status of one query."""
-        return _query(task, _waiting(task.group, self._ends(), {}))
+        return _query(task, _waiting(task.group, self._all_watermarks(), {}))
 
     def progress(self) -> Progress:
         """The progress of a run, without the status of each query."""
         answers = sum(task.answers for task in self._catalogue)
         stretched = max((group.reached.stretched for group in self._catalogue.groups), default=1)
-        return Progress.of(self._seen(None, self._ends()).values(), answers, self._lag(), stretched)
+        streams = self._stream_statuses(None, self._all_watermarks())
+        return Progress.of(streams.values(), answers, self._lag(), stretched)
 
-    def _ends(self) -> dict[str, int | None]:
+    def _all_watermarks(self) -> dict[str, int | None]:
         """The watermarks of all streams; that of a derived one is the progress of its query."""
         derived = {name: task.progress for name, task in self._catalogue.derived.items()}
         return {name: self._watermarks.of(name) for name in self._streams} | derived
 
-    def _seen(self, live: LiveEngine | None, ends: Mapping[str, int | None]) -> dict[str, StreamStatus]:
+    def _stream_statuses(self, live: LiveEngine | None, ends: Mapping[str, int | None]) -> dict[str, StreamStatus]:
         problems = {} if live is None else live.ingest.problems
         return {name: self._stream(name, end, problems.get(name)) for name, end in ends.items()}
 
@@ -89,16 +91,15 @@ def _behind(group: EvaluationGroup, newest: Mapping[str, int | None]) -> int | N
     return max(0, max(times) - group.progress)
 
 
-def _waiting(group: EvaluationGroup, ends: Mapping[str, int | None], known: dict[int, _Wait]) -> _Wait:
+def _waiting(group: EvaluationGroup, ends: Mapping[str, int | None], cache: dict[int, _Wait]) -> _Wait:
     """The time and the number of instants that are complete and not answered."""
-    if group.number not in known:
-        known[group.number] = _wait(group, [ends.get(name) for name in group.inputs])
-    return known[group.number]
+    if group.number not in cache:
+        cache[group.number] = _wait(group, [ends.get(name) for name in group.inputs])
+    return cache[group.number]
 
 
 def _wait(group: EvaluationGroup, ends: Sequence[int | None]) -> _Wait:
-    complete = [end for end in ends if end is not None]
-    through = min(complete) if complete and len(complete) == len(ends) else None
+    through = minimum(ends)
     if group.progress is None or through is None or through <= group.progress:
         return timedelta(0), 0
     instants = schedule(stretched(group.query, group.reached.stretched)).count(group.progress, through)
@@ -109,4 +110,5 @@ def _query(task: RegisteredQuery, wait: _Wait) -> QueryStatus:
     reached = task.group.reached
     answered = to_datetime(reached.progress)
     skipped = reached.skipped + task.entry.skipped
-    return QueryStatus(task.name, task.state, task.error, answered, task.answers, *wait, reached.stretched, skipped)
+    error = task.error or task.sink_error
+    return QueryStatus(task.name, task.state, error, answered, task.answers, *wait, reached.stretched, skipped)

@@ -16,7 +16,7 @@ __all__ = ["Dropped", "Folder", "dropped"]
 _SCHEMA = "path string, modificationTime timestamp, length bigint, content binary"
 _OPTIONS = {
     "maxFilesPerTrigger": "1000",
-    # A file may be old when it is dropped. Spark would leave out, without a word, what is older than this.
+    # A file may be old when it is dropped. Spark would leave out, without a word, files older than this.
     "maxFileAge": "36500d",
 }
 

@@ -18,8 +18,8 @@ class IterableSource(Receiver):
         self._items = items
 
     def run(self, accept: Accept, clock: Clock) -> None:
-        """A source that can be resumed knows that an item was taken when it is asked for the next, and gives that one
-        again; from any other, what has been asked for is taken."""
+        """Accept the items one by one. A resumable iterable knows that an item was taken when it is asked for the next,
+        and gives that one again; from any other, every item that was asked for is taken."""
         resumable = getattr(self._items, "resumable", False)
         for item in self._items:
             if resumable and self.stopping:

@@ -13,11 +13,11 @@ class Lines:
 
     def add(self, piece: bytes) -> bytes:
         """The lines that are whole now."""
-        whole, newline, rest = piece.rpartition(b"\n")
+        complete, newline, rest = piece.rpartition(b"\n")
         if not newline:
             self._open.append(rest)
             return b""
-        lines = b"".join([*self._open, whole, newline])
+        lines = b"".join([*self._open, complete, newline])
         self._open = [rest] if rest else []
         return lines
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import socket
 from contextlib import suppress
 from threading import Thread
 
-from penstock.errors import PenstockError
+from penstock.errors import PenstockError, SetupError
 from penstock.stream.base.clock import Clock
 from penstock.stream.ingest.sources.lines import Lines
 from penstock.stream.ingest.sources.receiver import Accept, Receiver, address_of
@@ -31,8 +32,7 @@ class ListenSource(Receiver):
         try:
             self._server = socket.create_server(self._address)
         except OSError as error:
-            host, port = self._address
-            raise PenstockError(f"Cannot listen on {host}:{port}: {error.strerror or error}.") from None
+            raise SetupError(_refusal(error, *self._address)) from None
         self.port = self._server.getsockname()[1]
         super().start(accept, clock)
 
@@ -63,14 +63,14 @@ class ListenSource(Receiver):
     def _serve(self, producer: socket.socket, accept: Accept) -> None:
         try:
             with producer:
-                self._read(producer, accept)
+                self._receive(producer, accept)
         except PenstockError as error:
             self.message = str(error)
         finally:
             with self._changed:
                 del self._producers[producer]
 
-    def _read(self, producer: socket.socket, accept: Accept) -> None:
+    def _receive(self, producer: socket.socket, accept: Accept) -> None:
         lines, count = Lines(), 0
         with suppress(OSError):  # the producer has closed: it needs no acknowledgement
             while piece := producer.recv(_PIECE):
@@ -78,11 +78,18 @@ class ListenSource(Receiver):
         with suppress(OSError):
             self._take(producer, lines.end(), count, accept)
 
-    def _take(self, producer: socket.socket, whole: bytes, count: int, accept: Accept) -> int:
+    def _take(self, producer: socket.socket, lines: bytes, count: int, accept: Accept) -> int:
         """Make lines durable, then say how many there are by now."""
-        if not whole:
+        if not lines:
             return count
-        accept(whole)
-        count += whole.count(b"\n")
+        accept(lines)
+        count += lines.count(b"\n")
         producer.sendall(b"ok %d\n" % count)
         return count
+
+
+def _refusal(error: OSError, host: str, port: int) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return f"Port {port} of {host} is in use: end the program that listens there, or give another port."
+    reason = (error.strerror or str(error)).partition(" (while ")[0]  # Python repeats the address
+    return f"Cannot listen on {host}:{port}: {reason}."

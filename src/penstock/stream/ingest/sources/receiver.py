@@ -1,9 +1,10 @@
-"""The base of receivers: a thread that brings lines to the spool, and a message about its trouble."""
+"""The base of receivers: a thread that brings lines to the log, and a message about its trouble."""
 
 from __future__ import annotations
 
 from threading import Condition, Thread
 
+from penstock import log
 from penstock.errors import PenstockError
 from penstock.stream.base.clock import Clock
 from penstock.stream.ingest.sources.source import Accept
@@ -26,7 +27,7 @@ class Receiver:
         self._thread.start()
 
     def stop(self) -> None:
-        """Bring the lines that have been read to the spool, then end."""
+        """Bring the lines that have been read to the log, then end."""
         with self._changed:
             self.stopping = True
             self._changed.notify_all()
@@ -51,10 +52,10 @@ class Receiver:
     def _guarded(self, accept: Accept, clock: Clock) -> None:
         try:
             self.run(accept, clock)
-        except PenstockError as error:
-            self.message = str(error)
         except Exception as error:
-            self.message = f"The source failed: {type(error).__name__}: {error}"
+            said = str(error) if isinstance(error, PenstockError) else f"{type(error).__name__}: {error}"
+            self.message = said if isinstance(error, PenstockError) else f"The source failed: {said}"
+            log.ingest.exception("a source failed: %s", said, extra={"error": said})
 
 
 def address_of(text: str) -> tuple[str, int]:

@@ -1,4 +1,4 @@
-"""The protocol of live sources: they bring lines to the spool until they are stopped."""
+"""The protocol of live sources: they bring lines to the log until they are stopped."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Source(Protocol):
 
     @property
     def message(self) -> str | None:
-        """One sentence when something is wrong, else None."""
+        """The problem of the source in one sentence, or None."""
 
     def start(self, accept: Accept, clock: Clock) -> None:
         """Begin to call `accept` with whole lines, in a thread of its own. `start` may follow `stop`.

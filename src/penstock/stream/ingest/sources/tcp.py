@@ -6,6 +6,7 @@ import socket
 import warnings
 from contextlib import suppress
 
+from penstock import log
 from penstock.errors import PenstockWarning
 from penstock.stream.base.clock import Clock
 from penstock.stream.ingest.sources.lines import Lines
@@ -47,13 +48,13 @@ class TcpSource(Receiver):
             connection.settimeout(None)
             self._socket = connection
             self.message = None
-            return self._read(connection, accept)
+            return self._receive(connection, accept)
 
-    def _read(self, connection: socket.socket, accept: Accept) -> bool:
-        lines, some, reason = Lines(), False, "closed the connection"
+    def _receive(self, connection: socket.socket, accept: Accept) -> bool:
+        lines, received, reason = Lines(), False, "closed the connection"
         try:
             while not self.stopping and (piece := connection.recv(_PIECE)):
-                some = True
+                received = True
                 if whole := lines.add(piece):
                     accept(whole)
         except OSError as error:
@@ -62,7 +63,7 @@ class TcpSource(Receiver):
             accept(rest)
         if not self.stopping:
             self._report(f"{self._name} {reason}; connecting again. All lines that had come are kept.")
-        return some
+        return received
 
     def interrupt(self) -> None:
         if self._socket is not None:
@@ -73,4 +74,5 @@ class TcpSource(Receiver):
         """Once for each change, not for each attempt."""
         if message != self.message:
             self.message = message
+            log.ingest.warning("%s", message, extra={"source": self._name})
             warnings.warn(message, PenstockWarning, stacklevel=1)
