@@ -6,6 +6,7 @@ from penstock.answer import Answer
 from penstock.engine import Engine
 from penstock.errors import (
     LoadError,
+    OptionError,
     PenstockError,
     PenstockWarning,
     QueryError,
@@ -15,14 +16,16 @@ from penstock.errors import (
 )
 from penstock.explain import Explanation, explain
 from penstock.io.sinks import Batch, Sink
+from penstock.log import JsonFormatter
 from penstock.query import Query
+from penstock.stream.base.dead_letter import DeadLetter
 from penstock.stream.runtime.progress import EngineStatus, Progress, QueryStatus
 from penstock.tuning import Tuning
 
 __all__ = [
-    "Answer", "Batch", "Engine", "EngineStatus", "Explanation", "LoadError", "PenstockError", "PenstockWarning",
-    "Progress", "Query", "QueryError", "QueryStatus", "RefusedError", "SetupError", "Sink", "StoreError", "Tuning",
-    "explain",
+    "Answer", "Batch", "DeadLetter", "Engine", "EngineStatus", "Explanation", "JsonFormatter", "LoadError",
+    "OptionError", "PenstockError", "PenstockWarning", "Progress", "Query", "QueryError", "QueryStatus", "RefusedError",
+    "SetupError", "Sink", "StoreError", "Tuning", "explain",
 ]  # fmt: skip
 
 try:

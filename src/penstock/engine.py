@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import ExitStack
 from os import PathLike
 from pathlib import Path
+from threading import RLock
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from pyoxigraph import NamedNode
+
 from penstock.algebra.build import translate
 from penstock.answer import Answer
-from penstock.errors import PenstockError, QueryError, StoreError
+from penstock.errors import OptionError, PenstockError, QueryError, StoreError
 from penstock.io.formats import Source, Target
 from penstock.knowledge.store import Store, StoreSpec, is_plain, open_store
-from penstock.optimise import ALL_RULES
+from penstock.optimise import enabled
 from penstock.query import Query
 from penstock.tuning import DEFAULT, Tuning
 
 if TYPE_CHECKING:
-    from pyoxigraph import NamedNode
     from pyspark.sql import DataFrame, SparkSession
 
     from penstock.io.sinks import SinkSpec
-    from penstock.options import Duplicates, Emit, Entailment, Overload, StreamFormat
+    from penstock.options import Duplicates, Emit, Entailment, Overload, Rounds, StreamFormat
+    from penstock.stream.base.checkpoint_lock import CheckpointLock
     from penstock.stream.base.clock import Clock
+    from penstock.stream.base.dead_letter import DeadLetter
     from penstock.stream.base.time_values import Duration, Moment
     from penstock.stream.ingest.elements import Elements, When
     from penstock.stream.ingest.stream_declaration import SourceSpec
@@ -47,8 +52,8 @@ class Engine:
     `background` names the store: "oxigraph" (embedded, the default), "oxigraph:DIRECTORY" (on disk), "spark" (the
     triples as DataFrames, every query compiled to Spark), "sparql:URL" (a remote endpoint), or a store of your own.
     `spark` shares a session, which is never stopped here; without one, Spark is started when it is first needed, on
-    `master` or on this machine. `rules` names the optimiser's rules to use, all by default; no choice of them changes
-    an answer.
+    `master` or on this machine. `rules` names the rules and physical choices of the optimiser to use, or with a minus
+    before each name those to leave out ("-hash_join"); all are used by default, and none changes an answer.
 
     `entailment` lets queries match entailed triples of the background and of the streams: "rdfs" by
     subclasses, subproperties, domains and ranges, which the background's default graph states; "owl-rl" by OWL 2 RL in
@@ -59,9 +64,15 @@ class Engine:
     such as "1h" or "PT1H"; a warning at registration says which patterns it is for, and the FILTER that bounds them.
 
     `checkpoint` is a folder for streams, queries and their progress: an engine on the same folder continues where the
-    last one stopped, or was stopped. Background knowledge is not in it. `clock` is what tells the time, and
-    `on_progress` is called with a `Progress` now and then while streams are read and answered. `tuning` has the
-    thresholds by which it is chosen how to work; none of them changes the answer at an instant.
+    last one stopped, or was stopped. Background knowledge is not in it. One engine owns the folder, from its first use
+    of streams to `close()` or the end of its process; another that uses it meanwhile gets a `StoreError`.
+
+    `clock` is what tells the time, and `on_progress` is called with a `Progress` now and then while streams are read
+    and answered. `tuning` has the thresholds by which it is chosen how to work; none of them changes the answer at an
+    instant.
+
+    By default each round is a job of Spark's. With `rounds` "auto" this process evaluates a round of a few elements
+    itself, with the same kernel that Spark's tasks run: an answer then comes some milliseconds after its elements.
     """
 
     def __init__(
@@ -77,17 +88,23 @@ class Engine:
         clock: Clock | None = None,
         on_progress: Callable[[Progress], None] | None = None,
         tuning: Tuning = DEFAULT,
+        rounds: Rounds = "spark",
     ) -> None:
-        _check_rules(rules)
+        enabled(rules)
+        if rounds not in ("spark", "auto"):
+            raise OptionError(f'rounds is "spark" or "auto", not {rounds!r}')
+        self._rounds = rounds
         self._given, self._master, self._rules = spark, master, rules
         self._started: SparkSession | None = None
         self._closed = False
         options = {"spark": spark, "master": master, "rules": rules, "tuning": tuning} if background == "spark" else {}
         self._store = _reasoning(open_store(background, **options), entailment)
-        self._retention = None if retention is None else _microseconds(retention)
+        self._retention = _retention(retention)
         self._checkpoint = None if checkpoint is None else Path(checkpoint).absolute()
         self._clock, self._on_progress, self._tuning = clock, on_progress, tuning
         self._made: Runtime | None = None
+        self._lock: CheckpointLock | None = None
+        self._making = RLock()
 
     @property
     def spark(self) -> SparkSession:
@@ -114,7 +131,7 @@ class Engine:
 
     def query(self, text: str, base: str | None = None) -> Answer:
         """Answer one SPARQL 1.1 query. A mistake in it raises `QueryError`, which says where and what to do."""
-        query = translate(text, base)
+        query = translate(text, None if base is None else _iri("base", base))
         if query.streams:
             raise QueryError("this query reads streams", hint="register it: engine.register(text), then engine.run()")
         if is_plain(text, base):
@@ -156,7 +173,7 @@ class Engine:
         from penstock.stream.ingest.stream_declaration import declare
 
         properties = {"time_property": time_property, "start_property": start_property, "end_property": end_property}
-        self._runtime.declare(iri, declare(source, lateness, idle, advance, format, **properties))
+        self._runtime.declare(_iri("iri", iri), declare(source, lateness, idle, advance, format, **properties))
 
     def register(
         self,
@@ -167,6 +184,7 @@ class Engine:
         duplicates: Duplicates = "keep",
         emit: Emit | None = None,
         overload: Overload = "catch-up",
+        retry: int = 0,
         base: str | None = None,
     ) -> Query:
         """Register a continuous query, to be answered by `run()`, or from now on if the engine is live.
@@ -179,9 +197,12 @@ class Engine:
         (each solution once, with its validity interval).
         When evaluation falls behind, it catches up in larger spans ("catch-up"); with `overload` "stretch" it sheds
         load: it skips every other instant and so on, until it keeps up (for queries with a fixed evaluation period).
+        A sink that raises an error is tried again `retry` times, after 0.1 s, 0.2 s and so on up to 10 s, before the
+        query fails; other queries go on meanwhile, and the sink is first rewound, so that it gets each answer once.
         The same name and text again, also after a restart, is the same query, and continues.
         """
-        return Query(self._runtime.register(text, name, sink, duplicates, emit, base, overload), self._runtime)
+        options = duplicates, emit, None if base is None else _iri("base", base), overload, retry
+        return Query(self._runtime.register(text, name, sink, *options), self._runtime)
 
     @property
     def queries(self) -> list[Query]:
@@ -233,6 +254,15 @@ class Engine:
         """Wait until all pushed elements are in the log and every due instant has been answered."""
         self._runtime.flush()
 
+    def dead_letters(self, iri: str) -> Iterator[DeadLetter]:
+        """The late elements and malformed lines of a stream so far, each with the reason, as they were set aside.
+
+        They are kept in the checkpoint; without one, until the engine is closed. A late element can be pushed again as
+        `engine.push(iri, letter.text, format="nquads")`, a malformed line once it is corrected. `flush` waits until
+        all that was pushed has been judged.
+        """
+        return self._runtime.dead_letters(iri)
+
     @property
     def status(self) -> EngineStatus:
         """The status of the streams and queries."""
@@ -251,13 +281,16 @@ class Engine:
 
     def close(self) -> None:
         """Stop, and let go of the store, and of Spark if it was started here. Closing twice is harmless."""
-        made, self._made, self._closed = self._made, None, True
-        try:
+        with self._making:
+            made, self._made, self._closed = self._made, None, True
+            lock, self._lock = self._lock, None
+        with ExitStack() as closing:  # from the last to the first: while something runs, the checkpoint has its owner
+            if lock is not None:
+                closing.callback(lock.release)
+            closing.callback(self._stop_spark)
+            closing.callback(self._store.close)
             if made is not None:
-                made.close()
-        finally:
-            self._store.close()
-            self._stop_spark()
+                closing.callback(made.close)
 
     def _stop_spark(self) -> None:
         if self._started is not None:
@@ -269,23 +302,36 @@ class Engine:
     @property
     def _runtime(self) -> Runtime:
         """The runtime, made when it is first needed: SPARQL queries alone pay nothing for streams."""
-        store = self._open()
-        if self._made is None:
-            from penstock.stream.base.clock import SystemClock
-            from penstock.stream.runtime.runtime import Runtime
+        with self._making:
+            store = self._open()
+            if self._made is None:
+                self._made = self._make_runtime(store)
+            return self._made
 
-            clock = self._clock or SystemClock()
-            self._made = Runtime(
+    def _make_runtime(self, store: Store) -> Runtime:
+        """The runtime on the checkpoint, which belongs to this engine from now on."""
+        from penstock.stream.base import checkpoint_lock
+        from penstock.stream.base.clock import SystemClock
+        from penstock.stream.runtime.runtime import Runtime
+
+        with checkpoint_lock.opening(self._checkpoint), ExitStack() as undo:
+            lock = None if self._checkpoint is None else checkpoint_lock.acquire(self._checkpoint)
+            if lock is not None:
+                undo.callback(lock.release)
+            made = Runtime(
                 store,
                 lambda: self.spark,
                 self._checkpoint,
-                clock,
+                self._clock or SystemClock(),
                 self._rules,
                 self._on_progress,
                 self._retention,
                 self._tuning,
+                self._rounds,
             )
-        return self._made
+            undo.pop_all()
+        self._lock = lock
+        return made
 
     def _now(self) -> int:
         from penstock.stream.base.clock import SystemClock
@@ -306,13 +352,21 @@ class Engine:
         self.close()
 
 
-def _microseconds(retention: Duration) -> int:
-    from penstock.stream.base.time_values import microseconds
+def _retention(retention: Duration | None) -> int | None:
+    """The microseconds of the option; without it, nothing of streams is imported."""
+    if retention is None:
+        return None
+    from penstock.stream.base.time_values import duration_option
 
+    return duration_option("retention", retention)
+
+
+def _iri(option: str, text: str) -> str:
+    """The IRI that an option has to be."""
     try:
-        return microseconds(retention)
+        return NamedNode(text).value
     except ValueError as error:
-        raise ValueError(f"retention: {error}") from None
+        raise OptionError(f"{option}={text!r} is not an absolute IRI: {error}") from None
 
 
 def _reasoning(store: Store, entailment: Entailment | None) -> Store:
@@ -322,9 +376,3 @@ def _reasoning(store: Store, entailment: Entailment | None) -> Store:
     from penstock.knowledge.entailment import entailing
 
     return entailing(store, entailment)
-
-
-def _check_rules(rules: Collection[str] | None) -> None:
-    known = {rule.name for rule in ALL_RULES}
-    if rules is not None and (unknown := sorted(set(rules) - known)):
-        raise ValueError(f"unknown rules: {', '.join(unknown)}; there are {', '.join(sorted(known))}")

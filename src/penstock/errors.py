@@ -3,17 +3,19 @@
 PenstockError
 ├── QueryError          the query's text is wrong; knows line, column and what to do
 │   └── RefusedError    valid SPARQL that Penstock will not run (SERVICE, LOAD, fetching FROM IRIs)
+├── OptionError         an option has a value that it cannot have; a ValueError as well
 ├── LoadError           background data could not be read; names file, line and reason
-├── StoreError          a background store (a remote endpoint, say) failed to answer
+├── StoreError          a background store failed to answer, or a checkpoint cannot be opened (it is in use, say)
 └── SetupError          the machine lacks something (Java, a free port); says how to get it
 
-PenstockWarning         a query that runs, but perhaps not as it was meant
+PenstockWarning         what runs, but perhaps not as it was meant
 """
 
 from __future__ import annotations
 
 __all__ = [
-    "LoadError", "PenstockError", "PenstockWarning", "QueryError", "RefusedError", "SetupError", "StoreError",
+    "LoadError", "OptionError", "PenstockError", "PenstockWarning", "QueryError", "RefusedError", "SetupError",
+    "StoreError",
 ]  # fmt: skip
 
 
@@ -41,11 +43,16 @@ class QueryError(PenstockError):
         self.line = line
         self.column = column
         self.hint = hint
-        super().__init__(_with_caret(reason, text, line, column, length, hint))
+        first = reason if line is None else f"line {line}, column {column}: {reason}"
+        super().__init__(_with_caret(first, text, line, column, length, hint))
 
 
 class RefusedError(QueryError):
     """Valid SPARQL that Penstock does not run, by decision."""
+
+
+class OptionError(PenstockError, ValueError):
+    """An option, of Python or of the command line, with a value that it cannot have; the message says which it can."""
 
 
 class LoadError(PenstockError):
@@ -53,7 +60,7 @@ class LoadError(PenstockError):
 
 
 class StoreError(PenstockError):
-    """A background store that failed to answer."""
+    """A background store that failed to answer, or a checkpoint that cannot be opened."""
 
 
 class SetupError(PenstockError):
@@ -61,13 +68,31 @@ class SetupError(PenstockError):
 
 
 class PenstockWarning(UserWarning):
-    """A query that runs, but perhaps not as it was meant."""
+    """A query or checkpoint that works, but perhaps not as it was meant; a caret may show the place in a query's text.
+
+    `str(warning)` is the sentence, the line with a caret below the place, and the hint.
+    """
+
+    def __init__(
+        self,
+        sentence: str,
+        *,
+        text: str | None = None,
+        line: int | None = None,
+        column: int | None = None,
+        length: int = 1,
+        hint: str | None = None,
+    ) -> None:
+        self.line = line
+        self.column = column
+        self.hint = hint
+        super().__init__(_with_caret(sentence, text, line, column, length, hint))
 
 
 def _with_caret(
-    reason: str, text: str | None, line: int | None, column: int | None, length: int, hint: str | None
+    first: str, text: str | None, line: int | None, column: int | None, length: int, hint: str | None
 ) -> str:
-    parts = [reason if line is None else f"line {line}, column {column}: {reason}"]
+    parts = [first]
     lines = text.splitlines() if text is not None else []
     if line is not None and column is not None and 1 <= line <= len(lines):
         source = lines[line - 1].replace("\t", " ")

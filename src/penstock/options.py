@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-__all__ = ["Duplicates", "Emit", "Entailment", "Overload", "StreamFormat"]
+__all__ = ["Duplicates", "Emit", "Entailment", "Overload", "Rounds", "StreamFormat"]
 
 Emit: TypeAlias = Literal["rstream", "istream", "dstream", "intervals"]
 """The report of a query: whole answers, insertions, deletions, or solutions with their validity intervals."""
@@ -14,6 +14,9 @@ Duplicates: TypeAlias = Literal["keep", "merge"]
 
 Overload: TypeAlias = Literal["catch-up", "stretch"]
 """When evaluation falls behind: larger steps through all instants, or load shedding by evaluating fewer instants."""
+
+Rounds: TypeAlias = Literal["spark", "auto"]
+"""Whether every round is a job of Spark's, or one of a few elements is evaluated in this process."""
 
 Entailment: TypeAlias = Literal["rdfs", "owl-rl"]
 """The entailment regime under which queries are answered."""

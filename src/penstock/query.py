@@ -42,13 +42,20 @@ class Query:
         """The state of the query, its progress, and its error if it failed."""
         return self._runtime.query_status(self._task)
 
-    def answers(self) -> Iterator[Answer]:
+    def answers(self, timeout: float | None = None) -> Iterator[Answer]:
         """The answers that are kept, oldest first; those of a query that was registered with a sink are there alone.
 
         After `run()` these are all. While the engine is live, the iterator waits for the next answer until the engine
-        stops, and the newest million rows are kept: a reader that is slower than that misses the oldest.
+        stops or the query is dropped; if the query fails, it raises the error as a `PenstockError`. With a `timeout` it
+        simply ends when no answer has come for so many seconds (of the engine's clock); 0 gives what is there now. A
+        further call begins with the oldest answer again. While live, the newest million rows are kept: a reader that is
+        slower than that misses the oldest.
         """
-        return self._runtime.answers(self._task)
+        return self._runtime.answers(self._task, timeout)
+
+    def latest(self) -> Answer | None:
+        """The newest answer, without waiting; None before the first. A query with a sink has it there alone."""
+        return self._runtime.latest(self._task)
 
     def explain(self, *, run: bool = False) -> Explanation:
         """How it is planned for the elements that are held now, and how the compiler does it.

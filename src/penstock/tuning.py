@@ -56,6 +56,11 @@ class Tuning:
 
     # Sizes of Spark jobs
     task_rows: int = _set(250_000, "rows that a task holds with ease, in a hash join and as a part of the answer")
+    slice_elements: int = _set(500_000, "elements of one slice of a span, which a task evaluates as a whole")
+    parallel_elements: int = _set(50_000, "from so many elements on, there is a slice for every core")
+    driver_elements: int = _set(50_000, 'elements of a round that this process evaluates itself with rounds="auto"')
+    slice_table_rows: int = _set(1_000_000, "rows of a table of the background that is sent to every slice")
+    slice_memory: int = _set(4_096, "mebibytes that a slice uses before DuckDB writes to disk")
     small_job_rows: int = _set(50_000, "a job below this size has one partition, and no compiled or adaptive plan")
     made_rows_per_read: int = _set(10, "rows that a join makes are as much work as one that is read")
     view_rows_per_read: int = _set(40, "rows of a view are as much work as one of a stream: they are only looked up")
@@ -67,10 +72,9 @@ class Tuning:
     sent_elements: int = _set(50_000, "elements of a window that are read in this process and sent along with a plan")
     sent_files: int = _set(100, "files that are opened for it")
     remembered_elements: int = _set(200_000, "elements of files that were read: windows overlap from round to round")
+    window_scans: int = _set(8, "from so many more scans than patterns on, several windows are united in one relation")
     scan_views: int = _set(16, "views of streams that are kept: a round has few streams")
     counted_streams: int = _set(16, "streams whose statistics are kept")
-    shared_by: int = _set(4, "a sub-plan of few elements is computed once if so many queries have it: a job costs more")
-    shared_by_many: int = _set(2, "the same for a sub-plan of many elements (`hinted_elements`)")
     sample_runs: int = _set(8, "runs of rows that are read to estimate how often the terms of a stream occur")
     sample_run_rows: int = _set(1_024, "rows of such a run")
     sample_gap_rows: int = _set(32_768, "rows at most between two runs in a row group: all of them are read too")
@@ -79,6 +83,10 @@ class Tuning:
     footer_rows: int = _set(10_000_000, "and of up to so many rows: numbers and a short dictionary, quicker than a job")
     known_predicates: int = _set(10_000, "predicates that are counted: the most frequent are enough to order joins")
     cached_triples: int = _set(100_000, "from so many triples on, Spark keeps the background in its columnar form")
+    short_run_bytes: int = _set(
+        4 << 20, "a command on files up to this size in all takes seconds: Java compiles quickly"
+    )
+    archive_days: int = _set(30, "days after its last use at which a class-data archive is removed")
     open_intervals_here: int = _set(50_000, "open intervals up to this number are written by this process")
 
     # Evaluation rounds
@@ -86,6 +94,9 @@ class Tuning:
     job_elements: int = _set(1_000, "a job with fewer elements is not worth its cost")
     waiting_instants: int = _set(4, "instants that may wait before load shedding leaves some out")
     answer_rows: int = _set(100_000, "rows of an answer that may be Python objects at the same time")
+    slow_round_us: int = _set(10_000_000, "microseconds after which a round is logged as slow, also without a step")
+    retry_wait_us: int = _set(100_000, "microseconds before a sink is tried again; each further wait is twice as long")
+    retry_longest_us: int = _set(10_000_000, "but never longer than this")
     tick_us: int = _set(20_000, "microseconds between two looks at time that moves by itself, at least")
     rule_prune_steps: int = _set(100, "steps of a rule machine after which its memories look for what is too old")
     rule_prune_rows: int = _set(1_000, "a memory below this size is not pruned")
@@ -99,10 +110,8 @@ class Tuning:
     segment_part_rows: int = _set(1 << 19, "rows of a Parquet file of the log, about")
     sketch_rows: int = _set(10_000, "rows of a file that are sketched; the others are taken to be like these")
     sketch_predicates: int = _set(200, "predicates of a file that have a sketch: manifests stay small")
-    spool_file_bytes: int = _set(8 << 20, "bytes of a file of the spool, about")
-    spool_batch_bytes: int = _set(64 << 20, "bytes of the spool in a batch, lest a long queue fill the memory")
-    spool_wait_s: float = _set(0.1, "seconds that an idle spool lets Spark wait before it says that nothing is new")
-    spool_look_s: float = _set(0.004, "seconds between two looks at the spool's folder")
+    push_bytes: int = _set(8 << 20, "bytes of pushed text that are parsed and made durable at once, about")
+    journal_bytes: int = _set(8 << 20, "a journal of this size becomes a segment: its elements are held in memory")
 
     # Reading of text
     slow_lines: int = _set(64, "lines that are read one by one before the kernel's expression would be compiled")

@@ -8,8 +8,9 @@ import typer
 
 from penstock.cli import engines, output
 from penstock.cli.base import FAILED, app, clean_exit, status
+from penstock.cli.logs import LogFormatOption, LogLevelOption, to_stderr
 from penstock.cli.options import MasterOption
-from penstock.errors import PenstockError
+from penstock.errors import OptionError
 from penstock.tuning import DEFAULT
 
 _SHOWS = ("city", "city-static")
@@ -38,11 +39,13 @@ def demo(
     speed: Annotated[str, typer.Option(metavar="60x", help="Speed of the simulated clock.")] = "60x",
     minutes: Annotated[int, typer.Option(min=6, help="Simulated minutes.")] = 40,
     seed: Annotated[int, typer.Option(help="Random seed of the traffic.")] = 2009,
+    log_level: LogLevelOption = None,
+    log_format: LogFormatOption = None,
 ) -> None:
     """Run continuous queries over the simulated traffic of a small city."""
-    with clean_exit():
+    with to_stderr(log_level, log_format), clean_exit():
         if name not in _SHOWS:
-            raise PenstockError(f"there is no demo {name}; there are {', '.join(_SHOWS)}")
+            raise OptionError(f"there is no demo {name}; there are {', '.join(_SHOWS)}")
         if name == "city-static":
             from penstock.demo import static_city
 
@@ -61,10 +64,12 @@ def run_tests(
         typer.Argument(metavar="FILE…", help="Logic tests (.rsp), or folders with such files.", show_default=False),
     ],
     master: MasterOption = None,
+    log_level: LogLevelOption = None,
+    log_format: LogFormatOption = None,
 ) -> None:
     """Run logic tests: input streams, a query, and the expected answers per instant (docs/how-to/logic-tests.md)."""
     from penstock.cli import testing
 
-    with clean_exit():
+    with to_stderr(log_level, log_format), clean_exit():
         code = testing.run(files, master)
     raise typer.Exit(code)

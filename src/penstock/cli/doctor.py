@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from penstock.errors import SetupError
-from penstock.spark.session import java, memory
+from penstock.spark.session import archive, java, launch, memory
 
 __all__ = ["Check", "checks", "healthy", "start_spark"]
 
@@ -22,7 +22,7 @@ _PACKAGES = ("pyspark", "pyoxigraph", "pyarrow", "pandas", "lark", "httpx")
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """The result of one check: what was found, and the remedy if that is not enough."""
+    """The result of one check: the finding, and the remedy if something is missing."""
 
     name: str
     found: str
@@ -42,7 +42,10 @@ def checks(full: bool = False) -> Iterator[Check]:
     """All checks, one by one as they are made; only `full` starts a JVM."""
     yield _python(sys.version_info[:3])
     yield from map(_package, _PACKAGES)
-    yield _java(java.find(), next(java.candidates(), None))
+    suitable = java.find()
+    yield _java(suitable, next(java.candidates(), None))
+    if suitable is not None:
+        yield _archive(_archive_of(suitable), plain=launch.is_plain())
     if full:
         yield start_spark()
     yield _memory(memory.memory())
@@ -90,6 +93,26 @@ def _java(suitable: java.Java | None, first: java.Java | None) -> Check:
         return Check("Java", f"{suitable.version}, from {suitable.source}: {suitable.home}")
     found = f"{first.version}, from {first.source}: too old" if first else "not found"
     return Check("Java", found, java.HOW_TO_GET_JAVA)
+
+
+def _archive_of(found: java.Java) -> archive.Archive | None:
+    home = launch.spark_home()
+    return None if home is None else archive.archive_of(found, home)
+
+
+def _archive(kept: archive.Archive | None, *, plain: bool) -> Check:
+    """The state of the class-data archive, without which everything works, but starts more slowly."""
+    name = "Class-data archive"
+    if plain:
+        return Check(name, "not used: PENSTOCK_START=plain")
+    if kept is None:
+        return Check(name, "none: Spark is not part of an installed PySpark, or there is no home folder")
+    if kept.exists:
+        return Check(name, f"{kept.path.stat().st_size / 1e6:.0f} MB, {kept.path}")
+    if kept.writable():
+        return Check(name, f"none yet; the next short `penstock run` writes {kept.path}")
+    remedy = "starts take longer without it: make the folder writable, or set XDG_CACHE_HOME to one with 1 GiB free"
+    return Check(name, f"cannot be written into {kept.path.parent}", remedy, required=False)
 
 
 def _memory(size: int | None) -> Check:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from penstock.errors import PenstockError
+from penstock.errors import OptionError
 from penstock.threads import beside
+from penstock.tuning import DEFAULT
 
 if TYPE_CHECKING:
     from penstock.engine import Engine
 
-__all__ = ["QUERY_OPTIONS", "open_engine", "rules_of", "setting"]
+__all__ = ["QUERY_OPTIONS", "begin_spark", "check_checkpoint", "open_engine", "rules_of", "setting"]
 
 _ENGINE_OPTIONS: dict[str, Callable[[str], Any]] = {
     "entailment": str,
     "retention": str,
+    "rounds": str,
     "rules": lambda names: [name for name in names.split(",") if name],
 }
 QUERY_OPTIONS = {"duplicates", "emit", "overload"}  # of engine.register
@@ -34,8 +37,16 @@ def setting(text: str) -> tuple[str, str]:
     """`option=value` in its parts."""
     name, equals, value = text.partition("=")
     if not (name and equals):
-        raise PenstockError(f"--set {text}: write it as option=value")
+        raise OptionError(f"--set {text}: write it as option=value")
     return name, value
+
+
+def begin_spark(master: str | None, options: dict[str, str], size: int | None) -> None:
+    """Start Java in the background, for a run over that many bytes (None: nobody knows how many)."""
+    from penstock.spark.session import early_start
+
+    settings = {name: value for name, value in options.items() if name.startswith("spark.")}
+    early_start.begin(master, settings, short=size is not None and size <= DEFAULT.short_run_bytes)
 
 
 @contextmanager
@@ -53,12 +64,20 @@ def open_engine(
     with _spark(store == "spark" or streams, master, settings):
         try:
             engine = Engine(background=store, master=master, **others)
-        except ValueError as error:
-            raise PenstockError(f"--set: {error}") from None
+        except OptionError as error:
+            raise OptionError(f"--set: {error}") from None
         try:
             yield engine
         finally:
             beside(engine.close)  # so that one more Ctrl-C does not meet us inside the JVM
+
+
+def check_checkpoint(folder: str | None) -> None:
+    """Refuse a checkpoint that another engine owns, or that cannot be one."""
+    if folder is not None:
+        from penstock.stream.base import checkpoint_lock
+
+        checkpoint_lock.check(Path(folder).absolute())
 
 
 def _engine_option(name: str) -> Callable[[str], Any]:
@@ -66,9 +85,7 @@ def _engine_option(name: str) -> Callable[[str], Any]:
         return _ENGINE_OPTIONS[name]
     except KeyError:
         known = ", ".join([*_ENGINE_OPTIONS, *sorted(QUERY_OPTIONS)])
-        raise PenstockError(
-            f"--set {name}: there is no such option; there are {known}, and Spark's (spark.…)"
-        ) from None
+        raise OptionError(f"--set {name}: there is no such option; there are {known}, and Spark's (spark.…)") from None
 
 
 @contextmanager
@@ -76,7 +93,7 @@ def _spark(used: bool, master: str | None, settings: dict[str, str]) -> Iterator
     """The embedded session with settings of the user's, for the engine to share; without settings it starts its own."""
     if not used and (master or settings):
         option = f"--set {next(iter(settings))}" if settings else "--master"
-        raise PenstockError(f"{option}: only --store spark and streams use Spark")
+        raise OptionError(f"{option}: only --store spark and streams use Spark")
     if not settings:
         yield
         return

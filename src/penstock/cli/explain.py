@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from penstock.cli import engines
-from penstock.cli.base import BAD_QUERY, app, clean_exit, complain, status
+from penstock.cli.base import app, clean_exit, complain, exit_code, status
 from penstock.cli.inputs import QueryFile, read_query, split_graph, stream_spec
+from penstock.cli.logs import LogFormatOption, LogLevelOption, to_stderr
 from penstock.cli.options import (
     BackgroundOption,
     MasterOption,
@@ -21,7 +22,7 @@ from penstock.cli.options import (
     StreamOption,
 )
 from penstock.cli.streaming import warnings_of
-from penstock.errors import PenstockError, QueryError
+from penstock.errors import OptionError, PenstockError, QueryError
 
 if TYPE_CHECKING:
     from penstock.explain import Explanation
@@ -41,7 +42,7 @@ then each operator of the plan is computed by itself, and its actual number of r
 of an operator includes all operators below it.
 
 \b
-Exit code: 0 success, 2 a wrong query or option name, 1 any other failure.
+Exit code: 0 success, 2 a wrong query or option, 1 any other failure.
 """
 
 
@@ -80,12 +81,14 @@ def explain_query(
     store: StoreOption = "oxigraph",
     master: MasterOption = None,
     set_: SetOption = [],  # noqa: B006
+    log_level: LogLevelOption = None,
+    log_format: LogFormatOption = None,
 ) -> None:
     """Show how a query is planned: its graphs, the optimiser rules that changed it, and the cost of each operator."""
     code = 0
-    with clean_exit():
+    with to_stderr(log_level, log_format), clean_exit():
         if not run and (background or stream):
-            raise PenstockError("--background and --stream are read with --run only")
+            raise OptionError("--background and --stream are read with --run only")
         file, settings = read_query(query), dict(map(engines.setting, set_))
         try:
             with warnings_of(file):
@@ -93,17 +96,18 @@ def explain_query(
             _write(found, format, graph, output)
         except QueryError as error:
             complain(f"{file.place}: {error}")
-            code = BAD_QUERY
+            code = exit_code(error)
     raise typer.Exit(code)
 
 
 def _planned(file: QueryFile, settings: dict[str, str]) -> Explanation:
     from penstock.explain import explain
 
+    rules = engines.rules_of(settings)
     try:
-        return explain(file.text, file.base, rules=engines.rules_of(settings))
-    except ValueError as error:
-        raise PenstockError(f"--set: {error}") from None
+        return explain(file.text, file.base, rules=rules)
+    except OptionError as error:
+        raise OptionError(f"--set: {error}") from None
 
 
 def _ran(
@@ -111,30 +115,30 @@ def _ran(
 ) -> Explanation:
     """Run the query without keeping its answers, and explain it with measured figures."""
     streams = [stream_spec(spec) for spec in stream]
-    if any(each.endless for each in streams):
-        raise PenstockError("--run reads streams to their end: give files or folders")
+    if any(declared.endless for declared in streams):
+        raise OptionError("--run reads streams to their end: give files or folders")
     options: dict[str, Any] = {name: settings.pop(name) for name in engines.QUERY_OPTIONS & settings.keys()}
     with status("Running…"), engines.open_engine(store, master, settings, streams=True) as engine:
         for spec in background:
             graph, path = split_graph(spec)
             engine.load(path, graph=graph)
-        for each in streams:
-            engine.stream(each.iri, each.source)
+        for declared in streams:
+            engine.stream(declared.iri, declared.source)
         name = None if file.registered else file.name
         query = engine.register(file.text, name=name, base=file.base, sink=lambda answer: None, **options)
         engine.run()
         return query.explain(run=True)
 
 
-def _write(found: Explanation, format: Format, graph: Which, output: str | None) -> None:
+def _write(explanation: Explanation, format: Format, graph: Which, output: str | None) -> None:
     if output is None and format is Format.text and sys.stdout.isatty():
         from rich.console import Console
 
         from penstock.explain.text import rendered
 
-        Console().print(rendered(found, graph.value))
+        Console().print(rendered(explanation, graph.value))
         return
-    text: str = getattr(found, format.value)(graph.value)
+    text: str = getattr(explanation, format.value)(graph.value)
     if output is None:
         typer.echo(text, nl=False)
         return

@@ -8,12 +8,13 @@ import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from penstock.errors import PenstockError, QueryError
+from penstock.errors import OptionError, PenstockError, QueryError
 from penstock.stream.ingest.sources import is_live
 
-__all__ = ["QueryFile", "StreamSpec", "read_query", "split_graph", "stream_spec"]
+__all__ = ["QueryFile", "StreamSpec", "input_bytes", "read_query", "split_graph", "stream_spec"]
 
 _RDF_FILES = {".ttl", ".nt", ".nq", ".trig", ".rdf", ".owl", ".jsonld"}
+_COMPRESSED, _EXPANSION = {".gz", ".parquet"}, 10  # files that are about so many times as long when they are read
 _BARE_NAME = re.compile(r"[A-Za-z_][\w-]*")
 
 
@@ -54,14 +55,31 @@ def split_graph(spec: str) -> tuple[str | None, str]:
 def stream_spec(spec: str) -> StreamSpec:
     """`IRI=SOURCE` in its parts; a bare word names the stream as it does in a query."""
     if "=" not in spec:
-        raise PenstockError(f"--stream {spec}: write it as IRI=SOURCE, as in http://example.org/cars=cars.nq")
+        raise OptionError(f"--stream {spec}: write it as IRI=SOURCE, as in http://example.org/cars=cars.nq")
     cut = _cut(spec)
     iri, source = spec[:cut].strip("<>"), spec[cut + 1 :]
     if not iri or not source:
-        raise PenstockError(f"--stream {spec}: write it as IRI=SOURCE, as in http://example.org/cars=cars.nq")
+        raise OptionError(f"--stream {spec}: write it as IRI=SOURCE, as in http://example.org/cars=cars.nq")
     if "://" not in source and not Path(source).exists():
         raise PenstockError(f"--stream {spec}: {source} does not exist; give a file, a folder, tcp://… or listen://…")
     return StreamSpec(f"urn:penstock:stream:{iri}" if _BARE_NAME.fullmatch(iri) else iri, source)
+
+
+def input_bytes(streams: list[str], background: list[str]) -> int | None:
+    """The bytes that all sources have together, about; None if one of them has no end or cannot be read."""
+    try:
+        specs = [stream_spec(spec) for spec in streams]
+        sources = [*(spec.source for spec in specs), *(split_graph(spec)[1] for spec in background)]
+        return None if any(spec.endless for spec in specs) else sum(map(_bytes, sources))
+    except (PenstockError, OSError):
+        return None
+
+
+def _bytes(source: str) -> int:
+    path = Path(source)
+    if path.is_dir():
+        return sum(_bytes(str(file)) for file in path.iterdir() if not file.name.startswith("."))
+    return path.stat().st_size * (_EXPANSION if path.suffix in _COMPRESSED else 1)
 
 
 def _cut(spec: str) -> int:

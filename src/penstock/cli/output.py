@@ -10,7 +10,7 @@ from itertools import groupby
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from penstock.errors import PenstockError
+from penstock.errors import OptionError
 from penstock.io.results import when_text
 
 if TYPE_CHECKING:
@@ -76,9 +76,9 @@ def check(format: Format, kind: str, *, timed: bool = False) -> None:
         other.value for other, one in _WRITERS.items() if kind in one.kinds and (one.timed or not timed)
     )
     if kind not in writer.kinds:
-        raise PenstockError(f"{format.value} cannot hold the answer to {_QUERY_FORM[kind]} query: use {fitting}")
+        raise OptionError(f"{format.value} cannot hold the answer to {_QUERY_FORM[kind]} query: use {fitting}")
     if timed and not writer.timed:
-        raise PenstockError(f"{format.value} has no column for the instant of an answer: for streams use {fitting}")
+        raise OptionError(f"{format.value} has no column for the instant of an answer: for streams use {fitting}")
 
 
 def write(answer: Answer, format: Format, name: str) -> str:

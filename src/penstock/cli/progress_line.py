@@ -5,17 +5,19 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from datetime import timedelta
 from threading import RLock
 from types import TracebackType
 from typing import TYPE_CHECKING, TextIO
 
+from penstock.stream.runtime.status_table import duration
+
 if TYPE_CHECKING:
     from penstock.stream.runtime.progress import Progress
 
-__all__ = ["ProgressLine", "describe", "duration"]
+__all__ = ["ProgressLine", "describe"]
 
 _ERASE = "\r\x1b[2K"
+_WHERE = "written to the dead letters (with --checkpoint DIR, penstock dead DIR prints them)"
 _SOON = 0.1  # seconds between two drawings
 
 
@@ -40,7 +42,7 @@ class ProgressLine:
     ) -> None:
         self.clear()
         if self._last is not None and (refused := _refused(self._last)):
-            self._out.write(f"{refused}: written to the dead letters (DIR/dead with --checkpoint DIR)\n")
+            self._out.write(f"{refused}: {_WHERE}\n")
         if self._last is not None and self._last.answers == 0 and kind is None:
             self._out.write(f"{_silence(self._last)}\n")
         self._started = None
@@ -92,13 +94,3 @@ def _silence(progress: Progress) -> str:
 def _refused(progress: Progress) -> str:
     counts = {"late": progress.late, "malformed": progress.malformed}
     return ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
-
-
-def duration(time: timedelta) -> str:
-    """Short: 250 ms, 3.2 s, 5 min, 2 h."""
-    seconds = time.total_seconds()
-    if seconds < 1:
-        return f"{seconds * 1000:.0f} ms"
-    if seconds < 120:
-        return f"{seconds:.1f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.0f} h"

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from penstock.cli import engines, output
-from penstock.cli.base import BAD_QUERY, FAILED, app, clean_exit, complain, status
-from penstock.cli.inputs import QueryFile, read_query, split_graph, stream_spec
+from penstock.cli.base import app, clean_exit, complain, exit_code, status
+from penstock.cli.inputs import QueryFile, input_bytes, read_query, split_graph, stream_spec
+from penstock.cli.logs import LogFormatOption, LogLevelOption, to_stderr
 from penstock.cli.options import BackgroundOption, MasterOption, SetOption, StoreOption, StreamOption
 from penstock.cli.streaming import Streaming
-from penstock.errors import PenstockError, QueryError
+from penstock.errors import PenstockError
 
 if TYPE_CHECKING:
     from penstock.engine import Engine
@@ -29,14 +30,20 @@ Examples:
   penstock run cars.rq -b city.ttl --stream http://streams.org/citytollgates.trdf=gates.nq.gz
   penstock run cars.rq -s http://streams.org/citytollgates.trdf=listen://127.0.0.1:7007 -f ndjson
   penstock run cars.rq -s http://streams.org/citytollgates.trdf=drop/ --follow --checkpoint state/
+  penstock run cars.rq -s http://streams.org/citytollgates.trdf=drop/ --follow --log-level info --log-format json
 
 \b
 A SOURCE is a file of timestamped N-Quads (also .gz) or Parquet, a folder of such files, tcp://HOST:PORT to read lines
 from a server, or listen://HOST:PORT to accept connections of producers. Files are read to their end; sockets, and
-folders with --follow, are read until Ctrl-C.
+folders with --follow, are read until Ctrl-C or SIGTERM: then all that is due is answered.
 
 \b
-Exit code: 0 all queries ran, 2 a wrong query or option name, 1 any other failure.
+Log records (--log-level) go to standard error: starts and rounds, dead letters, slow rounds with the reason, queries
+that fail with the traceback, plans that the optimiser did not use. A warning or an error is printed without it, too.
+
+\b
+Exit code: 0 all queries ran, 2 a wrong query or option, 1 any other failure; 130 after Ctrl-C and 143 after SIGTERM,
+unless a live run was ended by it.
 """
 
 
@@ -79,17 +86,31 @@ def run(
         str | None,
         typer.Option(metavar="DIR", help="Checkpoint folder: stream log and progress, to resume from after a stop."),
     ] = None,
+    rounds: Annotated[
+        str | None,
+        typer.Option(
+            metavar="spark|auto",
+            help="spark: each round is a job of Spark's; auto: this process evaluates rounds of a few elements itself.",
+        ),
+    ] = None,
     store: StoreOption = "oxigraph",
     master: MasterOption = None,
     set_: SetOption = [],  # noqa: B006
+    log_level: LogLevelOption = None,
+    log_format: LogFormatOption = None,
 ) -> None:
     """Answer SPARQL queries over RDF files or an endpoint, and C-SPARQL queries over streams."""
-    with clean_exit():
-        settings = dict(map(engines.setting, set_))
+    with to_stderr(log_level, log_format), clean_exit():
+        engines.check_checkpoint(checkpoint)  # before Java is started
+        settings, streams = dict(map(engines.setting, set_)), [stream_spec(spec) for spec in stream]
+        settings |= {} if rounds is None else {"rounds": rounds}
+        if stream or store == "spark":
+            bounded = not follow and checkpoint is None
+            engines.begin_spark(master, settings, input_bytes(stream, background) if bounded else None)
         texts = [read_query(path) for path in queries]
         job = Streaming(
             queries=texts,
-            streams=[stream_spec(spec) for spec in stream],
+            streams=streams,
             format=format,
             follow=follow,
             stream_options={
@@ -136,7 +157,7 @@ def _answer(engine: Engine, query: QueryFile, format: output.Format, *, titled: 
             text = output.write(engine.query(query.text, base=query.base), format, query.name)
     except PenstockError as error:
         complain(f"{query.place}: {error}")
-        return BAD_QUERY if isinstance(error, QueryError) else FAILED
+        return exit_code(error)
     title = f"{query.name}\n" if titled and format is output.Format.table else ""
     sys.stdout.write(title + text)
     sys.stdout.flush()

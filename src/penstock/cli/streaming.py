@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -10,15 +9,16 @@ from dataclasses import dataclass, field
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-from penstock.cli import output
-from penstock.cli.base import BAD_QUERY, FAILED, complain
+from penstock.cli import logs, output
+from penstock.cli.base import FAILED, complain, exit_code
 from penstock.cli.inputs import QueryFile, StreamSpec
 from penstock.cli.progress_line import ProgressLine
-from penstock.errors import PenstockError, PenstockWarning, QueryError
+from penstock.errors import OptionError, PenstockError, PenstockWarning
 from penstock.threads import beside
 
 if TYPE_CHECKING:
     from penstock.engine import Engine
+    from penstock.stream.runtime.progress import EngineStatus
 
 __all__ = ["Streaming", "warnings_of"]
 
@@ -49,14 +49,25 @@ class Streaming:
         return self.follow or any(stream.endless for stream in self.streams)
 
     def check(self) -> None:
-        """Raise an error if the format cannot hold the answers of a query."""
+        """Raise an error if the format cannot hold the answers of a query, or if nothing reads an option."""
+        if not self.needed and (unread := self._stream_flags()):
+            raise OptionError(f"{unread[0]} is for streams: give one, as --stream IRI=SOURCE")
         for query in self.queries if self.needed else ():
             if query.kind is not None:
                 output.check(self.format, query.kind, timed=True)
 
+    def _stream_flags(self) -> list[str]:
+        """The options that were given and that only streams have, as they are written."""
+        given = {"format": "stream_format"}
+        flags = [given.get(name, name) for name, value in self.stream_options.items() if value is not None]
+        flags += ["follow"] if self.follow else []
+        return [*(f"--{flag.replace('_', '-')}" for flag in flags), *(f"--set {name}" for name in self.query_options)]
+
     def run(self, engine: Engine) -> int:
         """Run the queries and return the exit code; a wrong query does not keep the others from running."""
         self._declare(engine)
+        import penstock.spark.query.continuous_query  # noqa: F401 (the compiler, while Java starts)
+
         printer = output.Printer(self.format, screen=self.progress)
         codes = [self._register(engine, query, printer) for query in self.queries]
         if 0 in codes:
@@ -68,8 +79,8 @@ class Streaming:
         for stream in self.streams:
             try:
                 engine.stream(stream.iri, stream.source, **options)
-            except ValueError as error:
-                raise PenstockError(f"--stream {stream.iri}: {error}") from None
+            except OptionError as error:
+                raise OptionError(f"--stream {stream.iri}: {error}") from None
 
     def _register(self, engine: Engine, query: QueryFile, printer: output.Printer) -> int:
         options: dict[str, Any] = dict(self.query_options)
@@ -77,20 +88,20 @@ class Streaming:
             with warnings_of(query):
                 name = None if query.registered else query.name
                 engine.register(query.text, name=name, base=query.base, sink=printer, **options)
-        except (PenstockError, ValueError) as error:
+        except PenstockError as error:
             complain(f"{query.place}: {error}")
-            return BAD_QUERY if isinstance(error, QueryError) else FAILED
+            return exit_code(error)
         return 0
 
     def _go(self, engine: Engine, printer: output.Printer) -> int:
         """Run to the end of the streams, or until Ctrl-C if they are endless, and return the exit code."""
         try:
-            with self.progress, _told(self.progress):
+            with self.progress, _warnings_on_screen(self.progress), logs.above(self.progress):
                 self._follow(engine) if self.live else engine.run()
         except PenstockError as error:
             if printer.error is None:
                 complain(str(error))
-                return BAD_QUERY if isinstance(error, QueryError) else FAILED
+                return exit_code(error)
         if printer.error is not None:
             raise printer.error
         return self._failures(engine) if self.live else 0
@@ -99,9 +110,8 @@ class Streaming:
         """The main thread only waits: Ctrl-C, and another while the first is obeyed, never meets it inside the JVM."""
         beside(engine.start)
         try:
-            with _terminated_as_interrupted():
-                while any(query.status.state not in _OVER for query in engine.queries):
-                    _look_again()
+            while _goes_on(engine.status):
+                _look_again()
         except KeyboardInterrupt:
             self.progress.clear()
         beside(engine.stop)
@@ -112,6 +122,11 @@ class Streaming:
         for query in failed:
             complain(f"{query.name}: {query.status.error}")
         return FAILED if failed else 0
+
+
+def _goes_on(status: EngineStatus) -> bool:
+    """Whether a live engine has something to wait for."""
+    return status.problem is None and any(query.state not in _OVER for query in status.queries.values())
 
 
 def _look_again() -> None:
@@ -131,7 +146,7 @@ def warnings_of(query: QueryFile) -> Iterator[None]:
 
 
 @contextmanager
-def _told(screen: ProgressLine) -> Iterator[None]:
+def _warnings_on_screen(screen: ProgressLine) -> Iterator[None]:
     """Penstock's warnings while it runs, such as a socket that closes: a sentence each, from whatever thread."""
     before = warnings.showwarning
 
@@ -147,13 +162,3 @@ def _told(screen: ProgressLine) -> Iterator[None]:
         warnings.simplefilter("always", PenstockWarning)
         warnings.showwarning = show
         yield
-
-
-@contextmanager
-def _terminated_as_interrupted() -> Iterator[None]:
-    """SIGTERM, as service managers send it, ends a live run as Ctrl-C does: nothing that is due is left undone."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

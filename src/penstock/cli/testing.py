@@ -19,10 +19,10 @@ def collect(names: Sequence[str]) -> list[Path]:
     """The named files, and the test files below the named folders."""
     files: list[Path] = []
     for path in map(Path, names):
-        found = sorted(path.rglob("*.rsp")) if path.is_dir() else [path]
-        if not found:
+        matches = sorted(path.rglob("*.rsp")) if path.is_dir() else [path]
+        if not matches:
             raise PenstockError(f"{path}: there is no .rsp file in this folder")
-        files += found
+        files += matches
     return files
 
 
@@ -44,13 +44,13 @@ def _report(file: Path, open_engine: Callable[[], AbstractContextManager[Engine]
     try:
         test = logic.read_file(file)
         with status(f"{file}…"), open_engine() as engine:
-            said = [str(mismatch) for mismatch in logic.run(test, engine)]
+            mismatches = [str(mismatch) for mismatch in logic.run(test, engine)]
     except PenstockError as error:
-        said = [str(error)]
-    sys.stdout.write(f"{'FAILED' if said else 'ok':8}{file}\n")
-    sys.stdout.writelines(f"{_indented(text)}\n" for text in said)
+        mismatches = [str(error)]
+    sys.stdout.write(f"{'FAILED' if mismatches else 'ok':8}{file}\n")
+    sys.stdout.writelines(f"{_indented(text)}\n" for text in mismatches)
     sys.stdout.flush()
-    return not said
+    return not mismatches
 
 
 def _indented(text: str) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from penstock.cli.base import BAD_QUERY, app, clean_exit, complain
+from penstock.cli.base import app, clean_exit, complain, exit_code
 from penstock.cli.inputs import read_query
 from penstock.cli.options import QueryArgument
 from penstock.errors import QueryError
@@ -59,5 +59,5 @@ def translate_query(
             typer.echo(said, nl=False)
         except QueryError as error:
             complain(f"{file.place}: {error}")
-            code = BAD_QUERY
+            code = exit_code(error)
     raise typer.Exit(code)

@@ -19,7 +19,7 @@ from rich.console import Console
 from penstock.demo.board import Board
 from penstock.demo.static_city import CITY
 from penstock.demo.traffic import CAMERAS, GATES, START, Passage, morning
-from penstock.errors import PenstockError
+from penstock.errors import OptionError
 
 if TYPE_CHECKING:
     from penstock.engine import Engine
@@ -35,7 +35,7 @@ _HEAD_START = timedelta(minutes=5)  # passes at once: Spark's first answers take
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How fast the city's clock runs, how long, and which traffic there is."""
+    """The speed of the city's clock, the length of the run, and the seed of its traffic."""
 
     speed: float = 60.0
     minutes: int = 40
@@ -56,10 +56,10 @@ class Wall:
 
 def read_speed(text: str) -> float:
     """`60x` or `60`: the speed relative to the wall clock."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*[x×]?", text.strip())
-    if not found or not float(found[1]):
-        raise PenstockError(f"--speed {text}: write it as 60x")
-    return float(found[1])
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*[x×]?", text.strip())
+    if not match or not float(match[1]):
+        raise OptionError(f"--speed {text}: write it as 60x")
+    return float(match[1])
 
 
 def queries() -> Iterator[tuple[str, str]]:

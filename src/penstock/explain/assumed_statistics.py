@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from penstock.algebra.expressions import PatternTerm
 from penstock.algebra.ops import Op, TriplePattern
-from penstock.algebra.pattern_scope import ANYWHERE, Place
+from penstock.algebra.pattern_scope import DEFAULT_SCOPE, PatternScope
 from penstock.explain.sources import Sources
 from penstock.optimise import Statistics
 from penstock.optimise.statistics import Position
@@ -20,7 +20,7 @@ class AssumedStatistics:
 
     others: Statistics
     sources: Sources
-    place: Place = ANYWHERE
+    place: PatternScope = DEFAULT_SCOPE
 
     @property
     def live(self) -> bool:

@@ -21,7 +21,7 @@ from pyoxigraph import NamedNode
 from penstock.algebra import ops
 from penstock.algebra.expressions import Aggregate, Expr, PatternTerm, Var
 from penstock.algebra.ops import Op
-from penstock.algebra.pattern_scope import ANYWHERE, Place
+from penstock.algebra.pattern_scope import DEFAULT_SCOPE, PatternScope
 from penstock.algebra.scope import conjuncts, exists_in, expressions_of, references
 from penstock.explain.model import Box, Edge, Graph, Node
 from penstock.explain.notation import Notation, variables
@@ -53,8 +53,8 @@ class _Builder:
         self._boxes: dict[object, Box] = {}
 
     def graph(self, title: str) -> Graph:
-        self._visit(self._query.pattern, ANYWHERE, "")
-        for var in _told(self._query):
+        self._visit(self._query.pattern, DEFAULT_SCOPE, "")
+        for var in _result_variables(self._query):
             self._change(var, filled=True)
         nodes = tuple(self._vertices.values())
         boxes = (replace(b, nodes=tuple(n.id for n in nodes if b.id in n.sources)) for b in self._boxes.values())
@@ -91,7 +91,7 @@ class _Builder:
 
     # Operators
 
-    def _visit(self, op: Op, place: Place, role: str) -> None:
+    def _visit(self, op: Op, place: PatternScope, role: str) -> None:
         doubtful, word = _DOUBTFUL.get(type(op), (-1, ""))
         for i, child in enumerate(op.children):
             self._visit(child, place.inside(op), word if i == doubtful else role)
@@ -101,7 +101,7 @@ class _Builder:
                     self._triple(p, self._from(p.predicate, place), role)
             case ops.Path(subject, path, object):
                 boxes = self._from(None, place)
-                middle = self._thing("path", self._names.path(path), boxes)
+                middle = self._add_vertex("path", self._names.path(path), boxes)
                 self._triples.append((self._vertex(subject, boxes), middle, self._vertex(object, boxes), role))
             case ops.Graph(Var() as name, _) | ops.InWindow(Var() as name, _):
                 self._vertex(name, self._from(None, place.inside(op)))
@@ -120,7 +120,7 @@ class _Builder:
                     self._change(var, filled=True)
         self._conditions(op, place)
 
-    def _from(self, predicate: PatternTerm | None, place: Place) -> tuple[str, ...]:
+    def _from(self, predicate: PatternTerm | None, place: PatternScope) -> tuple[str, ...]:
         return tuple(map(self._box, self._sources.of(predicate, place)))
 
     def _triple(self, pattern: ops.TriplePattern, boxes: tuple[str, ...], role: str) -> None:
@@ -136,7 +136,7 @@ class _Builder:
             yield Edge(subject, predicate, label, bool(role))
             yield Edge(predicate, object, label, bool(role))
 
-    def _conditions(self, op: Op, place: Place) -> None:
+    def _conditions(self, op: Op, place: PatternScope) -> None:
         """Step 3. The patterns of an EXISTS are patterns too."""
         for expr in expressions_of(op):
             for found in exists_in(expr):
@@ -150,27 +150,28 @@ class _Builder:
         for var in sorted(references(part)) if not exists_in(part) else ():
             self._annotate(var, written)
 
-    def _aggregation(self, made: tuple[tuple[Var, Aggregate], ...], keys: tuple[Var, ...]) -> None:
+    def _aggregation(self, aggregates: tuple[tuple[Var, Aggregate], ...], keys: tuple[Var, ...]) -> None:
         """Step 4."""
         id = f"b{len(self._boxes) + 1}"
         self._boxes[id] = Box(id, "aggregation", "", ())
-        group = self._thing("group", f"G {{{variables(keys)}}}", (id,))
+        group = self._add_vertex("group", f"G {{{variables(keys)}}}", (id,))
         self._links += [Edge(group, self._vertex(key), "", dashed=True) for key in keys]
-        for var, aggregate in made:
-            function = self._thing("function", f"{aggregate.name}{' DISTINCT' if aggregate.distinct else ''}", (id,))
+        for var, aggregate in aggregates:
+            title = f"{aggregate.name}{' DISTINCT' if aggregate.distinct else ''}"
+            function = self._add_vertex("function", title, (id,))
             self._links.append(Edge(group, function))
             for read in sorted(references(aggregate)):
                 self._links.append(Edge(function, self._vertex(read), "parameter"))
             self._links.append(Edge(function, self._vertex(var, (id,)), "result"))
 
-    def _thing(self, kind: str, title: str, boxes: tuple[str, ...]) -> str:
-        """A vertex that is no term: a group, a function, a path."""
+    def _add_vertex(self, kind: str, title: str, boxes: tuple[str, ...]) -> str:
+        """Add a vertex that is no term (a group, a function, a path), and return its id."""
         key = object()
         self._vertices[key] = Node(f"v{len(self._vertices) + 1}", kind, title, sources=boxes)
         return self._vertices[key].id
 
 
-def _told(query: ops.Query) -> list[Var]:
+def _result_variables(query: ops.Query) -> list[Var]:
     """Step 5, for forms that project nothing: the variables that the answer is made of."""
     terms = [*getattr(query.form, "terms", ())]
     for pattern in getattr(query.form, "template", ()):

@@ -12,6 +12,7 @@ from penstock.explain.explanation import Explanation, explain_query, explanation
 from penstock.explain.model import Figures, Node
 from penstock.explain.notation import Notation
 from penstock.explain.number_format import amount, counted
+from penstock.explain.ograph import ograph
 from penstock.explain.sources import Known
 
 if TYPE_CHECKING:
@@ -30,14 +31,15 @@ def measured(query: Query, text: str, examined: Profile) -> Explanation:
     """The explanation of a query that was planned for its data, and perhaps run."""
     names = Notation(text)
     streams = {name: held.predicates for name, held in examined.streams.items() if held.predicates is not None}
-    found = explanation_of(query, examined.optimised, names, Known(examined.background, streams))
-    graph = found.optimised
+    known = Known(examined.background, streams)
+    explanation = explanation_of(query, examined.optimised, names, known)
+    graph = ograph(examined.physical, "O-Graph of the physical plan", names, known)
     figures = {node.id: made for node in graph.nodes if (made := _figures(node, examined)) is not None}
     return replace(
-        found,
+        explanation,
         optimised=graph.with_figures(figures),
         orders=tuple(examined.orders),
-        physical=examined.physical,
+        physical=examined.spark_plan,
     )
 
 
@@ -55,7 +57,8 @@ def _figures(node: Node, examined: Profile) -> Figures | None:
 
 def _of_result(examined: Profile) -> Figures | None:
     """The figures of the result node. The open solutions of a family are those of all its queries."""
-    parts = [f"one of {examined.together:,} queries of one plan"] if examined.together > 1 else []
+    parts = [part for part in (examined.report, examined.engine) if part is not None]
+    parts += [f"one of {examined.together:,} queries of one plan"] if examined.together > 1 else []
     parts += [f"{counted(examined.open, 'solution')} open"] if examined.open else []
     return Figures(state=", ".join(parts)) if parts else None
 
@@ -63,7 +66,7 @@ def _of_result(examined: Profile) -> Figures | None:
 def _of_operator(op: Op, examined: Profile) -> Figures:
     made = _counted(examined.estimated.get(id(op)), examined.counted.get(id(op)))
     held = f"{counted(made.rows, 'row')} materialised" if isinstance(op, StaticView) and made.rows is not None else None
-    return replace(made, state=held, notes=examined.notes.get(id(op), ()))
+    return replace(made, state=held)
 
 
 def _counted(estimated: float | None, counted: RowCount | None) -> Figures:

@@ -8,7 +8,7 @@ from typing import Any
 from penstock.algebra import ops
 from penstock.algebra.durations import in_one_unit
 from penstock.algebra.expressions import Expr, Var
-from penstock.algebra.ops import Op
+from penstock.algebra.ops import Op, Physical, logical_type
 from penstock.algebra.scope import conjuncts
 from penstock.explain.model import Node
 from penstock.explain.notation import Notation, variables
@@ -43,7 +43,7 @@ _KINDS: dict[type[Op], tuple[str, str]] = {
 """The kind of node that an operator is, and how it is called."""
 
 _ADDED = (ops.Annotate, ops.Filter, ops.Seq, ops.Equals, ops.OptionalSeq, ops.EqualsOptional, ops.InWindow)
-"""What the languages for streams bring to SPARQL; the filter is there because the paper's Table 1 has it."""
+"""The operators that the languages for streams add to SPARQL; the filter is one because the paper's Table 1 has it."""
 
 _FORMS: dict[type, str] = {
     ops.Select: "SELECT", ops.Ask: "ASK", ops.Construct: "CONSTRUCT", ops.Describe: "DESCRIBE",
@@ -54,8 +54,10 @@ _SHOWN = 5  # rows of inline values
 
 def label(op: Op, names: Notation) -> Node:
     """A node for the operator, without an id."""
-    kind, title = _KINDS.get(type(op), (type(op).__name__.lower(), type(op).__name__.lower()))
-    lines = _LINES[type(op)](op, names) if type(op) in _LINES else []
+    logical = logical_type(op)
+    kind, title = _KINDS.get(logical, (logical.__name__.lower(), logical.__name__.lower()))
+    lines = _LINES[logical](op, names) if logical in _LINES else []
+    lines += [op.algorithm] if isinstance(op, Physical) else []
     return Node("", kind, title, tuple(lines), isinstance(op, _ADDED), of=op)
 
 

@@ -127,7 +127,7 @@ def nested(
     members: Mapping[str, tuple[str, ...]],
     titles: Mapping[str, float],
 ) -> Picture:
-    """The same with boxes: `members` are the nodes of each, and a node is in one box at most; `titles` is how wide
+    """The layout with boxes: `members` are the nodes of each, and a node is in one box at most; `titles` is how wide
     the title of each is."""
     edges = list(edges)
     box_of = {node: box for box, nodes in members.items() for node in nodes}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from penstock.explain.model import Graph, Node
-from penstock.explain.number_format import told
+from penstock.explain.number_format import figure_lines
 
 __all__ = ["mermaid"]
 
@@ -51,7 +51,7 @@ def _graph(graph: Graph, name: str) -> Iterator[str]:
 
 def _node(node: Node, graph: Graph, name: str) -> str:
     left, right = _SHAPES.get(node.kind, ("[", "]"))
-    lines = [node.title, *node.lines, *graph.others_of(node), *told(node.figures)]
+    lines = [node.title, *node.lines, *graph.others_of(node), *figure_lines(node.figures)]
     text = "<br>".join(map(_text, lines))
     marks = {"filled": node.filled, "view": node.kind == "static_view", "added": node.added}
     mark = next((f":::{mark}" for mark, on in marks.items() if on), "")

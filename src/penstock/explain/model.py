@@ -11,15 +11,13 @@ __all__ = ["Box", "Edge", "Figures", "Graph", "Node"]
 @dataclass(frozen=True, slots=True)
 class Figures:
     """The estimate of a node, and its measurements after a run: rows per instant (`estimated`, and on average
-    `actual`), `rows` of the whole span, the `seconds` of the node with all nodes below it, its `state`, and the
-    compiler's choices (`notes`)."""
+    `actual`), `rows` of the whole span, the `seconds` of the node with all nodes below it, and its `state`."""
 
     estimated: float | None = None
     actual: float | None = None
     rows: int | None = None
     seconds: float | None = None
     state: str | None = None
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

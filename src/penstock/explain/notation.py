@@ -10,8 +10,9 @@ from penstock.algebra.durations import in_one_unit
 from penstock.algebra.expressions import PatternTerm, Var
 from penstock.algebra.sparql_writer import SparqlWriter
 from penstock.algebra.sse.sexpr import token
-from penstock.algebra.windows import CountWindow, SlideWindow, TimeWindow, Window
+from penstock.algebra.windows import SlideWindow, Window
 from penstock.translate.expressions import TermWriter
+from penstock.translate.window_forms import window_form, window_parts
 
 __all__ = ["Notation", "variables", "written_window"]
 
@@ -48,27 +49,10 @@ def variables(vars: Iterable[Var]) -> str:
 
 def written_window(window: Window) -> str:
     """The window as the languages write it: `[RANGE 10m STEP 1m]`."""
-    return f"[{_window(window)}]"
-
-
-def _window(window: Window) -> str:
-    match window:
-        case TimeWindow(range_, step, 0):
-            same = "TUMBLING" if range_ == step else f"STEP {in_one_unit(step)}"
-            return f"RANGE {in_one_unit(range_)} {same}"
-        case TimeWindow(range_, step, delay):
-            start, end = in_one_unit(range_ + delay), in_one_unit(delay)
-            return f"FROM NOW-{start} TO NOW-{end} STEP {in_one_unit(step)}"
-        case SlideWindow(None, _):
-            return "ALL"
-        case SlideWindow(1, 1):
-            return "NOW"
-        case SlideWindow(int() as range_, slide):
-            ends = {1: "", range_: " FIXED"}.get(slide, f" SLIDE {in_one_unit(slide)}")
-            return f"RANGE {_length(range_)}{ends}"
-        case CountWindow(size, step):
-            return f"TRIPLES {size}" + ("" if step == 1 else f" STEP {step}")
-    raise TypeError(f"no text for {window!r}")
+    parts = window_parts(window, in_one_unit)
+    if isinstance(window, SlideWindow) and window.range is not None:
+        parts["range"] = _length(window.range)
+    return f"[{window_form(window).value.format_map(parts)}]"
 
 
 def _length(range_: int) -> str:

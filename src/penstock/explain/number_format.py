@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from penstock.explain.model import Figures
 
-__all__ = ["amount", "counted", "rows", "seconds", "told"]
+__all__ = ["amount", "counted", "figure_lines", "rows", "seconds"]
 
 
 def rows(count: float | None) -> str:
@@ -30,12 +30,12 @@ def amount(bytes: int) -> str:
     return f"{bytes:,} bytes" if bytes < 1e3 else f"{bytes / 1e3:.0f} kB" if bytes < 1e6 else f"{bytes / 1e6:.1f} MB"
 
 
-def told(figures: Figures | None) -> list[str]:
-    """The lines of a node's figures: estimated beside actual rows, time, state, and the compiler's choices."""
+def figure_lines(figures: Figures | None) -> list[str]:
+    """The lines of a node's figures: estimated beside actual rows, time, and state."""
     if figures is None:
         return []
     parts = [] if figures.estimated is None else [f"expected {rows(figures.estimated)}"]
     parts += [] if figures.actual is None else [f"found {rows(figures.actual)}"]
     parts += [] if figures.rows is None or figures.rows == figures.actual else [f"{figures.rows:,} in all"]
     parts += [] if figures.seconds is None else [seconds(figures.seconds)]
-    return [line for line in (" · ".join(parts), figures.state or "", *figures.notes) if line]
+    return [line for line in (" · ".join(parts), figures.state or "") if line]

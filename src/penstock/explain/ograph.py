@@ -14,7 +14,7 @@ from itertools import groupby
 from penstock.algebra import ops
 from penstock.algebra.expressions import Expr, PatternTerm, Var
 from penstock.algebra.ops import Op
-from penstock.algebra.pattern_scope import ANYWHERE, Place
+from penstock.algebra.pattern_scope import DEFAULT_SCOPE, PatternScope
 from penstock.algebra.scope import exists_in, expressions_of
 from penstock.explain.labels import label, of_result
 from penstock.explain.model import Edge, Graph, Node
@@ -31,7 +31,7 @@ _OPERANDS: dict[type[Op], tuple[str, str]] = {
     ops.Equals: ("", "at once"),
     ops.EqualsOptional: ("", "at once, if any"),
 }
-"""What is said on the edges of an operator whose operands differ."""
+"""The labels on the edges of an operator whose operands differ."""
 
 
 def ograph(query: ops.Query, title: str, names: Notation, known: Known | None = None, merged: bool = True) -> Graph:
@@ -49,7 +49,7 @@ class _Builder:
 
     def graph(self, title: str) -> Graph:
         root = self._add("n", of_result(self._query, self._names))
-        self._flow(self._op(self._query.pattern, ANYWHERE), root)
+        self._flow(self._op(self._query.pattern, DEFAULT_SCOPE), root)
         return Graph(title, tuple(self._nodes.values()), tuple(self._edges))
 
     def _add(self, letter: str, node: Node) -> str:
@@ -61,7 +61,7 @@ class _Builder:
     def _flow(self, source: str, target: str, label: str = "", dashed: bool = False) -> None:
         self._edges.append(Edge(source, target, label, dashed))
 
-    def _op(self, op: Op, place: Place) -> str:
+    def _op(self, op: Op, place: PatternScope) -> str:
         match op:
             case ops.Bgp(patterns) if patterns:
                 return self._bgp(op, place)
@@ -72,31 +72,31 @@ class _Builder:
             case ops.WindowOverride(_, pattern):
                 return self._op(pattern, place.inside(op))
         id = self._add("n", label(op, self._names))
-        words = _OPERANDS.get(type(op), ("", ""))
+        words = _OPERANDS.get(ops.logical_type(op), ("", ""))
         for child, word in zip(op.children, words, strict=False):
             self._flow(self._op(child, place.inside(op)), id, word)
         for expr in expressions_of(op):
             self._exists(expr, id, place)
         return id
 
-    def _exists(self, expr: Expr, target: str, place: Place) -> None:
+    def _exists(self, expr: Expr, target: str, place: PatternScope) -> None:
         for found in exists_in(expr):
             self._flow(self._op(found.pattern, place), target, "exists", dashed=True)
 
-    def _bgp(self, op: ops.Bgp, place: Place) -> str:
+    def _bgp(self, op: ops.Bgp, place: PatternScope) -> str:
         if self._merged or len(op.patterns) == 1:
             return self._leaf(label(op, self._names), [p.predicate for p in op.patterns], place)
         by_source = groupby(sorted(op.patterns, key=lambda p: self._rank(p, place)), lambda p: self._rank(p, place))
         sides = [reduce(self._join, self._patterns(group, place)) for _, group in by_source]
         return reduce(self._join, sides)
 
-    def _rank(self, pattern: ops.TriplePattern, place: Place) -> tuple[bool, str]:
+    def _rank(self, pattern: ops.TriplePattern, place: PatternScope) -> tuple[bool, str]:
         """The sort key of patterns by their sources, so that patterns of the same sources are joined first: background,
         then streams."""
         found = self._sources.of(pattern.predicate, place)
         return any(source.window for source in found), str(found)
 
-    def _patterns(self, patterns: Iterable[ops.TriplePattern], place: Place) -> list[str]:
+    def _patterns(self, patterns: Iterable[ops.TriplePattern], place: PatternScope) -> list[str]:
         return [self._leaf(label(ops.Bgp((p,)), self._names), [p.predicate], place) for p in patterns]
 
     def _join(self, left: str, right: str) -> str:
@@ -105,7 +105,7 @@ class _Builder:
         self._flow(right, id)
         return id
 
-    def _leaf(self, node: Node, predicates: list[PatternTerm | None], place: Place) -> str:
+    def _leaf(self, node: Node, predicates: list[PatternTerm | None], place: PatternScope) -> str:
         id = self._add("n", node)
         for source in dict.fromkeys(s for predicate in predicates for s in self._sources.of(predicate, place)):
             self._flow(self._source(source), id)

@@ -9,7 +9,7 @@ from pyoxigraph import NamedNode
 
 from penstock.algebra.expressions import PatternTerm, Var
 from penstock.algebra.ops import Query, StreamWindow
-from penstock.algebra.pattern_scope import Place
+from penstock.algebra.pattern_scope import PatternScope
 from penstock.algebra.windows import SlideWindow
 from penstock.explain.notation import Notation, written_window
 
@@ -54,12 +54,12 @@ class Sources:
         self.windows = query.streams or _any_stream(query)
         self.iris = frozenset(stream.iri for stream in self.windows)
 
-    def of(self, predicate: PatternTerm | None, place: Place) -> tuple[Source, ...]:
+    def of(self, predicate: PatternTerm | None, place: PatternScope) -> tuple[Source, ...]:
         """The sources of a triple pattern with that predicate, windows first; without a predicate, all possible
         sources."""
         return tuple(s for s in self._at(place) if predicate is None or self._known.has(s, predicate))
 
-    def _at(self, place: Place) -> Iterator[Source]:
+    def _at(self, place: PatternScope) -> Iterator[Source]:
         for window in place.windows(self.windows):
             yield Source(window)
         if place.background:

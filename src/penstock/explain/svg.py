@@ -7,7 +7,7 @@ from html import escape
 
 from penstock.explain.layout import Picture, Place, Point, layered, nested
 from penstock.explain.model import Edge, Graph, Node
-from penstock.explain.number_format import told
+from penstock.explain.number_format import figure_lines
 
 __all__ = ["svg"]
 
@@ -78,10 +78,10 @@ def _downward(edge: Edge, graph: Graph) -> tuple[str, str]:
 
 def _texts(node: Node, graph: Graph) -> list[tuple[str, str]]:
     """The lines in a node, each with its class."""
-    shown = [("title filled" if node.filled else "title", node.title)]
-    shown += [("filled" if node.filled else "", line) for line in node.lines]
-    shown += [("filled" if node.filled else "small", line) for line in graph.others_of(node)]
-    return shown + [("figure", line) for line in told(node.figures)]
+    texts = [("title filled" if node.filled else "title", node.title)]
+    texts += [("filled" if node.filled else "", line) for line in node.lines]
+    texts += [("filled" if node.filled else "small", line) for line in graph.others_of(node)]
+    return texts + [("figure", line) for line in figure_lines(node.figures)]
 
 
 def _size(node: Node, graph: Graph) -> Point:
@@ -132,8 +132,8 @@ def _edges(graph: Graph, picture: Picture) -> list[str]:
 
 
 def _edge(edge: Edge, graph: Graph, picture: Picture, far: bool) -> list[str]:
-    """From border to border, through the points that the layout left free for it; from box to box (`far`) in a bow,
-    around what stands between."""
+    """The edge from border to border, through the points that the layout left free for it; from box to box (`far`) in a
+    bow, around the nodes in between."""
     here, there = picture.places[edge.source], picture.places[edge.target]
     bends = picture.bends.get((edge.source, edge.target)) or picture.bends.get((edge.target, edge.source), ())[::-1]
     if far:

@@ -13,7 +13,7 @@ from rich.tree import Tree
 
 from penstock.algebra import sse
 from penstock.explain.model import Graph, Node
-from penstock.explain.number_format import told
+from penstock.explain.number_format import figure_lines
 
 if TYPE_CHECKING:
     from penstock.explain.explanation import Explanation, Part
@@ -56,31 +56,31 @@ def _section(title: str, *inside: RenderableType) -> Iterator[RenderableType]:
 def _tree(graph: Graph) -> Tree:
     """The O-Graph as a tree, from the result down to the sources. A source that several patterns read is written out
     once."""
-    seen: set[str] = set()
+    expanded: set[str] = set()
     root = graph.nodes[0]
     tree = Tree(_line(root, ""), guide_style="dim", highlight=False)
-    _grow(tree, root, graph, seen)
+    _grow(tree, root, graph, expanded)
     return tree
 
 
-def _grow(tree: Tree, node: Node, graph: Graph, seen: set[str]) -> None:
+def _grow(tree: Tree, node: Node, graph: Graph, expanded: set[str]) -> None:
     for edge in graph.into(node.id):
         below = graph.node(edge.source)
-        known = below.id in seen
-        branch = tree.add(_line(below, edge.label, known))
-        seen.add(below.id)
-        if not known:
-            _grow(branch, below, graph, seen)
+        is_repeated = below.id in expanded
+        branch = tree.add(_line(below, edge.label, is_repeated))
+        expanded.add(below.id)
+        if not is_repeated:
+            _grow(branch, below, graph, expanded)
 
 
-def _line(node: Node, role: str, known: bool = False) -> Text:
+def _line(node: Node, role: str, is_repeated: bool = False) -> Text:
     line = Text(overflow="fold")
     if role:
         line.append(f"{role}: ", style="dim")
     line.append(node.title, style="bold cyan" if node.added else "bold")
     if node.lines:
         line.append("  " + " · ".join(node.lines))
-    for figure in () if known else told(node.figures):
+    for figure in () if is_repeated else figure_lines(node.figures):
         line.append(f"  ({figure})", style="green")
     return line
 

@@ -57,14 +57,14 @@ def slim(table: pa.Table) -> pa.Table:
 
 
 def interval(start: int, end: int) -> tuple[int, int | None]:
-    """`ts` and `start` of what lasts from one time to another; a `ValueError` if the other is the earlier one."""
+    """`ts` and `start` of an element with a duration; a `ValueError` if it ends before it starts."""
     if end < start:
         raise ValueError(BACKWARDS)
     return end, None if start == end else start
 
 
 def lasting(table: pa.Table) -> pa.Table:
-    """The same for a whole table: what starts when it ends is a point."""
+    """The table with its starts as `interval` has them: an element that starts when it ends is a point."""
     start, end = table.column("start"), table.column("ts")
     place = table.column_names.index("start")
     return table.set_column(place, LOGGED.field("start"), pc.if_else(pc.equal(start, end), None, start))

@@ -1,7 +1,7 @@
 """RDF files, bytes and statements in memory as one stream of quads.
 
 pyoxigraph parses. Added here: the choice of format, gzip, the graph for statements that name none, one kind
-of error that says where, and a refusal of what RDF 1.1 does not have.
+of error that says where, a byte-order mark that is skipped, and a refusal of what RDF 1.1 does not have.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import re
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from io import BytesIO
@@ -20,7 +21,7 @@ from xml.parsers.expat import ErrorString, ExpatError
 from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, RdfFormat, Triple, parse
 
 from penstock.errors import LoadError
-from penstock.io.lines import LineReader, XmlLineReader
+from penstock.io.lines import TOO_LONG, LineReader, XmlLineReader
 
 __all__ = ["FORMATS", "Source", "Target", "graph_name", "read"]
 
@@ -42,6 +43,7 @@ FORMATS: dict[str, RdfFormat] = {
     "jsonld": RdfFormat.JSON_LD,
     "json-ld": RdfFormat.JSON_LD,
 }
+_ENDINGS = FORMATS | {"n3": RdfFormat.TURTLE}  # mostly it is; rules and formulas are not RDF, and an error
 _DEFAULT = DefaultGraph()
 _EXTENSIONS = ".ttl, .nt, .nq, .trig, .rdf or .jsonld (gzipped: .ttl.gz and so on)"
 _ONE_OF = "one of turtle, nt, nq, trig, rdf, jsonld, or a media type"
@@ -99,7 +101,7 @@ def _parse_file(path: str | PathLike[str], base: str | None, format: str | None)
 
 def _format_of(file: Path) -> RdfFormat:
     suffix = (file.with_suffix("") if file.suffix == ".gz" else file).suffix
-    kind = FORMATS.get(suffix[1:].lower())
+    kind = _ENDINGS.get(suffix[1:].lower())
     if kind is None:
         problem = f"unknown extension {suffix}" if suffix else "no extension"
         raise LoadError(f"{file}: {problem}: name it {_EXTENSIONS}, or say format=")
@@ -120,12 +122,18 @@ def _parse(name: str, source: Path | bytes, kind: RdfFormat, base: str | None) -
             yield from parse(cast(IO[bytes], reader or file), kind, base_iri=base, rename_blank_nodes=True)
         except SyntaxError as error:
             raise _syntax_error(name, error, reader.line if reader else None) from error
+        except MemoryError as error:
+            raise LoadError(f"{name}: {TOO_LONG}") from error
 
 
 def _opened(source: Path | bytes) -> IO[bytes]:
+    """The unpacked bytes, behind a byte-order mark at their start."""
     if isinstance(source, bytes):
-        return BytesIO(source)
-    return cast(IO[bytes], gzip.open(source)) if source.suffix == ".gz" else source.open("rb")
+        return BytesIO(source.removeprefix(BOM_UTF8))
+    file = gzip.GzipFile(source) if source.suffix == ".gz" else source.open("rb")
+    if file.peek(len(BOM_UTF8)).startswith(BOM_UTF8):
+        file.read(len(BOM_UTF8))
+    return cast(IO[bytes], file)
 
 
 def _statements(source: Iterable[Triple | Quad]) -> Iterator[Quad]:
@@ -160,7 +168,9 @@ def _located(name: str) -> Iterator[None]:
         raise LoadError(f"{name}, line {error.lineno}, column {error.offset + 1}: {reason}") from error
     except OSError as error:
         raise LoadError(f"{name}: {error.strerror or error}") from error
-    except (ValueError, EOFError, zlib.error) as error:
+    except EOFError as error:
+        raise LoadError(f"{name}: the gzip file is cut off; nothing of it is loaded") from error
+    except (ValueError, zlib.error) as error:
         raise LoadError(f"{name}: {error}") from error
 
 
@@ -169,5 +179,7 @@ def _syntax_error(name: str, error: SyntaxError, line: int | None) -> LoadError:
     for mark, clearer in _CLEARER.items():
         if mark in reason:
             reason = clearer.format(reason)
+    if name.lower().removesuffix(".gz").endswith(".n3"):
+        reason += "; of N3, only what is Turtle too is read"
     place = f", line {error.lineno}, column {error.offset}" if error.lineno else f", line {line}" if line else ""
     return LoadError(f"{name}{place}: {reason}")

@@ -20,6 +20,7 @@ from pyoxigraph import RdfFormat, parse
 from penstock.errors import LoadError
 from penstock.io.graphs_feed import Feed
 from penstock.io.graphs_times import GENERATED_AT, PROPERTIES, Graphs, Properties, Rows
+from penstock.io.lines import TOO_LONG
 from penstock.io.nquads import BadLine, Parsed, scope
 from penstock.io.splits import Split, chunks, filesystem
 from penstock.tuning import DEFAULT, Tuning
@@ -58,7 +59,7 @@ class Documents:
         ending = Path(path.lower().removesuffix(".gz")).suffix
         return kind_named(ending) or (None if ending in _LINES else kind_named(self.format))
 
-    def whole(self, pieces: Iterable[Split]) -> list[Split]:
+    def whole_documents(self, pieces: Iterable[Split]) -> list[Split]:
         """The pieces of files, those of documents as one: only lines can be read from the middle."""
         return list(dict.fromkeys(Split(piece.path) if self.kind(piece.path) else piece for piece in pieces))
 
@@ -81,7 +82,7 @@ def parse_documents(
 ) -> Iterator[Parsed]:
     """The elements of a document, or of one in each line, some at a time; `labels` goes before blank nodes' labels.
 
-    What stands before a mistake in the document counts; from there on nothing can be read of it, and unless that lies
+    The statements before a mistake in the document count; from there on nothing can be read of it, and unless that lies
     in a file, whose IRI is then the base, all of it is kept as bad. The lines of bad statements are those in the whole
     input, where the parser tells.
     """
@@ -106,7 +107,7 @@ def _read(feed: Feed, kind: str, graphs: Graphs, rows: Rows, base: str | None) -
         graphs.end()
         yield rows.take()
         raise
-    except (SyntaxError, ValueError, UnicodeError) as error:
+    except (SyntaxError, ValueError, UnicodeError, MemoryError) as error:
         line, reason = _mistake(feed, first, error)
         rows.bad.append(BadLine(line, feed.text(line) if base else feed.rest(line), reason))
     graphs.end()
@@ -114,6 +115,8 @@ def _read(feed: Feed, kind: str, graphs: Graphs, rows: Rows, base: str | None) -
 
 def _mistake(feed: Feed, first: int, error: Exception) -> tuple[int, str]:
     """The line and the reason of a mistake."""
+    if isinstance(error, MemoryError):
+        return feed.line, TOO_LONG
     reason = _PLACE.sub("", error.msg if isinstance(error, SyntaxError) else str(error))
     for mark, clearer in _CLEARER.items():
         if mark in reason:

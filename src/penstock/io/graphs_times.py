@@ -45,7 +45,7 @@ class Properties:
 
 
 PROPERTIES = Properties()
-"""If nothing is said."""
+"""The properties of a graph's time, if no others are given."""
 
 
 class Rows:
@@ -92,7 +92,7 @@ class Graphs:
             self._place(quad, about, line)
 
     def end(self) -> None:
-        """Nothing more comes: a graph has the times that were said, and what still waits then has none."""
+        """End the input: a graph has the times read so far, and elements that still wait have none."""
         for name in self._said:
             self._settle(name)
         for name, some in self._waiting.items():
@@ -106,13 +106,13 @@ class Graphs:
         except ValueError as error:
             self._refuse(quad, line, str(error))
             return
-        said = self._said.setdefault(name, {})
-        if said.setdefault(role, time) != time:
+        times = self._said.setdefault(name, {})
+        if times.setdefault(role, time) != time:
             self._refuse(quad, line, f"{name} has another {role} already, and the first counts")
             return
         if not isinstance(quad.graph_name, DefaultGraph):
             self._place(quad, name, line)
-        if self._enough <= said.keys():
+        if self._enough <= times.keys():
             self._settle(name)
 
     def _settle(self, name: Hashable) -> None:
@@ -157,11 +157,11 @@ class Graphs:
         return f"its graph has no time ({properties})"
 
 
-def _when(said: Mapping[str, int]) -> _When | str:
+def _when(times: Mapping[str, int]) -> _When | str:
     """The time of a graph, from its properties."""
-    if not {_START, _END} <= said.keys():
-        return next(said[role] for role in (_START, _END, _TIME) if role in said), None
+    if not {_START, _END} <= times.keys():
+        return next(times[role] for role in (_START, _END, _TIME) if role in times), None
     try:
-        return interval(said[_START], said[_END])
+        return interval(times[_START], times[_END])
     except ValueError:
         return "its graph ends before it starts"

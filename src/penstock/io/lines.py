@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import IO
 from xml.parsers.expat import ParserCreate
 
-__all__ = ["LineReader", "XmlLineReader"]
+__all__ = ["TOO_LONG", "LineReader", "XmlLineReader"]
+
+TOO_LONG = "a term in it is longer than the 16 MiB that the parser reads at once"
+"""What the `MemoryError` of pyoxigraph means."""
 
 
 class LineReader:

@@ -12,6 +12,7 @@ lines go one by one through pyoxigraph (`nquads_slow`).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import blake2s
 
@@ -21,6 +22,7 @@ import pyarrow as pa
 from penstock.io.columns import ELEMENTS, LOGGED, slim, table_of
 from penstock.io.nquads_fast import Block, Columns, read_block
 from penstock.io.nquads_grammar import PLAIN_LINES, TIMED_LINES
+from penstock.io.nquads_reasons import LONGEST_LINE, too_long
 from penstock.io.nquads_slow import BadLine, Reading, Row, read_lines
 from penstock.tuning import DEFAULT, Tuning
 
@@ -62,9 +64,9 @@ def _parse(data: bytes, reading: Reading, tuning: Tuning) -> Parsed:
     bad: list[BadLine] = []
     line = 1
     for raw in _blocks(data, tuning.block_bytes):
-        block, broken = _utf8(raw, line)
+        block, broken = _readable(raw, line, reading)
         columns = _fast(block, reading, tuning.slow_lines)
-        rows, wrong = read_lines(_left(block, columns, line), reading)
+        rows, wrong = read_lines(_unread_lines(block, columns, line), reading)
         tables += _tables(columns, rows, line, reading)
         bad += sorted(broken + wrong, key=lambda found: found.line)
         line += len(block.lines)
@@ -84,23 +86,25 @@ def _blocks(data: bytes, size: int) -> Iterator[pa.Buffer]:
         start = end
 
 
-def _utf8(raw: pa.Buffer, line: int) -> tuple[Block, list[BadLine]]:
-    """The block, with lines that are not UTF-8 emptied and reported."""
-    try:
-        return Block.of(raw), []
-    except pa.ArrowInvalid:
-        lines = raw.to_pybytes().split(b"\n")[:-1]
+def _readable(raw: pa.Buffer, line: int, reading: Reading) -> tuple[Block, list[BadLine]]:
+    """The block, with lines that are not UTF-8 or too long emptied and reported."""
+    if raw.size <= LONGEST_LINE:
+        with suppress(pa.ArrowInvalid):
+            return Block.of(raw), []
+    lines = raw.to_pybytes().split(b"\n")[:-1]
     bad = [
         BadLine(line + i, text.decode(errors="replace"), reason)
         for i, text in enumerate(lines)
-        if (reason := _broken(text))
+        if (reason := _broken(text, reading))
     ]
     emptied = {found.line - line for found in bad}
     kept = b"".join(b"\n" if i in emptied else text + b"\n" for i, text in enumerate(lines))
     return Block.of(pa.py_buffer(kept)), bad
 
 
-def _broken(text: bytes) -> str:
+def _broken(text: bytes, reading: Reading) -> str:
+    if len(text) > LONGEST_LINE:
+        return too_long(len(text), timed=reading.stamp is None)
     try:
         text.decode()
     except UnicodeDecodeError as error:
@@ -112,21 +116,21 @@ def _fast(block: Block, reading: Reading, few: int) -> list[Columns]:
     """The elements that the kernels can read: lines with times where these are allowed, else lines without."""
     if len(block.lines) < few:
         return []
-    found = [read_block(block, TIMED_LINES, reading.scope, timed=True)] if reading.timed else []
-    if reading.stamp is not None and (not found or len(found[0].lines) < len(block.lines)):
-        found.append(read_block(block, PLAIN_LINES, reading.scope, timed=False))
-    return found
+    tables = [read_block(block, TIMED_LINES, reading.scope, timed=True)] if reading.timed else []
+    if reading.stamp is not None and (not tables or len(tables[0].lines) < len(block.lines)):
+        tables.append(read_block(block, PLAIN_LINES, reading.scope, timed=False))
+    return tables
 
 
-def _left(block: Block, columns: list[Columns], line: int) -> Iterator[tuple[int, str]]:
+def _unread_lines(block: Block, columns: list[Columns], line: int) -> Iterator[tuple[int, str]]:
     """The other lines, numbered."""
-    left = np.ones(len(block.lines), np.bool_)
-    for found in columns:
-        left[found.lines] = False
-    if not left.any():
+    unread = np.ones(len(block.lines), np.bool_)
+    for parsed in columns:
+        unread[parsed.lines] = False
+    if not unread.any():
         return iter(())
-    texts = block.lines.filter(pa.array(left)).to_pylist()
-    return ((line + int(i), str(text)[:-1]) for i, text in zip(np.flatnonzero(left), texts, strict=True))
+    texts = block.lines.filter(pa.array(unread)).to_pylist()
+    return ((line + int(i), str(text)[:-1]) for i, text in zip(np.flatnonzero(unread), texts, strict=True))
 
 
 def _tables(columns: list[Columns], rows: list[Row], line: int, reading: Reading) -> list[pa.Table]:
@@ -141,7 +145,7 @@ def _tables(columns: list[Columns], rows: list[Row], line: int, reading: Reading
     return [mixed.combine_chunks()]
 
 
-def _table(found: Columns, reading: Reading) -> pa.Table:
-    ts = found.ts if found.ts is not None else np.full(len(found.lines), reading.stamp, np.int64)
-    table = pa.Table.from_arrays([found.s, found.p, found.o, pa.array(ts)], schema=ELEMENTS)
-    return table if found.g is None else table.append_column(LOGGED.field("g"), found.g)
+def _table(columns: Columns, reading: Reading) -> pa.Table:
+    ts = columns.ts if columns.ts is not None else np.full(len(columns.lines), reading.stamp, np.int64)
+    table = pa.Table.from_arrays([columns.s, columns.p, columns.o, pa.array(ts)], schema=ELEMENTS)
+    return table if columns.g is None else table.append_column(LOGGED.field("g"), columns.g)

@@ -54,19 +54,20 @@ class Block:
 
     def escapes(self) -> tuple[Mask, set[str]]:
         """The lines with a backslash, and the letters that stand behind one."""
-        found = np.flatnonzero(self.bytes[self.marks] == _BACKSLASH)
+        backslashes = np.flatnonzero(self.bytes[self.marks] == _BACKSLASH)
         lines = np.zeros(len(self.lines), np.bool_)
-        lines[np.searchsorted(self.newlines, found)] = True
-        return lines, set(map(chr, np.unique(self.bytes[self.marks[found] + 1])))
+        lines[np.searchsorted(self.newlines, backslashes)] = True
+        return lines, set(map(chr, np.unique(self.bytes[self.marks[backslashes] + 1])))
 
 
 def _marks(raw: Bytes) -> Indices:
-    """By small windows: fresh memory for a mask of the whole would cost more than to fill it."""
-    found = [np.zeros(0, np.intp)]
+    """The places of white space and backslashes. By small windows: fresh memory for a mask of the whole would cost more
+    than to fill it."""
+    marks = [np.zeros(0, np.intp)]
     for start in range(0, len(raw), _WINDOW):
         window = raw[start : start + _WINDOW]
-        found.append(np.flatnonzero((window <= _SPACE) | (window == _BACKSLASH)) + start)
-    return np.concatenate(found)
+        marks.append(np.flatnonzero((window <= _SPACE) | (window == _BACKSLASH)) + start)
+    return np.concatenate(marks)
 
 
 def slices(data: pa.Buffer, starts: Indices, ends: Indices) -> pa.StringArray:

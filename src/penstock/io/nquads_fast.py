@@ -48,7 +48,7 @@ class Columns:
 
 @dataclass(frozen=True, slots=True)
 class _Cuts:
-    """Where the terms of some lines begin and end, and where the text of the time does; the graphs of a few rows."""
+    """The places where the terms of some lines and the texts of their times begin and end; the graphs of a few rows."""
 
     lines: Indices
     s: Bounds
@@ -73,11 +73,11 @@ def read_block(block: Block, pattern: str, scope: str, *, timed: bool) -> Column
 
 def _matching(block: Block, pattern: str) -> Mask:
     """Which lines match: some at once, as most are fine and a search costs as much as many bytes, else each alone."""
-    found = np.repeat(_matches(block.together(_TOGETHER), pattern), _TOGETHER)[: len(block.lines)]
-    alone = np.flatnonzero(~found)
+    matching = np.repeat(_matches(block.together(_TOGETHER), pattern), _TOGETHER)[: len(block.lines)]
+    alone = np.flatnonzero(~matching)
     if len(alone):
-        found[alone] = _matches(block.lines.take(alone), pattern)
-    return found
+        matching[alone] = _matches(block.lines.take(alone), pattern)
+    return matching
 
 
 def _matches(texts: pa.StringArray, pattern: str) -> Mask:
@@ -85,7 +85,7 @@ def _matches(texts: pa.StringArray, pattern: str) -> Mask:
 
 
 def _cut(block: Block, lines: Indices, *, timed: bool) -> _Cuts:
-    """Where the terms of these lines are, but for literals that say rdf:langString and have no language."""
+    """The places of the terms of these lines, but for literals that say rdf:langString and have no language."""
     raw, marks, first, last = block.bytes, block.marks, block.firsts[lines], block.newlines[lines] - 1
     s_ends, p_ends, stops = marks[first], marks[first + 1], marks[last + 1] - 1
     spaced = marks[last] == stops - 1  # before the dot
@@ -118,13 +118,13 @@ def _graphs(block: Block, p_ends: Indices, last: Indices) -> tuple[Indices, Boun
 
 def _ends_with(raw: Bytes, ends: Indices, likely: Indices, *suffixes: bytes) -> Mask:
     """Which of the terms that end there, and of those only likely ones, end in one of the suffixes."""
-    found = np.zeros(len(ends), np.bool_)
+    mask = np.zeros(len(ends), np.bool_)
     for suffix in suffixes:
-        some = likely[ends[likely] >= len(suffix)]
-        if len(some):
-            windows = np.lib.stride_tricks.sliding_window_view(raw, len(suffix))[ends[some] - len(suffix)]
-            found[some] |= (windows == np.frombuffer(suffix, np.uint8)).all(axis=1)
-    return found
+        candidates = likely[ends[likely] >= len(suffix)]
+        if len(candidates):
+            windows = np.lib.stride_tricks.sliding_window_view(raw, len(suffix))[ends[candidates] - len(suffix)]
+            mask[candidates] |= (windows == np.frombuffer(suffix, np.uint8)).all(axis=1)
+    return mask
 
 
 def _without_escapes(block: Block, lines: Indices, o: pa.StringArray) -> pa.StringArray:

@@ -13,7 +13,7 @@ __all__ = ["DATE_TIME", "INTERVAL", "MOMENT", "OBJECT", "PLAIN_LINES", "TIMED_LI
 
 DATE_TIME = "http://www.w3.org/2001/XMLSchema#dateTime"
 INTERVAL = "urn:penstock:interval"
-"""The type of "start/end" in the place of a time, by which Penstock keeps what lasts. The kernels leave such lines."""
+"""The type of "start/end" in the place of a time, for elements with a duration. The kernels leave such lines."""
 
 _LETTERS = "A-Za-z0-9._~!$&'()*+,;=:@\u00a0-\ud7ff\uf900-\ufdcf\ufdf0-\uffef\\-"
 _PERCENT = "%[0-9A-Fa-f]{2}"

@@ -12,15 +12,16 @@ from typing import TypeAlias
 
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, RdfFormat, Triple, parse
 
-from penstock.io.columns import interval
+from penstock.io.columns import BACKWARDS, interval
 from penstock.io.nquads_grammar import DATE_TIME, INTERVAL
+from penstock.io.nquads_reasons import clip, likely_format, mistaken_time, sentence
 from penstock.io.nquads_time import microseconds
 
 __all__ = ["BadLine", "Reading", "Row", "encoded", "moment_of", "read_lines", "unreadable"]
 
 Row: TypeAlias = tuple[int, str, str, str, int, str | None, int | None]
-"""The number of a line, and what it holds: encoded subject, predicate and object, the time, the graph's name, and for
-what lasts its start."""
+"""The number of a line, and its element: encoded subject, predicate and object, the time, the graph's name, and the
+start if it has a duration."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ class BadLine:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How lines are read: the prefix of blank node labels, the time of lines without one, whether times are allowed."""
+    """Options: the prefix of blank node labels, the time of lines without one, and whether lines may have times."""
 
     scope: str
     stamp: int | None = None
@@ -55,7 +56,7 @@ class _Found:
     named: bool = False  # whether it is in a graph
 
 
-# Possessive (*+) where it can be: nothing that somebody sends may take time beyond its length.
+# Possessive (*+) where it can be: no input may take time beyond its length.
 _GAP = "[ \t]*+"
 _ANY_IRI = "<[^<> \t]*+>"
 _ANY_BLANK = '_:[^ \t<>"#]*?'
@@ -68,7 +69,7 @@ _LINE = re.compile(
 )
 _USUAL_STAMP = re.compile(rf'"([^"\\]*)"(?:\^\^<{re.escape(DATE_TIME)}(?:Stamp)?>)?')
 _INTERVAL = re.compile(rf'"([^"\\/]*)/([^"\\/]*)"\^\^<{re.escape(INTERVAL)}>')
-_TIMESTAMP = re.compile(rf'"[^"\\]*"\^\^<{re.escape(DATE_TIME)}(?:Stamp)?>')
+_TIMESTAMP = re.compile(rf'"[^"\\]*"\^\^<{re.escape(DATE_TIME)}(?:Stamp)?>|"[-+0-9T:.Z]*+"(?=[ \t]*+\.?[ \t]*+$)')
 _PLACE = re.compile(r"^Parser error at line \d+ (?:column \d+|between [^:]*): | \(line \d+\)$")
 _STRING = "http://www.w3.org/2001/XMLSchema#string"
 _STAMP_TYPES = {DATE_TIME, DATE_TIME + "Stamp", _STRING}
@@ -79,11 +80,11 @@ def read_lines(numbered: Iterable[tuple[int, str]], reading: Reading) -> tuple[l
     """The elements of some lines, in order, and the lines that are none. Blank lines and comments are neither."""
     found = [item for line in numbered if (item := _find(*line, reading))]
     good = [item for item in found if item.problem is None]
-    bad = [BadLine(item.line, item.text, item.problem) for item in found if item.problem is not None]
+    bad = [BadLine(item.line, item.text, _said(item.problem, reading)) for item in found if item.problem is not None]
     rows: list[Row] = []
     for item, result in zip(good, _quads_of(good), strict=True):
         if isinstance(result, str):
-            bad.append(BadLine(item.line, item.text, result))
+            bad.append(BadLine(item.line, item.text, _said(result, reading)))
         else:
             s, p, o = (encoded(term, reading.scope) for term in result.triple)
             graph = None if isinstance(result.graph_name, DefaultGraph) else encoded(result.graph_name, reading.scope)
@@ -91,8 +92,15 @@ def read_lines(numbered: Iterable[tuple[int, str]], reading: Reading) -> tuple[l
     return rows, sorted(bad, key=lambda line: line.line)
 
 
+def _said(problem: str, reading: Reading) -> str:
+    """The problem, and what a line looks like, unless the line looks like that."""
+    if problem == BACKWARDS or not reading.timed:
+        return problem
+    return sentence(problem, timed=reading.stamp is None)
+
+
 def _find(line: int, text: str, reading: Reading) -> _Found | None:
-    """Where the triple and the time are in a line; None if there is nothing in it."""
+    """The triple and the time in a line; None if there is nothing in it."""
     content = text.strip(" \t\r")
     if not content or (content.startswith("#") and "\r" not in content):
         return None
@@ -112,11 +120,13 @@ def _reason(content: str) -> str:
     """Why the line is no element, from the parser of N-Quads, which sees an IRI where timestamps are."""
     if "\r" in content:
         return "a carriage return in the midst of the line"
+    if problem := likely_format(content) or mistaken_time(content):
+        return problem
     quads = _quads(_TIMESTAMP.sub("<x:>", content), RdfFormat.N_QUADS)
     if isinstance(quads, str):
         return quads
     if quads and not isinstance(graph := quads[0].graph_name, DefaultGraph) and graph.value != "x:":
-        return f"the fourth term must be a timestamp, not {graph}"
+        return f"the fourth term must be a timestamp, not {clip(graph)}"
     return "not a triple of RDF 1.1 with a timestamp"
 
 
@@ -124,11 +134,11 @@ def _quads(text: str, kind: RdfFormat) -> list[Quad] | str:
     try:
         return list(parse(text.encode(), kind))
     except SyntaxError as error:
-        return _PLACE.sub("", error.msg)
+        return clip(_PLACE.sub("", error.msg))
 
 
 def _times(token: str | None, reading: Reading) -> tuple[int, int | None]:
-    """The time, and of what lasts the end and the start."""
+    """The time; of an element with a duration, the end and the start."""
     if token is not None and reading.timed and (both := _INTERVAL.fullmatch(token)):
         return interval(*map(microseconds, both.groups()))
     return _time(token, reading), None
@@ -137,7 +147,7 @@ def _times(token: str | None, reading: Reading) -> tuple[int, int | None]:
 def _time(token: str | None, reading: Reading) -> int:
     if token is None:
         if reading.stamp is None:
-            raise ValueError("no timestamp")
+            raise ValueError("the line has no timestamp")
         return reading.stamp
     if not reading.timed:
         raise ValueError("N-Triples have no fourth term")
@@ -152,18 +162,18 @@ def _time(token: str | None, reading: Reading) -> int:
 def moment_of(term: object) -> int:
     """The time that a literal tells, as microseconds since 1970; a `ValueError` says why it tells none."""
     if not isinstance(term, Literal) or term.datatype.value not in _STAMP_TYPES:
-        raise ValueError(f"a timestamp must be an xsd:dateTime, not {term}")
+        raise ValueError(f"a timestamp must be an xsd:dateTime, not {clip(term)}")
     return microseconds(term.value)
 
 
 def _quads_of(items: Sequence[_Found]) -> list[Quad | str]:
-    """Each line's triple with its graph, or what is wrong with it."""
+    """Each line's triple with its graph, or the reason why it is none."""
     results: list[Quad | str] = []
     for start in range(0, len(items), _TOGETHER):
-        some = items[start : start + _TOGETHER]
-        quads = _quads("".join(item.triple for item in some), _format(any(item.named for item in some)))
-        if isinstance(quads, str) or len(quads) != len(some):
-            results += map(_quad, some)
+        batch = items[start : start + _TOGETHER]
+        quads = _quads("".join(item.triple for item in batch), _format(any(item.named for item in batch)))
+        if isinstance(quads, str) or len(quads) != len(batch):
+            results += map(_quad, batch)
         else:
             results += map(_checked, quads)
     return results

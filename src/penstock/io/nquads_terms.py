@@ -41,11 +41,11 @@ def unescaped(literals: pa.StringArray, letters: set[str]) -> pa.StringArray:
     if letters <= _SIMPLE.keys():
         return simple
     hard = np.flatnonzero(pc.match_substring_regex(literals, _HARD).to_numpy(zero_copy_only=False))
-    one_by_one = [_ESCAPE.sub(_meant, str(text)) for text in literals.take(hard).to_pylist()]
+    one_by_one = [_ESCAPE.sub(_unescape, str(text)) for text in literals.take(hard).to_pylist()]
     return replaced(simple, hard, pa.array(one_by_one, pa.string()))
 
 
-def _meant(escape: re.Match[str]) -> str:
+def _unescape(escape: re.Match[str]) -> str:
     four, eight, other = escape.groups()
     return _SIMPLE.get(other, other) if other else chr(int(four or eight, 16))
 
@@ -61,7 +61,7 @@ def lowered(terms: pa.StringArray, raw: Bytes, starts: Indices, ends: Indices) -
 
 
 def _tags(raw: Bytes, ends: Indices) -> tuple[Indices, Mask]:
-    """How long the language tags are that end there, and which have capitals. From the end, each goes back to its @."""
+    """The lengths of the language tags that end there, and which have capitals. Each is read backwards to its @."""
     lengths, capital, open_ = np.ones(len(ends), np.intp), np.zeros(len(ends), np.bool_), np.arange(len(ends))
     while len(open_):
         letters = raw[ends[open_] - lengths[open_]]
@@ -72,7 +72,7 @@ def _tags(raw: Bytes, ends: Indices) -> tuple[Indices, Mask]:
 
 
 def _lowered(literals: pa.StringArray, lengths: Indices) -> pa.StringArray:
-    """With their last bytes, that many, in small letters."""
+    """The texts with that many of their last bytes in small letters."""
     _, offsets, data = cast(list[pa.Buffer], literals.buffers())
     bounds = np.frombuffer(memoryview(offsets), np.int32)[: len(literals) + 1].astype(np.intp)
     tag_starts = bounds[1:] - lengths

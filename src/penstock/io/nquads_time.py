@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime
 
+from penstock.io.nquads_reasons import clip
+
 __all__ = ["microseconds"]
 
 _DATE_TIME = re.compile(
-    r"(-?[0-9]{4,})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]+))?(Z|[+-][0-9]{2}:[0-9]{2})?"
+    r"(-?[0-9]{4,9})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]+))?(Z|[+-][0-9]{2}:[0-9]{2})?"
 )
 _EPOCH_DAY = date(1970, 1, 1).toordinal()
 _SECOND = 1_000_000
@@ -23,7 +25,7 @@ def microseconds(text: str) -> int:
     """The moment; a `ValueError` says why it is none. Digits beyond the microsecond are cut off."""
     match = _DATE_TIME.fullmatch(text)
     if match is None:
-        raise ValueError(f'the timestamp "{text}" is not written like 2009-07-20T22:48:52Z')
+        raise ValueError(f'the timestamp "{clip(text, 60)}" is not written like 2009-07-20T22:48:52Z')
     year, month, day, hour, minute, second = (int(group) for group in match.groups()[:6])
     if not 1 <= year <= 9999:
         raise ValueError(f'the timestamp "{text}" is not in the years 1 to 9999')

@@ -7,6 +7,7 @@ as well be `hdfs://…` or `s3://…`.
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,6 +27,13 @@ __all__ = ["Split", "absolute", "chunks", "filesystem", "line_of", "parquet_file
 
 _SUFFIXES = tuple(f".{name}{gz}" for gz in ("", ".gz") for name in ("nq", "nquads", "trig", "jsonld", "ndjsonld"))
 
+_SHORTER = "the file has become shorter while it was read"
+_CLEARER = {
+    "Truncated compressed stream": "the gzip file is cut off",
+    "zlib inflate failed": "the gzip file is damaged",
+    "Permission denied": "Permission denied",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Split:
@@ -41,22 +49,34 @@ def splits(source: str | PathLike[str], size: int = DEFAULT.split_bytes) -> list
     name = absolute(source)
     with _one_sentence(str(source)):
         system, path = filesystem(name)
-        found = system.get_file_info(path)
-        if found.type == fs.FileType.NotFound:
+        info = system.get_file_info(path)
+        if info.type == fs.FileType.NotFound:
             raise LoadError(f"{source}: there is no such file or folder")
-        files = [found] if found.type == fs.FileType.File else _inside(system, path)
+        files = [info] if info.type == fs.FileType.File else _stream_files(system, path)
     if not files:
         raise LoadError(f"{source}: the folder holds no file named {', '.join(_SUFFIXES)}")
     return [split for file in files for split in _cut(_uri(name, path, file.path), file.size, size)]
 
 
 def chunks(split: Split, size: int = DEFAULT.chunk_bytes) -> Iterator[bytes]:
-    """The lines of a piece, in portions of about that many bytes, each of whole lines."""
+    """The lines of a piece, in portions of about that many bytes, each of whole lines.
+
+    A byte-order mark at the start of the file is left out.
+    """
+    portions = _portions(split, size)
+    if split.start == 0 and (first := next(portions, b"").removeprefix(BOM_UTF8)):
+        yield first
+    yield from portions
+
+
+def _portions(split: Split, size: int) -> Iterator[bytes]:
     with _one_sentence(split.path):
         system, path = filesystem(split.path)
         if split.end is None:
-            with system.open_input_stream(path, compression="gzip" if _is_gzip(path) else None) as stream:
-                yield from _stream(stream, size)
+            gzipped = _is_gzip(path)
+            least = 0 if gzipped else system.get_file_info(path).size or 0
+            with system.open_input_stream(path, compression="gzip" if gzipped else None) as stream:
+                yield from _stream(stream, size, least)
         else:
             with system.open_input_file(path) as file:
                 yield from _range(file, split.start, split.end, size)
@@ -75,17 +95,17 @@ def absolute(source: str | PathLike[str]) -> str:
 
 
 def parquet_file(path: str, **options: Any) -> pq.ParquetFile:
-    """Of a path with or without a scheme."""
+    """The Parquet file at a path with or without a scheme."""
     system, inside = filesystem(path)
     return pq.ParquetFile(system.open_input_file(inside), **options)
 
 
 def filesystem(name: str) -> tuple[fs.FileSystem, str]:
-    """Where an absolute path or URI leads, and its path there."""
+    """The file system that an absolute path or URI leads to, and its path there."""
     return fs.FileSystem.from_uri(name)
 
 
-def _inside(system: fs.FileSystem, folder: str) -> list[fs.FileInfo]:
+def _stream_files(system: fs.FileSystem, folder: str) -> list[fs.FileInfo]:
     """The files of a folder that a stream can be read from and that are not hidden, by name."""
     found = system.get_file_info(fs.FileSelector(folder))
     files = [f for f in found if f.type == fs.FileType.File and f.base_name.lower().endswith(_SUFFIXES)]
@@ -112,15 +132,19 @@ def _is_gzip(path: str) -> bool:
     return path.lower().endswith(".gz")
 
 
-def _stream(stream: pa.NativeFile, size: int) -> Iterator[bytes]:
-    """All lines. The rest after the last newline of a portion goes before the next."""
-    rest = b""
+def _stream(stream: pa.NativeFile, size: int, least: int) -> Iterator[bytes]:
+    """The lines in portions, from at least that many bytes. The rest after the last newline of a portion goes before
+    the next."""
+    rest, seen = b"", 0
     while data := stream.read(size):
+        seen += len(data)
         data = rest + data
         end = data.rfind(b"\n") + 1
         rest = data[end:]
         if end:
             yield data[:end]
+    if seen < least:
+        raise OSError(_SHORTER)
     if rest:
         yield rest
 
@@ -135,8 +159,11 @@ def _range(file: pa.NativeFile, start: int, end: int, size: int) -> Iterator[byt
     while position < stop:
         behind = _after_newline(file, min(position + size, stop) - 1)
         file.seek(position)
-        if not (data := file.read(behind - position)):
-            return  # the file has become shorter
+        data = file.read(behind - position)
+        if not data or len(data) < behind - position or (behind < end and not data.endswith(b"\n")):
+            if whole := data[: data.rfind(b"\n") + 1]:
+                yield whole
+            raise OSError(_SHORTER)
         yield data
         position = behind
 
@@ -156,5 +183,7 @@ def _one_sentence(name: str) -> Iterator[None]:
     try:
         yield
     except (OSError, pa.ArrowException) as error:
-        reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
+        said = str(error)
+        clearer = (sentence for mark, sentence in _CLEARER.items() if mark in said)
+        reason = next(clearer, getattr(error, "strerror", None) or said.splitlines()[0])
         raise LoadError(f"{name}: {reason}") from error

@@ -13,7 +13,7 @@ from penstock.io.results.values import value
 from penstock.io.results.vocabulary import NUMBERS
 from penstock.logic.model import Cells
 
-__all__ = ["cells", "difference", "same"]
+__all__ = ["cells", "difference", "same_rows"]
 
 Names: TypeAlias = dict[BlankNode, BlankNode]  # of the expectation's blank nodes in the answer, one to one
 
@@ -25,7 +25,7 @@ def cells(answer: Answer) -> list[Cells]:
     return [tuple(row.get(name) for name in answer.variables) for row in answer.rows]
 
 
-def same(expected: Sequence[Cells], actual: Sequence[Cells], *, ordered: bool = False) -> bool:
+def same_rows(expected: Sequence[Cells], actual: Sequence[Cells], *, ordered: bool = False) -> bool:
     """Whether some renaming of blank nodes makes them equal."""
     return len(expected) == len(actual) and _match(list(expected), list(actual), {}, ordered)
 
@@ -37,7 +37,7 @@ def _match(expected: list[Cells], actual: list[Cells], names: Names, ordered: bo
         return True
     first, rest = expected[0], expected[1:]
     for place, row in enumerate(actual[:1] if ordered else actual):
-        renamed = _row(first, row, names)
+        renamed = _match_row(first, row, names)
         if renamed is None:
             continue
         if _match(rest, actual[:place] + actual[place + 1 :], renamed, ordered):
@@ -47,30 +47,32 @@ def _match(expected: list[Cells], actual: list[Cells], names: Names, ordered: bo
     return False
 
 
-def _row(expected: Cells, actual: Cells, names: Names) -> Names | None:
+def _match_row(expected: Cells, actual: Cells, names: Names) -> Names | None:
     """The names with which the rows are equal, if there are such."""
     if len(expected) != len(actual):
         return None
     names = dict(names)
-    for wanted, got in zip(expected, actual, strict=True):
-        if isinstance(wanted, BlankNode) and isinstance(got, BlankNode):
-            if wanted not in names and got in names.values():
+    for expected_term, actual_term in zip(expected, actual, strict=True):
+        if isinstance(expected_term, BlankNode) and isinstance(actual_term, BlankNode):
+            if expected_term not in names and actual_term in names.values():
                 return None
-            if names.setdefault(wanted, got) != got:
+            if names.setdefault(expected_term, actual_term) != actual_term:
                 return None
-        elif not _equal(wanted, got):
+        elif not _equal(expected_term, actual_term):
             return None
     return names
 
 
-def _equal(wanted: Term | None, got: Term | None) -> bool:
+def _equal(expected: Term | None, actual: Term | None) -> bool:
     """Numbers of one datatype by value (decimal 2 is 2.0), all else as terms."""
-    if isinstance(wanted, Literal) and isinstance(got, Literal) and wanted.datatype == got.datatype in NUMBERS:
-        left, right = value(wanted), value(got)
-        if isinstance(left, float) and isinstance(right, float):
-            return math.isclose(left, right, rel_tol=1e-9, abs_tol=1e-12) or wanted == got
-        return left == right
-    return wanted == got
+    if not isinstance(expected, Literal) or not isinstance(actual, Literal):
+        return expected == actual
+    if expected.datatype != actual.datatype or expected.datatype not in NUMBERS:
+        return expected == actual
+    left, right = value(expected), value(actual)
+    if isinstance(left, float) and isinstance(right, float):
+        return math.isclose(left, right, rel_tol=1e-9, abs_tol=1e-12) or expected == actual
+    return left == right
 
 
 def difference(expected: Sequence[Cells], answer: Answer) -> str:

@@ -19,7 +19,7 @@ When: TypeAlias = tuple[int | None, int | None]  # None and an instant, or the b
 class StreamBlock:
     """A stream and its elements, each with its time in microseconds since 1970, in the order of arrival.
 
-    What lasts has two times, its start and its end. A quad is an element of a graph.
+    An element with a duration has two times, its start and its end. A quad is an element of a graph.
     """
 
     iri: str

@@ -55,10 +55,10 @@ def _reader(block: Block) -> _Reader:
 
 
 def _prefix(block: Block) -> tuple[str, str]:
-    found = _PREFIX.fullmatch(block.rest)
-    if not found:
+    match = _PREFIX.fullmatch(block.rest)
+    if not match:
         raise Wrong(block.line, "write a prefix as: prefix name: <iri>")
-    return found[1], found[2]
+    return match[1], match[2]
 
 
 def _stream(test: LogicTest, block: Block, prefixes: Mapping[str, str]) -> LogicTest:

@@ -124,16 +124,16 @@ def _is_ordered(text: str, emit: str | None) -> bool:
 
 def _judge(test: LogicTest, place: int, outcome: _Outcome) -> Iterator[Mismatch]:
     expected = test.expected_of(place)
-    if outcome.error and not any(one.kind is Kind.error for one in expected):
+    if outcome.error and not any(expectation.kind is Kind.error for expectation in expected):
         yield _failure(outcome.block, outcome.error)
         return
     answers = {when_of(answer): answer for answer in outcome.answers}
-    for one in expected:
-        message = _JUDGES[one.kind](one, outcome, answers.get(one.when))
+    for expectation in expected:
+        message = _JUDGES[expectation.kind](expectation, outcome, answers.get(expectation.when))
         if message:
-            yield Mismatch(one.line, message)
+            yield Mismatch(expectation.line, message)
     if test.final:
-        yield from _unlisted(outcome, answers, {one.when for one in expected})
+        yield from _unlisted(outcome, answers, {expectation.when for expectation in expected})
 
 
 def _failure(block: QueryBlock, error: PenstockError) -> Mismatch:
@@ -155,17 +155,17 @@ def _judge_rows(expected: Expectation, outcome: _Outcome, answer: Answer | None)
         return f"{when}: there is no answer; answers came at {_times(outcome)}"
     if answer.boolean is not None:
         return f"{when}: expected rows, and the answer is {str(answer.boolean).lower()}"
-    if compare.same(expected.rows, compare.cells(answer), ordered=outcome.ordered):
+    if compare.same_rows(expected.rows, compare.cells(answer), ordered=outcome.ordered):
         return None
     order = " in this order" if outcome.ordered else ""
     return f"{when}: another answer than expected{order}\n{compare.difference(expected.rows, answer)}"
 
 
 def _judge_boolean(expected: Expectation, outcome: _Outcome, answer: Answer | None) -> str | None:
-    when, wanted = write_when(*expected.when), str(expected.boolean).lower()
+    when, boolean = write_when(*expected.when), str(expected.boolean).lower()
     if answer is None:
         return f"{when}: there is no answer; answers came at {_times(outcome)}"
-    return None if answer.boolean is expected.boolean else f"{when}: expected {wanted}, got\n{answer}"
+    return None if answer.boolean is expected.boolean else f"{when}: expected {boolean}, got\n{answer}"
 
 
 def _judge_nothing(expected: Expectation, _: _Outcome, answer: Answer | None) -> str | None:

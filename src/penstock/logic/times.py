@@ -36,15 +36,15 @@ def read_time(text: str) -> int:
 
 def read_times(line: str) -> tuple[tuple[int, ...], str]:
     """The time that a line begins with, or a start and an end; and the rest of it. ValueError if there is none."""
-    first, *others = line.split(maxsplit=3)
-    if others[:1] != [INTERVAL]:
+    first, *words = line.split(maxsplit=3)
+    if words[:1] != [INTERVAL]:
         return (read_time(first),), line.removeprefix(first)
-    if len(others) < 2:
+    if len(words) < 2:
         raise ValueError(f"write an element with a duration as: 1:00 {INTERVAL} 2:00, with its end")
-    start, end = read_time(first), read_time(others[1])
+    start, end = read_time(first), read_time(words[1])
     if end < start:
         raise ValueError(f"an element does not end before it begins: {write_when(start, end)}")
-    return (start, end), others[2] if len(others) > 2 else ""
+    return (start, end), words[2] if len(words) > 2 else ""
 
 
 def write_time(time: int | None) -> str:

@@ -14,7 +14,7 @@ from penstock.io.results.vocabulary import NUMBERS, XSD_BOOLEAN, XSD_DATE, XSD_D
 if TYPE_CHECKING:
     from penstock.answer import Term
 
-__all__ = ["cell", "clip", "is_number", "width"]
+__all__ = ["cell", "clip", "is_number", "visible", "width"]
 
 _PLAIN = NUMBERS | {XSD_BOOLEAN, XSD_DATE, XSD_DATETIME}
 _SHORT_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
@@ -27,10 +27,10 @@ def cell(term: Term | None) -> str:
     if term is None:
         return ""
     if isinstance(term, NamedNode):
-        return _visible(shorten(term.value))
+        return visible(shorten(term.value))
     if isinstance(term, BlankNode):
         return str(term)
-    return _visible(_literal(term))
+    return visible(_literal(term))
 
 
 def is_number(term: Term | None) -> TypeGuard[Literal]:
@@ -69,5 +69,6 @@ def _literal(term: Literal) -> str:
     return f'"{term.value}"' if term.datatype == XSD_STRING else f'"{term.value}"^^{shorten(term.datatype.value)}'
 
 
-def _visible(text: str) -> str:
+def visible(text: str) -> str:
+    """The text with escapes in the place of characters that a terminal would obey instead of showing."""
     return _UNPRINTABLE.sub(lambda found: _SHORT_ESCAPES.get(found[0], f"\\u{ord(found[0]):04X}"), text)

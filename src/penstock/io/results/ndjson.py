@@ -38,7 +38,7 @@ def time_text(time: datetime) -> str:
 
 
 def when_text(answer: Answer) -> str:
-    """When the answer holds, for people: at an instant, from one to another, or since one; empty if it has no time."""
+    """The time of the answer, for people: at an instant, from one to another, or since one; empty if it has no time."""
     match [None if time is None else time_text(time) for time in answer.when.values()]:
         case [start, None]:
             return f"since {start}"

@@ -18,16 +18,16 @@ __all__ = ["to_ntriples", "to_turtle"]
 
 def to_ntriples(answer: Answer) -> str:
     """Canonical N-Triples (https://www.w3.org/TR/n-triples/#canonical-ntriples), a line a triple."""
-    return _written(require_graph(answer, "N-Triples"), RdfFormat.N_TRIPLES)
+    return _serialise(require_graph(answer, "N-Triples"), RdfFormat.N_TRIPLES)
 
 
 def to_turtle(answer: Answer) -> str:
     """Turtle with the well-known prefixes that occur. The triples of one subject stand together."""
     triples = sorted(require_graph(answer, "Turtle"), key=lambda triple: (str(triple.subject), str(triple.predicate)))
-    plain = _written(triples, RdfFormat.N_TRIPLES)
+    plain = _serialise(triples, RdfFormat.N_TRIPLES)
     used = {prefix: iri for prefix, iri in WELL_KNOWN.items() if f"<{iri}" in plain}
-    return _written(triples, RdfFormat.TURTLE, used)
+    return _serialise(triples, RdfFormat.TURTLE, used)
 
 
-def _written(triples: Sequence[Triple], format: RdfFormat, prefixes: dict[str, str] | None = None) -> str:
+def _serialise(triples: Sequence[Triple], format: RdfFormat, prefixes: dict[str, str] | None = None) -> str:
     return cast(bytes, serialize(triples, format=format, prefixes=prefixes)).decode()

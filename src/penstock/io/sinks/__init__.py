@@ -72,7 +72,7 @@ def _for_text(text: str, kind: str, plug_ins: PlugIns) -> Sink:
 
 
 def _for_path(path: str, kind: str) -> Sink:
-    if path.endswith("/") or Path(path).is_dir() or Path(path).suffix == ".parquet":
+    if path.endswith("/") or os.path.isdir(path) or Path(path).suffix == ".parquet":
         return ParquetSink(Path(path))
     suffix = Path(path).suffix.lower()
     writer, kinds = _FILES.get(suffix, (None, ()))

@@ -98,10 +98,10 @@ def nquads_text(answers: Iterable[Answer], _fresh: bool = True) -> Iterator[str]
 
 def _chunks(texts: Iterator[str]) -> Iterator[str]:
     """Few writes, and never all of a long batch in memory."""
-    held: list[str] = []
+    chunk: list[str] = []
     for text in texts:
-        held.append(text)
-        if len(held) == _CHUNK:
-            yield "".join(held)
-            held = []
-    yield "".join(held)
+        chunk.append(text)
+        if len(chunk) == _CHUNK:
+            yield "".join(chunk)
+            chunk = []
+    yield "".join(chunk)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from threading import Condition
+from typing import Protocol
 
 from penstock.answer import Answer
 from penstock.io.sinks.sink import Batch, Position
@@ -12,6 +13,13 @@ from penstock.io.sinks.sink import Batch, Position
 __all__ = ["LIVE_ROWS", "MemorySink"]
 
 LIVE_ROWS = 1_000_000
+
+
+class Waiting(Protocol):
+    """A clock to wait by: see `penstock.stream.base.clock.Clock`."""
+
+    def now(self) -> int: ...
+    def wait(self, condition: Condition, until: int | None) -> None: ...
 
 
 class MemorySink:
@@ -27,6 +35,7 @@ class MemorySink:
         self._next = 0
         self._rows = 0
         self._live = False
+        self._latest: tuple[int, Answer | None] = (-1, None)  # of which batch, and the answer
         self._changed = Condition()
         self.forgotten = 0
 
@@ -59,17 +68,35 @@ class MemorySink:
         """See `Sink.close`. The kept answers can still be read."""
         self.live(False)
 
-    def answers(self) -> Iterator[Answer]:
-        """From the oldest that is kept on; while live this waits for the next one, until the engine stops."""
+    def answers(self, clock: Waiting | None = None, timeout: int = 0) -> Iterator[Answer]:
+        """The answers from the oldest that is kept on; while live this waits for more, until the engine stops.
+
+        With a clock it ends when no answer has come for `timeout` microseconds of that clock.
+        """
         position = 0
-        while (found := self._after(position)) is not None:
+        while (found := self._next_batch(position, clock, timeout)) is not None:
             position, batch = found[0] + 1, found[1]
             yield from batch.answers
 
-    def _after(self, position: int) -> tuple[int, Batch] | None:
+    def latest(self) -> Answer | None:
+        """The newest answer, decoded once; None if there is none yet."""
+        with self._changed:
+            number, batch = self._batches[-1] if self._batches else (-1, None)
+        if batch is not None and self._latest[0] != number:
+            (newest,) = deque(batch.answers, maxlen=1)
+            self._latest = number, newest
+        return self._latest[1]
+
+    def _next_batch(self, position: int, clock: Waiting | None, timeout: int) -> tuple[int, Batch] | None:
+        until = None if clock is None else clock.now() + timeout
         with self._changed:
             while self._live and self._next <= position:
-                self._changed.wait()
+                if clock is None or until is None:
+                    self._changed.wait()
+                elif clock.now() < until:
+                    clock.wait(self._changed, until)
+                else:
+                    return None
             return next((kept for kept in self._batches if kept[0] >= position), None)
 
     def _forget(self) -> None:

@@ -25,15 +25,15 @@ class Batch(Protocol):
 
     @property
     def number(self) -> int:
-        """How many batches of this query were delivered before; one that is delivered again has the same number."""
+        """The number of batches that the query delivered before; one that is delivered again has the same number."""
 
     @property
     def instants(self) -> int:
-        """How many answers there are; 0 if only Spark knows, since they are not collected."""
+        """The number of answers; 0 if only Spark knows, since they are not collected."""
 
     @property
     def size(self) -> int:
-        """How many rows there are, counting one for an answer that has none; they are fetched for that."""
+        """The number of rows, counting one for an answer that has none; they are fetched for that."""
 
     @property
     def answers(self) -> Iterator[Answer]:
@@ -49,7 +49,7 @@ class Batch(Protocol):
 
 @runtime_checkable
 class Sink(Protocol):
-    """Where the answers of one query go."""
+    """The receiver of the answers of one query."""
 
     def begin(self) -> Position:
         """The position before the first answer. Called once, when the query is registered for the first time."""
