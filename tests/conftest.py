@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,6 +36,12 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+# Commands that the tests run keep their class-data archives out of the user's cache folder. Workers inherit the place.
+if "PENSTOCK_TEST_CACHE" not in os.environ:
+    _CACHE = tempfile.TemporaryDirectory(prefix="penstock-cache-", ignore_cleanup_errors=True)
+    os.environ["PENSTOCK_TEST_CACHE"] = os.environ["XDG_CACHE_HOME"] = _CACHE.name
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what may start a JVM, by folder, and keep the quick folders quick. Tests that take minutes begin first, so
     that at the end nobody waits for one of them."""
@@ -45,6 +52,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             raise pytest.UsageError(f"{item.nodeid} uses Spark: it belongs into another folder")
         if not quick:
             item.add_marker(pytest.mark.jvm)
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """The argument's name stands for bytes in the name of a test: compressed bytes have the time in them, and workers
+    that collect different names refuse to start."""
+    return argname if isinstance(val, bytes) else None
 
 
 def pytest_runtest_teardown(item: pytest.Item) -> None:

@@ -18,7 +18,7 @@ SMALL = Shift(minutes=20, couriers=5, blocked=2.5, seed=8)
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-def test_the_queries_find_what_trying_finds(spark: SparkSession) -> None:
+def test_the_queries_find_the_ways_of_an_exhaustive_search(spark: SparkSession) -> None:
     with Engine(spark=spark) as engine:
         found = dispatch(engine, SMALL)
     asked = [time for trip in work(SMALL) for time in trip.asked]

@@ -20,7 +20,7 @@ SMALL = Day(hours=3.6, quake=3.05, buoys=BUOYS[:2])
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-def test_the_queries_find_what_arithmetic_finds(spark: SparkSession) -> None:
+def test_the_queries_find_the_computed_warnings(spark: SparkSession) -> None:
     with Engine(spark=spark) as engine:
         found = watch(engine, SMALL)
     expected = tide.watched(SMALL)

@@ -5,6 +5,7 @@ Every pair is also executed: both plans have the same answers on every small gra
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from penstock.compile.windows.window_statistics import LiveStatistics, WindowSta
 from penstock.optimise import ALL_RULES, PredicateCounts, Statistics, optimise
 from tests.support.event_plans import world
 from tests.support.event_reference import World, bag
+from tests.support.golden import golden_cases
 from tests.support.plans import Triples, dataset, from_tape
 from tests.support.reference import answers
 
@@ -53,21 +55,13 @@ class Case:
     after: Op
 
 
-def cases() -> list[Case]:
-    return [case for path in sorted(FOLDER.glob("*.test")) for case in _in_file(path)]
-
-
-def _in_file(path: Path) -> list[Case]:
-    found = []
-    for text in path.read_text().split("\ncase ")[1:]:
-        name, _, plans = text.partition("\n")
-        before, _, after = plans.partition("----")
+def cases() -> Iterator[Case]:
+    for rule, name, before, after in golden_cases(FOLDER):
         plan = read(before)
-        found.append(Case(path.stem, name, plan, plan if after.strip() == "same" else read(after)))
-    return found
+        yield Case(rule, name, plan, plan if after is None else read(after))
 
 
-CASES = cases()
+CASES = list(cases())
 by_case = pytest.mark.parametrize("case", CASES, ids=[f"{case.rule}: {case.name}" for case in CASES])
 
 

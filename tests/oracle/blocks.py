@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from tests.oracle import expressions as ex
 from tests.oracle import patterns
 from tests.oracle.data import GRAPHS
-from tests.oracle.declared import Alone, Overriding, Own
-from tests.oracle.words import name_of
+from tests.oracle.declared_windows import Alone, Overriding, Own
+from tests.oracle.window_syntax import name_of
 from tests.support.tape import Tape
 
 
@@ -56,7 +56,8 @@ class Blocks:
         return text
 
     def clauses(self) -> str:
-        return "".join(f"{each.clause}\n" for each in (*self.own, *self.alone) if each.clause)
+        clauses = [own.clause for own in self.own] + [read.clause for read in self.alone]
+        return "".join(f"{clause}\n" for clause in clauses if clause)
 
     # What is generated
 

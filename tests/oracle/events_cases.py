@@ -1,6 +1,6 @@
 """Generated queries of events, the streams that they read, and how these are cut and the queries evaluated.
 
-The patterns are those of `tests/unit/event_plans.py`, and GRAPH around some. Streams are short, and background data
+The patterns are those of `tests/support/event_plans.py`, and GRAPH around some. Streams are short, and background data
 shares triples with them. A case is the first one of its seed whose answer has something in it: trying some takes little
 time beside a Spark job.
 """
@@ -23,7 +23,8 @@ from penstock.algebra.occurrence import everywhere as parts
 from penstock.algebra.ops import Op, StreamWindow
 from penstock.algebra.scope import visible
 from penstock.algebra.windows import CountWindow, SlideWindow, TimeWindow, Window
-from penstock.optimise import ALL_RULES
+from penstock.optimise import enabled
+from penstock.options import Duplicates
 from tests.oracle.events_mistakes import AGAINST, shows
 from tests.support import event_plans, plans
 from tests.support.event_reference import Element, World
@@ -32,7 +33,7 @@ from tests.support.tape import Tape
 BYTES = 400
 STREAMS = tuple(NamedNode(f"http://example.org/stream{i}") for i in (1, 2))
 KNOWN = NamedNode("http://example.org/k")  # of the background alone
-RULES = tuple(rule.name for rule in ALL_RULES)
+RULES = tuple(sorted(enabled(None)))  # with the physical choices
 Made = TypeVar("Made")
 
 
@@ -54,7 +55,7 @@ class Case:
     plan: Op
     world: World  # with all elements, also those that are merged
     windows: tuple[StreamWindow, ...]
-    duplicates: str
+    duplicates: Duplicates
     cut: Cut
     emit: str = "events"
     against: str = "nothing"  # a mistake that it shows
@@ -173,8 +174,9 @@ def _plan(tape: Tape, makers: Sequence[event_plans.Maker], depth: int = 4) -> Op
 def _graph(tape: Tape, inner: event_plans.Inner) -> Op:
     """Around patterns, so that no GRAPH is inside another."""
     one, other = event_plans.bgp(tape), event_plans.bgp(tape)
+    names: tuple[Var | NamedNode, ...] = (*STREAMS, Var("g"), plans.VARS[0])
     inside = tape.pick((one, ops.Seq(one, other), ops.OptionalSeq(one, other), ops.LeftJoin(None, one, other)))
-    return ops.Graph(tape.pick((*STREAMS, Var("g"), plans.VARS[0])), inside)
+    return ops.Graph(tape.pick(names), inside)
 
 
 def _of_background(tape: Tape, inner: event_plans.Inner) -> Op:

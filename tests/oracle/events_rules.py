@@ -25,6 +25,7 @@ from tests.oracle.events_cases import Cut, cut, for_spark, leaves, prepared, wor
 from tests.support import event_plans, rule_sets
 from tests.support import event_reference as events
 from tests.support.event_reference import Element, World
+from tests.support.quads import quad_of
 from tests.support.tape import Tape
 
 Solutions = frozenset[Any]
@@ -99,7 +100,7 @@ def is_accepted(case: Ruled) -> bool:
 
 def solutions(case: Ruled, spark: Any, folder: Path) -> Solutions:
     with Engine(spark=spark, rules=case.cut.rules) as engine:
-        engine.load([Quad(*triple) for triple in case.world.background])  # type: ignore[arg-type]
+        engine.load([quad_of(triple) for triple in case.world.background])
         found = list(WAYS[case.way](engine, case, folder))
     return frozenset(
         (frozenset((Var(name), term) for name, term in row.items()), _time(answer.starts), _time(answer.ends))
@@ -137,12 +138,14 @@ def from_python(engine: Engine, case: Ruled, folder: Path) -> Iterator[Any]:
 
 
 def _pushed(element: Element) -> tuple[Quad, int, int]:
-    return Quad(*element.triple), element.start, element.end  # type: ignore[arg-type]
+    return quad_of(element.triple), element.start, element.end
 
 
 def _table(elements: Sequence[Element]) -> pa.Table:
-    terms = [[encode(e.triple[i]) for e in elements] for i in range(3)]
-    return pa.table([*terms, [e.start for e in elements], [e.end for e in elements]], names=["s", "p", "o", "ts", "te"])
+    columns: dict[str, list[str] | list[int]] = {
+        name: [encode(e.triple[i]) for e in elements] for i, name in enumerate("spo")
+    }
+    return pa.table(columns | {"ts": [e.start for e in elements], "te": [e.end for e in elements]})
 
 
 def in_portions(engine: Engine, case: Ruled, folder: Path) -> Iterator[Any]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyoxigraph import NamedNode, Quad
+from pyoxigraph import NamedNode
 
 from penstock.algebra import ops
 from penstock.algebra.build import translate
@@ -25,6 +25,8 @@ from penstock.spark.views.background_tables import BackgroundTables
 from tests.oracle import events_texts as texts
 from tests.oracle.events_cases import Case, Cut, for_spark, grouped
 from tests.support.event_reference import Element, World
+from tests.support.plan_under_test import continuous_query
+from tests.support.quads import quad_of
 
 Bag = Counter[Any]
 
@@ -39,9 +41,9 @@ def query(case: Case) -> ops.Query:
 
 def asked(case: Case, session: Any) -> ContinuousQuery:
     store = OxigraphStore()
-    store.load([Quad(*triple) for triple in case.world.background])
+    store.load([quad_of(triple) for triple in case.world.background])
     known = BackgroundTables(session, store)
-    return ContinuousQuery(query(case), known, duplicates=case.duplicates, rules=case.cut.rules)
+    return continuous_query(query(case), known, duplicates=case.duplicates, rules=case.cut.rules)
 
 
 def delivered(case: Case, session: Any, folder: Path) -> Bag:
@@ -99,7 +101,7 @@ def written(world: World, name: NamedNode, cut: Cut, folder: Path) -> StreamFile
 
 def _table(elements: tuple[Element, ...], points: bool) -> pa.Table:
     """A point may have a start, which is its end."""
-    terms = [[encode(e.triple[i]) for e in elements] for i in range(3)]
+    terms = [pa.array([encode(e.triple[i]) for e in elements], pa.string()) for i in range(3)]
     starts = [e.start if points or e.start < e.end else None for e in elements]
     times = [pa.array([e.end for e in elements], pa.int64()), pa.array(starts, pa.int64())]
     return pa.table([*terms, *times], names=["s", "p", "o", "ts", "start"])

@@ -11,9 +11,11 @@ from dataclasses import replace
 
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 
+from penstock.options import Duplicates
 from tests.oracle.data import NS, PREFIXES
 from tests.oracle.strategies import Generated
 from tests.oracle.streams import SECOND, STREAMS, Element, Streamed, one_window
+from tests.support.quads import quad
 from tests.support.rdfs import DOMAIN, RANGE, RDFS, SUB_CLASS, SUB_PROPERTY, TYPE, closure
 from tests.support.tape import Tape
 
@@ -41,7 +43,7 @@ AXIOMS: tuple[Callable[[Tape], Triple], ...] = (
 )
 
 
-def knowing(draw: Tape, duplicates: str) -> Streamed:
+def knowing(draw: Tape, duplicates: Duplicates) -> Streamed:
     """An ontology, some facts, and one or two streams."""
     axioms = [draw.pick(AXIOMS)(draw) for _ in range(draw.count(1, 7))]
     if draw.chance(2):  # from a link to itself it then follows twice
@@ -49,17 +51,13 @@ def knowing(draw: Tape, duplicates: str) -> Streamed:
         axioms += [Triple(link, DOMAIN, about), Triple(link, RANGE, about)]
     axioms += draw.some(STRANGE, 1, 2) if draw.chance(4) else [STRANGE[0]] if draw.chance(5) else []
     facts = [fact(draw, (*NODES, BlankNode("x"))) for _ in range(draw.count(0, 6))]
-    named = [Quad(*fact(draw, NODES), GRAPH) for _ in range(draw.count(0, 3))]
+    named = [quad(fact(draw, NODES), GRAPH) for _ in range(draw.count(0, 3))]
     windows = tuple(replace(one_window(draw, iri, KINDS), named=draw.chance(8)) for iri in STREAMS[: draw.count(1, 2)])
     elements = {window.iri: elements_of(draw) for window in windows}
-    background = [*map(as_quad, (*axioms, *facts)), *named]
+    background = [*map(quad, (*axioms, *facts)), *named]
     cut = draw.count(1, 3), draw.count(1, 2), draw.chance(2)
     every = draw.pick((None, None, 3 * SECOND))
     return Streamed(list(dict.fromkeys(background)), elements, windows, every, duplicates, *cut)
-
-
-def as_quad(triple: Triple) -> Quad:
-    return Quad(*triple)
 
 
 def elements_of(draw: Tape) -> list[Element]:
@@ -100,8 +98,11 @@ def block(draw: Tape) -> str:
 
 
 def element(draw: Tape) -> str:
-    forms = ("OPTIONAL {{ {0} }}", "MINUS {{ {0} }}", "FILTER EXISTS {{ {0} }}", "FILTER NOT EXISTS {{ {0} }}")
-    forms += (
+    forms = (
+        "OPTIONAL {{ {0} }}",
+        "MINUS {{ {0} }}",
+        "FILTER EXISTS {{ {0} }}",
+        "FILTER NOT EXISTS {{ {0} }}",
         "{{ {0} }} UNION {{ {1} }}",
         "GRAPH ?g {{ {0} }}",
         f"GRAPH {STREAMS[0]} {{{{ {{0}} }}}}",

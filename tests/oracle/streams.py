@@ -15,8 +15,10 @@ from pyoxigraph import DefaultGraph, NamedNode, Quad, Triple
 
 from penstock.algebra.ops import StreamWindow
 from penstock.algebra.windows import CountWindow, SlideWindow, TimeWindow, Window
+from penstock.options import Duplicates
 from tests.oracle.data import NS, Data, dataset
 from tests.oracle.strategies import DATA_BYTES, QUERY_BYTES, Generated, query
+from tests.support.quads import quad
 from tests.support.tape import Tape
 
 STREAM_BYTES = 200
@@ -43,7 +45,7 @@ class Streamed:
     elements: dict[NamedNode, list[Element]]
     windows: tuple[StreamWindow, ...]
     every: int | None
-    duplicates: str
+    duplicates: Duplicates
     files: int  # into how many a stream is cut
     spans: int  # into how many the instants are cut
     known: bool  # whether the predicates of the streams are known
@@ -96,9 +98,9 @@ class Streamed:
         for source in self.windows:
             content = [e.triple for e in self.visible(source, instant)]
             if not source.named:
-                yield from (Quad(*t) for t in content)
-            yield from (Quad(*t, source.iri) for t in content)
-            yield from (Quad(q.subject, q.predicate, q.object, source.iri) for q in background)
+                yield from map(quad, content)
+            yield from (quad(t, source.iri) for t in content)
+            yield from (quad(q.triple, source.iri) for q in background)
 
 
 # How to draw windows of each kind, given a step.
@@ -137,12 +139,12 @@ def streamed(data: Data, draw: Tape, kinds: Sequence[str] = tuple(WINDOWS)) -> S
     merge = draw.chance(2)
     elements: dict[NamedNode, list[Element]] = {w.iri: [] for w in windows}
     moved = set()
-    for quad in movable:
-        if str(quad.predicate) != f"<{NS}i>" and (merge or quad.triple not in elsewhere) and not draw.chance(3):
-            moved.add(quad)
+    for q in movable:
+        if str(q.predicate) != f"<{NS}i>" and (merge or q.triple not in elsewhere) and not draw.chance(3):
+            moved.add(q)
             for _ in range(draw.pick((1, 1, 2)) if merge else 1):
                 source = draw.pick(windows).iri
-                elements[source].append(Element(quad.triple, draw.count(0, 40) * SECOND // 2))
+                elements[source].append(Element(q.triple, draw.count(0, 40) * SECOND // 2))
     for found in elements.values():
         found.append(SOME)  # no stream is empty
         found.sort(key=lambda e: e.time)

@@ -18,7 +18,7 @@ from penstock.algebra.build import translate
 from penstock.answer import Answer
 from penstock.spark.session.session import private
 from tests.oracle.data import PREFIXES
-from tests.oracle.repeated import REPEATED_BYTES, repeated
+from tests.oracle.repeated_triples import REPEATED_BYTES, repeated
 from tests.oracle.strategies import Generated
 from tests.oracle.streams import Streamed
 from tests.oracle.test_snapshots import evaluated, explained
@@ -26,6 +26,8 @@ from tests.support import reference
 from tests.support.compare import cell
 from tests.support.sampling import sampled
 from tests.support.tape import Tape
+
+pytestmark = pytest.mark.usefixtures("plan")
 
 PATTERNS = (
     "{ ?a :i ?n . ?b :i ?n }",

@@ -18,14 +18,17 @@ from hypothesis import assume, given
 from penstock.algebra.build import translate
 from penstock.algebra.ops import REPORTS, Construct, Query, Registration
 from penstock.knowledge.oxigraph import OxigraphStore
-from penstock.spark.query.continuous_query import ContinuousQuery
+from penstock.options import Emit
 from penstock.spark.query.evaluation import Evaluation
 from penstock.spark.session.session import private
 from penstock.spark.views.background_tables import BackgroundTables
 from tests.oracle.strategies import Generated
 from tests.oracle.streams import WINDOWS, Streamed, streamed_cases
 from tests.oracle.test_snapshots import check, explained, spans, written
+from tests.support.plan_under_test import continuous_query
 from tests.support.sampling import sampled
+
+pytestmark = pytest.mark.usefixtures("plan")
 
 Rows = dict[int, Counter[tuple[Any, ...]]]
 
@@ -83,10 +86,10 @@ def background_of(streamed: Streamed, session: Any) -> BackgroundTables:
     return BackgroundTables(session, store)
 
 
-def rows_of(streamed: Streamed, planned: Query, emit: str, background: BackgroundTables, folder: Path) -> Rows:
+def rows_of(streamed: Streamed, planned: Query, emit: Emit, background: BackgroundTables, folder: Path) -> Rows:
     """What is reported at each instant; of intervals the rows begin with their bounds, under the instant 0."""
     query = replace(planned, streams=streamed.windows, registration=Registration("q", streamed.every))
-    continuous = ContinuousQuery(query, background, duplicates=streamed.duplicates, emit=emit)
+    continuous = continuous_query(query, background, duplicates=streamed.duplicates, emit=emit)
     folder.mkdir()
     streams = {iri.value: written(e, folder / iri.value[-1], streamed) for iri, e in streamed.elements.items()}
     found: Rows = {}

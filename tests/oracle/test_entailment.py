@@ -21,6 +21,7 @@ from penstock.algebra.ops import Bgp, TriplePattern
 from penstock.knowledge.entailment import EntailedStore
 from penstock.knowledge.oxigraph import OxigraphStore
 from penstock.optimise.walk import nodes
+from penstock.options import Duplicates
 from penstock.spark.session.session import private
 from penstock.spark.store.store import SparkStore
 from penstock.spark.views.background_tables import BackgroundTables
@@ -42,12 +43,14 @@ from tests.support.compare import solutions
 from tests.support.sampling import sampled
 from tests.support.tape import Tape
 
+pytestmark = pytest.mark.usefixtures("plan")
+
 Known = Callable[[list[Quad]], BackgroundTables]
 Case = tuple[Streamed, Generated]
 Row = dict[str, Any]
 
 
-def cases(query: Callable[[Tape], Generated], duplicates: str) -> st.SearchStrategy[Case]:
+def cases(query: Callable[[Tape], Generated], duplicates: Duplicates) -> st.SearchStrategy[Case]:
     def case(tape: bytes) -> Case:
         draw = Tape(tape)
         asked = query(draw)

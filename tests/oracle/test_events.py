@@ -1,4 +1,4 @@
-"""EP-SPARQL on Spark against the slow transcription of its definitions, `tests/unit/events.py`.
+"""EP-SPARQL on Spark against the slow transcription of its definitions, `tests/support/event_reference.py`.
 
 Generated patterns on generated streams of elements that last, with background, in one stream or two, without windows
 and inside of them. Into how many files and jobs all is cut, for how many elements Spark makes partitions, which rules
@@ -30,6 +30,8 @@ from tests.oracle.events_runs import Bag, delivered, told
 from tests.oracle.events_windows import answers_in, is_clear, what_comes
 from tests.support import event_reference as events
 from tests.support.sampling import sampled
+
+pytestmark = pytest.mark.usefixtures("plan")
 
 Folder = Callable[[], Path]
 

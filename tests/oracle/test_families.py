@@ -15,16 +15,14 @@ from typing import Any
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from pyoxigraph import Literal, Quad
+from pyoxigraph import Literal
 
 from penstock.algebra.build import translate
 from penstock.algebra.expressions import Term
 from penstock.algebra.ops import REPORTS, Query, Registration, Slice
 from penstock.algebra.template import Constants, filled, template
 from penstock.knowledge.oxigraph import OxigraphStore
-from penstock.optimise import ALL_RULES
 from penstock.optimise.walk import nodes
-from penstock.spark.query.continuous_query import ContinuousQuery
 from penstock.spark.session import arrow_functions
 from penstock.spark.session.session import private
 from penstock.spark.views.background_tables import BackgroundTables
@@ -34,10 +32,14 @@ from tests.oracle.strategies import DATA_BYTES, QUERY_BYTES, Generated
 from tests.oracle.streams import STREAM_BYTES as SB
 from tests.oracle.streams import WINDOWS, Streamed, streamed_case
 from tests.oracle.test_emissions import makes_names
-from tests.oracle.test_snapshots import explained, spans, written
+from tests.oracle.test_snapshots import NAMES, explained, spans, written
 from tests.support.evaluated_families import Setting
+from tests.support.plan_under_test import continuous_query
+from tests.support.quads import quad_of
 from tests.support.sampling import sampled
 from tests.support.tape import Tape
+
+pytestmark = pytest.mark.usefixtures("plan")
 
 FAMILY_BYTES = 80
 OUTSIDE = frozenset(("time", ".km", ".row", ".order"))
@@ -108,10 +110,10 @@ def check_streamed(
     store.load(streamed.background)
     known = BackgroundTables(session, store)
     streams = {iri.value: written(e, folder / iri.value[-1], streamed) for iri, e in streamed.elements.items()}
-    rules = {rule.name for rule in ALL_RULES} - {ALL_RULES[streamed.last % len(ALL_RULES)].name}
+    rules = [f"-{NAMES[streamed.last % len(NAMES)]}"]
     options = {"duplicates": streamed.duplicates, "emit": emit, "rules": rules}
     few = replace(streamed, spans=1 if emit == "rstream" else 2)
-    cut = list(spans(few, ContinuousQuery(queries[0], known).schedule.last_instant(streamed.last)))
+    cut = list(spans(few, continuous_query(queries[0], known).schedule.last_instant(streamed.last)))
     check(Setting(known, streams, cut, folder, options, OUTSIDE), queries, f"{emit}\n{explained(streamed, generated)}")
 
 
@@ -132,7 +134,7 @@ def has_constants(case: Case) -> bool:
 def test_queries_of_events(case: Case, tape: bytes, session: Any, folder: Folder) -> None:
     here, queries = folder(), members(events_runs.query(case), Tape(tape))
     store = OxigraphStore()
-    store.load([Quad(*triple) for triple in case.world.background])
+    store.load([quad_of(triple) for triple in case.world.background])
     known = BackgroundTables(session, store)
     streams = {name.value: events_runs.written(case.world, name, case.cut, here) for name in case.world.streams}
     cut = list(events_runs.spans(max((e.end for e in case.world.elements), default=0), case.cut.spans))

@@ -16,11 +16,11 @@ from hypothesis import HealthCheck, assume, given, settings
 from penstock.algebra.build import translate
 from penstock.spark.session.session import private
 from tests.oracle.compare import answered, same
-from tests.oracle.inside import Inside
-from tests.oracle.said import bag_of, cases, is_plain, plain, snapshot, translations
+from tests.oracle.nested_windows import Inside
 from tests.oracle.test_emissions import makes_names
-from tests.oracle.test_inside import seeded
+from tests.oracle.test_nested_windows import seeded
 from tests.oracle.test_snapshots import evaluated, explained
+from tests.oracle.translated_queries import bag_of, cases, is_plain, plain, snapshot, translations
 
 pytestmark = pytest.mark.filterwarnings("ignore::penstock.errors.PenstockWarning")  # windows that nothing reads
 

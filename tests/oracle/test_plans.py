@@ -1,4 +1,4 @@
-"""Generated plans on Spark against the algebra's definitions, read literally by `tests/unit/reference.py`.
+"""Generated plans on Spark against the algebra's definitions, read literally by `tests/support/reference.py`.
 
 This goes where pyoxigraph cannot be asked: what stands inside EXISTS (OPTIONAL, MINUS, aggregates, LIMIT, other EXISTS)
 and inside `GRAPH ?g`. `PENSTOCK_ORACLE_EXAMPLES` asks for more and new examples here, too.
@@ -13,15 +13,16 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pyoxigraph import Literal, NamedNode, Quad
+from pyoxigraph import Literal, NamedNode
 
 from penstock.algebra import ops
-from penstock.algebra.expressions import Aggregate, Call, Exists, Expr, Var
+from penstock.algebra.expressions import Aggregate, Call, Const, Exists, Expr, Var
 from penstock.algebra.ops import Op
 from penstock.algebra.scope import visible
 from penstock.algebra.sse import read, write
 from penstock.spark.store.store import SparkStore
 from tests.support import plans, reference
+from tests.support.quads import quad_of
 from tests.support.sampling import sampled
 from tests.support.tape import Tape
 
@@ -122,7 +123,7 @@ def for_spark(node: Any) -> Any:
     return node
 
 
-_ZERO = plans.Const(Literal(0))
+_ZERO = Const(Literal(0))
 
 
 @given(plan=plans.from_tape(plan), data=st.binary(min_size=60, max_size=60).map(Tape).map(plans.dataset))
@@ -147,7 +148,8 @@ def check(plan: Op, data: Graphs, spark: Any) -> None:
     default, named = data
     expected = reference.answers(plan, default, named)
     store = SparkStore(spark=spark)
-    store.load([Quad(*t) for t in default] + [Quad(*t, graph) for graph, triples in named.items() for t in triples])
+    quads = [quad_of(t, graph) for graph, triples in named.items() for t in triples]
+    store.load([quad_of(t) for t in default] + quads)
     variables = tuple(sorted(visible(plan)))
     answer = store.answer(ops.Query(ops.Select(), for_spark(plan), variables), "")
     store.close()

@@ -8,17 +8,16 @@ beforehand is part of each example, and must not matter.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
-from pyoxigraph import Quad, Triple
+from pyoxigraph import Quad
 
 from penstock.algebra.build import translate
 from penstock.algebra.ops import Ask, Construct, Query, Registration
@@ -27,15 +26,22 @@ from penstock.knowledge.oxigraph import OxigraphStore
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
 from penstock.model.term_encoding import decode, encode
-from penstock.optimise import ALL_RULES
-from penstock.spark.query.continuous_query import ContinuousQuery
+from penstock.optimise import enabled
 from penstock.spark.query.evaluation import Evaluation
 from penstock.spark.session.session import private
 from penstock.spark.views.background_tables import BackgroundTables
+from penstock.tuning import DEFAULT, Tuning
 from tests.oracle.compare import difference, oracle
 from tests.oracle.strategies import Generated
 from tests.oracle.streams import Element, Streamed, streamed_cases
+from tests.support.plan_under_test import continuous_query
+from tests.support.quads import triple_of
 from tests.support.sampling import sampled
+from tests.support.tables import table_of
+
+pytestmark = pytest.mark.usefixtures("plan")
+
+NAMES = sorted(enabled(None))  # rules and physical choices, of which one is left out
 
 
 @pytest.fixture(scope="module")
@@ -70,9 +76,12 @@ def test_all_kinds_of_windows(case: Case, session: Any, tmp_path_factory: Any) -
     check(*case, session, tmp_path_factory.mktemp("stream"))
 
 
-def check(streamed: Streamed, query: Generated, session: Any, folder: Path) -> None:
-    """At every instant the answer is what plain SPARQL gives on the snapshot, and there are no other instants."""
-    answers = evaluated(streamed, query, session, folder)
+def check(streamed: Streamed, query: Generated, session: Any, folder: Path, **options: Any) -> None:
+    """At every instant the answer is what plain SPARQL gives on the snapshot, and there are no other instants.
+
+    `options` are those of `evaluated`.
+    """
+    answers = evaluated(streamed, query, session, folder, **options)
     assert sorted(answers) == streamed.instants(), explained(streamed, query)
     for instant, answer in answers.items():
         found = difference(answer, replace(query, source=None), snapshot(streamed, query, instant))
@@ -92,18 +101,27 @@ def explained(streamed: Streamed, query: Generated) -> str:
     return "\n".join(lines)
 
 
-def evaluated(streamed: Streamed, query: Generated, session: Any, folder: Path) -> dict[int, Answer]:
+def evaluated(
+    streamed: Streamed,
+    query: Generated,
+    session: Any,
+    folder: Path,
+    tuning: Tuning = DEFAULT,
+    rules: Sequence[str] | None = None,
+) -> dict[int, Answer]:
     """The answers at all instants, with a background in a store of its own."""
     store = OxigraphStore()
     store.load(streamed.background)
-    return evaluated_on(BackgroundTables(session, store), streamed, query, folder)
+    return evaluated_on(BackgroundTables(session, store, tuning), streamed, query, folder, rules)
 
 
-def evaluated_on(known: BackgroundTables, streamed: Streamed, query: Generated, folder: Path) -> dict[int, Answer]:
-    """The answers at all instants, from as many jobs as the example says."""
+def evaluated_on(
+    known: BackgroundTables, streamed: Streamed, query: Generated, folder: Path, rules: Sequence[str] | None = None
+) -> dict[int, Answer]:
+    """The answers at all instants, from as many jobs as the example says, by default with one rule or choice off."""
     planned = replace(translate(query.text), streams=streamed.windows, registration=Registration("q", streamed.every))
-    rules = {rule.name for rule in ALL_RULES} - {ALL_RULES[streamed.last % len(ALL_RULES)].name}
-    continuous = ContinuousQuery(planned, known, duplicates=streamed.duplicates, rules=rules)
+    rules = [f"-{NAMES[streamed.last % len(NAMES)]}"] if rules is None else rules
+    continuous = continuous_query(planned, known, duplicates=streamed.duplicates, rules=rules)
     streams = {iri.value: written(e, folder / iri.value[-1], streamed) for iri, e in streamed.elements.items()}
     rows: dict[int, list[dict[str, Any]]] = defaultdict(list)
     for span in spans(streamed, continuous.schedule.last_instant(streamed.last)):
@@ -127,8 +145,7 @@ def written(elements: list[Element], folder: Path, streamed: Streamed) -> Stream
     paths, size = [], -(-len(elements) // streamed.files)
     for i in range(0, len(elements), size):
         part = elements[i : i + size]
-        columns = [[encode(term) for term in column] for column in zip(*(e.triple for e in part), strict=True)]
-        table = pa.table([*columns, [e.time for e in part]], names=["s", "p", "o", "ts"])
+        table = table_of([(*map(encode, e.triple), e.time) for e in part], "s", "p", "o", "ts")
         paths.append(str(folder / f"{i:06}.parquet"))
         pq.write_table(table, paths[-1])
     predicates = frozenset(encode(e.triple.predicate) for e in elements) if streamed.known else None
@@ -143,5 +160,5 @@ def answered(query: Query, rows: list[dict[str, Any]]) -> Answer:
     rows.sort(key=lambda row: row.pop(".order", 0))
     decoded = [{name: decode(cell) for name, cell in row.items() if cell is not None} for row in rows]
     if isinstance(query.form, Construct):
-        return Answer.graph(Triple(row["s"], row["p"], row["o"]) for row in decoded)
+        return Answer.graph(triple_of((row["s"], row["p"], row["o"])) for row in decoded)
     return Answer.solutions([v.name for v in query.variables], decoded)

@@ -16,12 +16,14 @@ from pyoxigraph import Literal, NamedNode
 from penstock.answer import Answer
 from penstock.spark.session.session import private
 from tests.oracle.data import PREFIXES
-from tests.oracle.repeated import LINKS, NODES, NUMBER, REPEATED_BYTES, repeated
+from tests.oracle.repeated_triples import LINKS, NODES, NUMBER, REPEATED_BYTES, repeated
 from tests.oracle.strategies import Generated
 from tests.oracle.streams import STREAMS, Streamed
 from tests.oracle.test_snapshots import evaluated, explained
 from tests.support.sampling import sampled
 from tests.support.tape import Tape
+
+pytestmark = pytest.mark.usefixtures("plan")
 
 MICROSECOND = timedelta(microseconds=1)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

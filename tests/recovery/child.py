@@ -18,8 +18,10 @@ from pyspark.sql import SparkSession
 from penstock import Engine
 from penstock.io.sinks import Batch, Position
 from penstock.io.sinks.files import FileSink
+from penstock.options import Emit
 from penstock.stream.base import failpoints
 from penstock.stream.evaluation.report_state import Carrying, ReportState
+from penstock.stream.log.journal import Journal
 from tests.support.feeding import BUSY, COUNT, OTHER, STREAM, lines
 
 STEPS = [(start, start + 77) for start in range(0, 616, 77)]
@@ -30,7 +32,7 @@ PASSES = "{ ?gate <http://e/registers> ?car }"
 NEW = f"""REGISTER ISTREAM <http://e/new> AS CONSTRUCT {{ ?gate <http://e/new> ?car }} {WINDOW} WHERE {PASSES}"""
 GATE = f"SELECT ?car {WINDOW} WHERE {{{{ <http://e/gate{{}}> <http://e/registers> ?car }}}}"
 SLIDING = f"SELECT ?gate FROM STREAM <{STREAM}> WINDOW RANGE 100 S SLIDE 30 S WHERE {PASSES}"
-QUERIES: dict[str, dict[str, tuple[str, str | None]]] = {  # by the file of the answers: the text, and what is reported
+QUERIES: dict[str, dict[str, tuple[str, Emit | None]]] = {  # by the file of the answers: the text, and what is reported
     "whole": {
         "sum.csv": (SUM, None),
         "busy.nq": (BUSY, None),
@@ -60,6 +62,7 @@ def die_at(place: str, number: int) -> None:
 
     failpoints.handler = come_to
     FileSink.deliver = _torn(FileSink.deliver, come_to)  # type: ignore[method-assign]
+    Journal._write = _cut(Journal._write, come_to)  # type: ignore[method-assign]
     ReportState.keep = _half(ReportState.keep, come_to)  # type: ignore[method-assign]
 
 
@@ -79,10 +82,20 @@ def _torn(deliver: Callable[[FileSink, Batch], Position], come_to: Callable[[str
     return written
 
 
-Keep = Callable[[ReportState, Carrying], tuple[str, int]]
+def _cut(write: Callable[[Journal, bytes], None], come_to: Callable[[str], None]) -> Callable[..., None]:
+    """As `_write`, but half of the record lies in the journal when it comes to the place "appending"."""
+
+    def written(self: Journal, data: bytes) -> None:
+        write(self, data[: len(data) // 2])
+        come_to("appending")
+        write(self, data)
+
+    return written
 
 
-def _half(keep: Keep, come_to: Callable[[str], None]) -> Keep:
+def _half(
+    keep: Callable[[ReportState, Carrying], tuple[str, int]], come_to: Callable[[str], None]
+) -> Callable[..., tuple[str, int]]:
     """As `keep`, but what lies there when it comes to the place "carrying" is half of the file."""
 
     def kept(self: ReportState, made: Carrying) -> tuple[str, int]:

@@ -16,9 +16,11 @@ from tests.recovery.child import QUERIES, STEPS, main
 # Where, and the how many-th time in the life of that process; one life after the other, on the same folder.
 Death = tuple[str, int]
 DEATHS = [
-    ("spooled", 1),  # a push is durable and not acknowledged
+    ("appending", 1),  # half of a push is in the journal
+    ("appended", 1),  # a push is durable and not acknowledged
     ("segment", 1),  # elements are in the log's files, and their manifest is not there yet
-    ("ingested", 1),  # elements are in the log, and Spark has not noted that
+    ("folded", 1),  # the journal's elements are in a segment, and in the journal too
+    ("ingested", 1),  # elements of a file are in the log, and Spark has not noted that
     ("derived", 1),  # a derived stream has its elements, and the query's own answer is not delivered
     ("writing", 2),  # half of an answer is in its file
     ("delivered", 1),  # an answer is delivered, and progress does not know
@@ -62,12 +64,12 @@ def killed(queries: str, deaths: Sequence[Death], spark: SparkSession, folder: P
     return {name: (disturbed / name).read_text() for name in QUERIES[queries]}
 
 
-def test_killed_at_every_place_nothing_is_lost_and_nothing_is_there_twice(spark: SparkSession, tmp_path: Path) -> None:
+def test_answers_are_delivered_exactly_once_after_a_crash_at_any_failpoint(spark: SparkSession, tmp_path: Path) -> None:
     found = killed("whole", DEATHS, spark, tmp_path)
     assert all(len(text.splitlines()) >= 10 for text in found.values())
 
 
-def test_what_goes_on_when_an_engine_is_killed_goes_on_after_it(spark: SparkSession, tmp_path: Path) -> None:
+def test_open_intervals_survive_a_crash(spark: SparkSession, tmp_path: Path) -> None:
     """What comes, what goes and for how long: told once, though it began in one life and ended in another."""
     found = killed("changes", OF_CHANGES, spark, tmp_path)
     sizes = {name: len(text.splitlines()) for name, text in found.items()}
@@ -75,7 +77,7 @@ def test_what_goes_on_when_an_engine_is_killed_goes_on_after_it(spark: SparkSess
     assert all(size >= 10 for size in sizes.values()), sizes
 
 
-def test_a_family_that_was_killed_goes_on_as_one(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_query_family_survives_a_crash(spark: SparkSession, tmp_path: Path) -> None:
     """Those who were delivered to before the end are delivered to again, in the same place."""
     found = killed("families", OF_FAMILIES, spark, tmp_path)
     sizes = {name: len(text.splitlines()) for name, text in found.items()}

@@ -13,9 +13,9 @@ from penstock.algebra.template import template
 from penstock.compile.parameter_table import ParameterTable
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
-from penstock.spark.query.continuous_query import ContinuousQuery
 from penstock.spark.query.evaluation import Evaluation
 from penstock.spark.views.background_tables import BackgroundTables
+from tests.support.plan_under_test import continuous_query
 
 Answers = dict[int, Counter[tuple[Any, ...]]]  # the rows of an instant; an empty answer is there, with none
 
@@ -46,7 +46,7 @@ class Setting:
         return self._answers(self._rows(query, None))
 
     def _rows(self, query: Query, members: ParameterTable | None) -> list[dict[str, Any]]:
-        plan = ContinuousQuery(query, self.background, **self.options)
+        plan = continuous_query(query, self.background, **self.options)
         found: list[dict[str, Any]] = []
         before: Any = None
         for span in self.spans:

@@ -8,7 +8,7 @@ from pyoxigraph import Literal, NamedNode
 
 from penstock.algebra import ops
 from penstock.algebra.durations import written
-from penstock.algebra.expressions import Call, Const, Exists, Expr, Occurrence, Var
+from penstock.algebra.expressions import Call, Const, Exists, Expr, Occurrence, PatternTerm, Var
 from penstock.algebra.ops import Op, TriplePattern
 from penstock.algebra.scope import visible
 from tests.support import plans
@@ -72,7 +72,8 @@ def bgp(tape: Tape) -> Op:
 
 def _triple(tape: Tape) -> TriplePattern:
     """Much of what there is matches, and the variables at the end differ often enough for rows to be compatible."""
-    return TriplePattern(tape.pick((VARS[0], VARS[0], IRIS[0])), tape.pick(PREDICATES), tape.pick(ENDS))
+    subjects: tuple[PatternTerm, ...] = (VARS[0], VARS[0], IRIS[0])
+    return TriplePattern(tape.pick(subjects), tape.pick(PREDICATES), tape.pick(ENDS))
 
 
 # Conditions

@@ -17,7 +17,7 @@ from pyoxigraph import Literal, NamedNode
 
 from penstock.algebra import ops
 from penstock.algebra.durations import written
-from penstock.algebra.expressions import Aggregate, Call, Const, Exists, Expr, Occurrence, Var
+from penstock.algebra.expressions import Aggregate, Call, Const, Exists, Expr, Occurrence, Term, Var
 from penstock.algebra.occurrence import inner_plans
 from penstock.algebra.ops import Op
 from penstock.algebra.retention_bounds import Place
@@ -331,7 +331,7 @@ def holds(condition: Expr, row: Row, op: Op, world: World) -> bool:
     return reference.holds(_sigma(condition, row, op, world), row.solution, _plain(world))
 
 
-def value(expression: Expr, row: Row, op: Op, world: World) -> reference.Term:
+def value(expression: Expr, row: Row, op: Op, world: World) -> Term:
     return reference.value(_sigma(expression, row, op, world), row.solution, _plain(world))
 
 

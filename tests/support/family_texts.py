@@ -1,11 +1,13 @@
-"""Families for `test_members.py`: a query with places for constants, and the constants of each member.
+"""Families for `test_query_family.py`: a query with places for constants, and the constants of each member.
 
 {S} stands for a stream with a window, and {E} for one without.
 """
 
 from __future__ import annotations
 
-Family = tuple[str, list[tuple[str, ...]]]
+from collections.abc import Sequence
+
+Family = tuple[str, Sequence[tuple[str, ...]]]
 
 PREFIXES = "PREFIX : <http://e/>\n"
 STREAM = "FROM STREAM <http://e/s> [RANGE 4s STEP 2s]"

@@ -53,7 +53,11 @@ class Told:
             (list(column) for column in zip(*self.rows, strict=True)) if self.rows else [[]] * 4
         )
         cells = pa.array([f'"{n}"' if is_row else None for n, is_row in zip(said, real, strict=True)], pa.string())
-        columns = {"time": pa.array(times, pa.int64()), "n": cells, ".row": pa.array(real, pa.bool_())}
+        columns: dict[str, pa.Array[Any]] = {
+            "time": pa.array(times, pa.int64()),
+            "n": cells,
+            ".row": pa.array(real, pa.bool_()),
+        }
         if self.together:
             columns = {"time": columns.pop("time"), ".km": pa.array(numbers, pa.int64()), **columns}
         return pa.table(columns)
@@ -105,8 +109,8 @@ def _seen(before: OpenIntervalFiles, whom: Sequence[int] | None) -> dict[int, in
         assert isinstance(before, str)
         return {0: int(json.loads(Path(before).read_text()))}
     found: dict[int, int] = {}
+    assert not isinstance(before, str)
     for path, owner in before:
-        assert not isinstance(path, str) or not isinstance(before, str)
         content = json.loads(Path(path).read_text())
         held = {int(number): seen for number, seen in content.items()} if owner is None else {owner: content}
         for number in set(held) & set(whom):

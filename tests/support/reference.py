@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 
 from pyoxigraph import Literal, NamedNode
 
@@ -368,9 +369,10 @@ def _decimal(value: Decimal) -> Literal:
 
 def _compared(left: Term, right: Term) -> int:
     """Less than, equal to or more than 0: of two integers, durations without months, or moments in one zone."""
-    for kind in (_integer, _length, _moment):
+    kinds: tuple[Callable[[Term], Any], ...] = (_integer, _length, _moment)  # values of one kind have an order
+    for kind in kinds:
         try:
-            return (kind(left) > kind(right)) - (kind(left) < kind(right))
+            return bool(kind(left) > kind(right)) - bool(kind(left) < kind(right))
         except Error:
             continue
     raise Error

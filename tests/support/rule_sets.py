@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from pyoxigraph import Literal, NamedNode, Quad, Store, Triple
+from pyoxigraph import Literal, NamedNode, Store, Triple
 
 from penstock.algebra import ops
 from penstock.algebra.expressions import Call, Const, PatternTerm, Term, Var
@@ -23,6 +23,7 @@ from tests.support import event_plans, rdfs
 from tests.support.event_reference import Element as Occurred
 from tests.support.event_reference import Row, World, rows
 from tests.support.plans import IRIS, PREDICATES, TERMS, VARS
+from tests.support.quads import quad_of, triple_of
 from tests.support.tape import Tape
 
 Occurrences = frozenset[Occurred]
@@ -83,7 +84,7 @@ def entailed(elements: Occurrences, axioms: frozenset[Triple]) -> Occurrences:
     return frozenset(
         Occurred((t.subject, t.predicate, t.object), element.start, element.end)  # type: ignore[arg-type]
         for element in elements
-        for t in rdfs.closure([Triple(*element.triple)], axioms)  # type: ignore[arg-type]
+        for t in rdfs.closure([triple_of(element.triple)], axioms)
     )
 
 
@@ -118,14 +119,14 @@ def machine(
 
 def background(world: World) -> StoreBackground:
     store = Store()
-    store.extend(Quad(*triple) for triple in world.background)  # type: ignore[arg-type]
+    store.extend(map(quad_of, world.background))
     return StoreBackground(store)
 
 
 def fed(world: World) -> list[Element]:
     """The elements in the order of their ends."""
     ordered = sorted(world.elements, key=lambda element: element.end)
-    return [Element(e.start, e.end, *map(encode, e.triple)) for e in ordered]  # type: ignore[arg-type]
+    return [Element(e.start, e.end, *map(encode, e.triple)) for e in ordered]
 
 
 def occurred(element: Element) -> Occurred:

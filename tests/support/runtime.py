@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyoxigraph import NamedNode
@@ -28,6 +28,9 @@ from penstock.stream.registry.metadata_store import MetadataStore, QueryRecord
 from penstock.stream.registry.query_family import Family
 from penstock.stream.registry.registered_query import RegisteredQuery
 
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
 ELEMENT = ("<http://e/s>", "<http://e/p>", "<http://e/o>")
 
 
@@ -36,6 +39,10 @@ class Frame:
     """What a plan gives: something with `collect`."""
 
     table: pa.Table
+
+    @property
+    def frame(self) -> DataFrame:
+        raise AssertionError("there is no Spark")
 
     def collect(self) -> pa.Table:
         return self.table
@@ -238,9 +245,9 @@ def register(
     start: int | None,
 ) -> RegisteredQuery:
     """Register a query as the runtime does; a new one starts after that instant."""
-    if (known := catalogue.known(entry, sink)) is not None:
+    if (known := catalogue.reattach(entry, sink)) is not None:
         return known
-    made = catalogue.new(entry, query, sink, declared)
+    made = catalogue.create(entry, query, sink, declared)
     catalogue.add(made, start)
     return made
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -12,11 +13,14 @@ from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
+from pyoxigraph import NamedNode, Quad
 
 import penstock
 from penstock import Answer, Engine, LoadError, RefusedError, StoreError
 from penstock.algebra.ops import Query
 from penstock.io.formats import Source, Target
+from penstock.knowledge.store import Store
+from penstock.stream.evaluation.plan_cache import PlanCache
 from penstock.threads import beside
 
 ONE = b"<http://e/a> <http://e/p> 1 ."
@@ -37,6 +41,12 @@ class Recorder:
     def answer(self, query: Query, text: str, base: str | None = None) -> Answer:
         return Answer.ask(True)
 
+    def quads(self) -> Iterable[Quad]:
+        return ()
+
+    def graphs(self) -> frozenset[NamedNode]:
+        return frozenset()
+
     def close(self) -> None:
         self.closed += 1
 
@@ -50,8 +60,8 @@ def after_close(engine: Engine) -> Iterable[str]:
 
 
 @pytest.mark.parametrize("background", ["oxigraph", "sparql:http://localhost/none", Recorder()])
-def test_a_closed_engine_says_so(background: object) -> None:
-    engine = Engine(background=background)  # type: ignore[arg-type]
+def test_a_closed_engine_says_so(background: str | Store) -> None:
+    engine = Engine(background=background)
     assert set(after_close(engine)) == {"This engine has been closed: make a new one."}
     engine.close()
 
@@ -83,7 +93,7 @@ def test_a_malformed_file_is_named_with_its_line_and_changes_nothing(tmp_path: P
             engine.query("ASK FROM <http://e/g> {}")
 
 
-def test_a_directory_is_called_one(tmp_path: Path) -> None:
+def test_loading_a_directory_is_an_error(tmp_path: Path) -> None:
     with Engine() as engine, pytest.raises(LoadError, match="Is a directory"):
         engine.load(tmp_path)
 
@@ -132,3 +142,47 @@ def test_a_query_that_would_take_forever_can_be_interrupted() -> None:
     code = f"import sys; sys.path[:] = {sys.path!r}\n{SLOW.replace('FILE', repr(str(city)))}"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, "interrupted 120\n", "")
+
+
+# One owner of a checkpoint
+
+
+def test_a_checkpoint_has_one_engine_at_a_time(tmp_path: Path) -> None:
+    with Engine(checkpoint=tmp_path / "state") as first, Engine(checkpoint=tmp_path / "state") as second:
+        first.stream("http://e/s")
+        with pytest.raises(StoreError, match=rf"The checkpoint {tmp_path}/state is in use by another engine"):
+            second.stream("http://e/t")
+        first.close()
+        second.stream("http://e/t")
+        assert set(second.status.streams) == {"http://e/s", "http://e/t"}
+
+
+def test_an_engine_that_could_not_open_a_checkpoint_does_not_own_it(tmp_path: Path) -> None:
+    with Engine(checkpoint=tmp_path) as engine:
+        engine.stream("http://e/s")
+    with sqlite3.connect(tmp_path / "registry" / "registry.sqlite") as connection:
+        connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    for _ in range(2):
+        with Engine(checkpoint=tmp_path) as engine, pytest.raises(StoreError, match="has format 99"):
+            engine.stream("http://e/s")
+
+
+def test_an_engine_whose_close_fails_does_not_own_its_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = Engine(checkpoint=tmp_path)
+    engine.stream("http://e/s")
+    with monkeypatch.context() as patch:
+        patch.setattr(PlanCache, "close", lambda _: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            engine.close()
+    with Engine(checkpoint=tmp_path) as engine:
+        assert list(engine.status.streams) == ["http://e/s"]
+
+
+def test_engines_without_streams_do_not_open_their_checkpoint(tmp_path: Path) -> None:
+    with Engine(checkpoint=tmp_path / "state") as first, Engine(checkpoint=tmp_path / "state") as second:
+        assert first.query("ASK {}").boolean
+        assert second.query("ASK {}").boolean
+    assert not (tmp_path / "state").exists()

@@ -13,27 +13,28 @@ import penstock
 PACKAGE = Path(penstock.__path__[0])
 
 FOR_SPARK = {
-    "errors", "threads", "options", "tuning", "syntax", "algebra", "optimise", "answer", "io", "knowledge", "model",
-    "reasoning", "compile",
+    "errors", "log", "threads", "options", "tuning", "syntax", "algebra", "optimise", "answer", "io", "knowledge",
+    "model", "reasoning", "compile",
 }  # fmt: skip
 
 # What each part may import of Penstock besides itself. A part that is not listed stands above all of these.
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
+    "log": set(),
     "plug_ins": {"errors"},
     "threads": set(),
     "tuning": set(),
     "options": set(),
     "syntax": {"errors"},
     "algebra": {"errors", "syntax", "options"},
-    "optimise": {"errors", "algebra", "tuning"},
+    "optimise": {"errors", "log", "algebra", "tuning"},
     "reasoning": {"errors", "algebra"},
     "translate": {"errors", "syntax", "algebra"},
     "io": {"errors", "plug_ins", "syntax", "answer", "tuning"},
     "answer": {"errors", "io"},
     "knowledge": {"errors", "plug_ins", "threads", "options", "algebra", "answer", "io", "reasoning"},
     "model": {"algebra", "tuning"},
-    "compile": {"errors", "syntax", "algebra", "optimise", "io", "model", "reasoning", "tuning"},
+    "compile": {"errors", "log", "syntax", "algebra", "optimise", "io", "model", "reasoning", "tuning"},
     "spark": FOR_SPARK,
     "recursive_rules": {"errors", "algebra", "model", "reasoning", "tuning"},
     "stream": FOR_SPARK | {"plug_ins", "spark", "recursive_rules"},
@@ -58,16 +59,18 @@ MAY_IMPORT_INSIDE: dict[str, set[str]] = {
 IN_ORDER: dict[str, tuple[str, ...]] = {
     "compile": (
         "sql",
-        "cardinality",
         "relation",
         "key_domain",
+        "table_catalog",
         "parameter_table",
         "expressions",
         "windows",
         "entailment",
         "views",
-        "notes",
+        "probe",
         "context",
+        "kernels",
+        "physical",
         "operators",
         "reports",
     ),

@@ -57,7 +57,7 @@ class Waiter(Thread):
             pass
 
 
-def test_who_waits_wakes_when_the_moment_has_come() -> None:
+def test_a_waiting_thread_wakes_when_the_clock_reaches_its_time() -> None:
     clock = ManualClock()
     waiter = Waiter(clock, 100)
     waiter.start()
@@ -70,7 +70,7 @@ def test_who_waits_wakes_when_the_moment_has_come() -> None:
     assert not waiter.is_alive()
 
 
-def test_who_waits_for_no_moment_wakes_when_told() -> None:
+def test_a_thread_waiting_without_a_time_wakes_when_notified() -> None:
     waiter = Waiter(ManualClock(), None)
     waiter.start()
     waiter.has_waited(1)
@@ -90,7 +90,7 @@ def test_a_source_pauses_and_goes_on() -> None:
     assert list(source) == []
 
 
-def test_who_waits_for_a_source_knows_how_far_it_is() -> None:
+def test_waiting_for_more_halts_than_a_source_has_times_out() -> None:
     source = TestSource(["a", PAUSE, "b"])
     reader = Thread(target=lambda: [list(source), list(source)], daemon=True)
     reader.start()
@@ -107,7 +107,7 @@ def test_a_source_fails_once_and_goes_on() -> None:
     assert list(source) == ["b"]
 
 
-def test_what_nobody_confirmed_is_given_again() -> None:
+def test_an_element_that_was_not_confirmed_is_given_again() -> None:
     source = TestSource(["a", "b", "c"])
     reader = iter(source)
     assert [next(reader), next(reader)] == ["a", "b"]  # "a" is durable, since somebody asked beyond it; "b" is not

@@ -152,12 +152,12 @@ UNBOUND_OUTSIDE = {
 
 
 @pytest.mark.parametrize(("query", "expected"), WHERE_IT_STANDS.values(), ids=WHERE_IT_STANDS.keys())
-def test_where_it_stands(engine: Any, query: str, expected: list[str]) -> None:
+def test_exists_in_every_position(engine: Any, query: str, expected: list[str]) -> None:
     assert ask(engine, query) == sorted(expected)
 
 
 @pytest.mark.parametrize(("query", "expected"), WHAT_IT_HOLDS.values(), ids=WHAT_IT_HOLDS.keys())
-def test_what_it_holds(engine: Any, query: str, expected: list[str]) -> None:
+def test_exists_with_every_kind_of_pattern(engine: Any, query: str, expected: list[str]) -> None:
     assert ask(engine, query) == sorted(expected)
 
 

@@ -126,7 +126,7 @@ def test_a_long_chain_by_jobs(spark: Any) -> None:
 
 
 def test_too_many_pairs_are_left_to_spark() -> None:
-    edges = [("a", "b"), ("b", "c"), ("c", "a")]
+    edges: list[tuple[str, ...]] = [("a", "b"), ("b", "c"), ("c", "a")]
     assert sorted(closed(edges, "a", 3) or ()) == [("a", "a"), ("a", "b"), ("a", "c")]
     assert closed(edges, None, 8) is None
     assert len(closed(edges, None, 9) or ()) == 9
@@ -134,3 +134,11 @@ def test_too_many_pairs_are_left_to_spark() -> None:
 
 def test_edges_of_different_graphs_are_no_path() -> None:
     assert closed([("a", "b", "g"), ("b", "c", "h")], None, 9) == [("a", "b", "g"), ("b", "c", "h")]
+
+
+def test_a_closure_that_is_left_to_spark_is_logged(engine_with_jobs: Any, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "penstock.optimiser")
+    engine_with_jobs.query(f"PREFIX : <{NS}> ASK {{ :a :p+ ?y }}")
+    assert caplog.messages == [
+        "a query: the closure of a path in this process is not used: it has more than 0 edges or 200,000 pairs"
+    ]

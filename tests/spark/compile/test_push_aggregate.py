@@ -78,5 +78,5 @@ def test_terms(store: SparkStore, push: bool) -> None:
     ],
     ids=["having", "no keys", "nothing", "one branch of nothing", "unbound keys"],
 )
-def test_same_as_from_all_rows(store: SparkStore, text: str) -> None:
+def test_pushed_aggregates_equal_aggregates_of_all_rows(store: SparkStore, text: str) -> None:
     assert answered(store, text, push=True) == answered(store, text, push=False)

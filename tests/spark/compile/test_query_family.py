@@ -6,7 +6,6 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyoxigraph import NamedNode, QueryBoolean, QueryTriples, RdfFormat, Store
@@ -26,6 +25,7 @@ from penstock.spark.session.session import private
 from penstock.spark.views.background_tables import BackgroundTables
 from tests.support.evaluated_families import Answers, Setting
 from tests.support.family_texts import LANGUAGES, QUERIES, STREAM, texts
+from tests.support.tables import table_of
 
 SECOND = 1_000_000
 BACKGROUND = """
@@ -51,7 +51,7 @@ def background(spark: Any) -> BackgroundTables:
 def streams(tmp_path_factory: pytest.TempPathFactory) -> dict[str, StreamFiles]:
     path = tmp_path_factory.mktemp("seen") / "0.parquet"
     rows = [(f"<http://e/{who}>", "<http://e/at>", f"<http://e/{where}>", t * SECOND) for t, who, where in SEEN]
-    pq.write_table(pa.table([list(c) for c in zip(*rows, strict=True)], names=["s", "p", "o", "ts"]), path)
+    pq.write_table(table_of(rows, "s", "p", "o", "ts"), path)
     return {"http://e/s": StreamFiles((str(path),), frozenset(("<http://e/at>",)), rows=len(rows))}
 
 
@@ -79,7 +79,9 @@ def snapshot(text: str, instant: int) -> Counter[tuple[Any, ...]]:
         return Counter([()] if answer else [])
     if isinstance(answer, QueryTriples):
         return Counter(tuple(zip("ops", map(encode, reversed(list(t))), strict=True)) for t in answer)
-    rows = [[(v.value, encode(row[v])) for v in answer.variables if row[v] is not None] for row in answer]
+    rows: list[list[tuple[str, str | int]]] = [
+        [(v.value, encode(row[v])) for v in answer.variables if row[v] is not None] for row in answer
+    ]
     if "ORDER BY" in text.partition("{")[2].rpartition("}")[2]:
         rows = [[(".order", i), *row] for i, row in enumerate(rows, 1)]
     return Counter(tuple(sorted(row)) for row in rows)
@@ -99,7 +101,7 @@ OTHERS = (
 
 @pytest.mark.parametrize("emit", [report for report in REPORTS if report != "rstream"])
 @pytest.mark.parametrize("name", OTHERS)
-def test_what_comes_and_goes(
+def test_a_family_reports_the_same_deltas_as_single_queries(
     name: str, emit: str, background: BackgroundTables, streams: dict[str, StreamFiles], tmp_path: Path
 ) -> None:
     check(texts(QUERIES[name]), background, streams, tmp_path, emit=emit)
@@ -129,7 +131,7 @@ ROOMS = "SELECT ?r {S} {{ {0} :at ?r OPTIONAL {{ ?r :floor ?f }} }}"
 
 
 @pytest.fixture
-def going(
+def open_interval_files(
     background: BackgroundTables, streams: dict[str, StreamFiles], tmp_path: Path
 ) -> tuple[ContinuousQuery, str, str]:
     """A plan that tells what goes, the file that ann (1) and bob (2) have left open at 0:06 as members of a family, and
@@ -147,8 +149,8 @@ def going(
 ANN, BOB = [(8, 1, "roof"), (10, 1, "hall")], [(10, 2, "hall")]  # when they leave the window
 
 
-def test_members_go_on_where_they_stopped(going: Any, streams: dict[str, StreamFiles]) -> None:
-    plan, both, bob = going
+def test_members_continue_from_stored_open_intervals(open_interval_files: Any, streams: dict[str, StreamFiles]) -> None:
+    plan, both, bob = open_interval_files
     cases: list[tuple[dict[int, str], Any, list[Any]]] = [
         ({1: "ann", 2: "bob"}, [(both, None)], ANN + BOB),
         ({1: "ann"}, [(both, None)], ANN),  # the other has been dropped
@@ -170,8 +172,8 @@ def gone(rows: list[dict[str, Any]]) -> list[tuple[int, int, str]]:
 
 
 def test_what_a_family_has_left_open_serves_a_query_alone(
-    going: Any, background: BackgroundTables, streams: Any
+    open_interval_files: Any, background: BackgroundTables, streams: Any
 ) -> None:
-    _, both, _ = going
+    _, both, _ = open_interval_files
     alone = ContinuousQuery(translate(*texts((ROOMS, [(":ann",)]))), background, emit="dstream")
     assert gone(alone.evaluate(Evaluation(streams, SPANS[1], [(both, 1)])).collect().to_pylist()) == ANN

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from penstock.algebra.build import translate
-from penstock.compile.operators.events import sequence_tasks
+from penstock.compile.physical.nodes import SequenceBucketJoin, SequenceTasks
+from penstock.compile.probe import probing
 from penstock.knowledge.oxigraph import OxigraphStore
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
@@ -20,7 +22,8 @@ from penstock.spark.query.continuous_query import ContinuousQuery
 from penstock.spark.query.evaluation import Evaluation
 from penstock.spark.session.session import private
 from penstock.spark.views.background_tables import BackgroundTables
-from penstock.tuning import DEFAULT, Tuning
+from penstock.tuning import Tuning
+from tests.support.plan_probe import PlanProbe
 
 PREFIXES = "PREFIX : <http://example.org/> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> "
 WITHIN = 'FILTER (getDURATION() <= "PT0.00002S"^^xsd:duration)'
@@ -53,28 +56,28 @@ def _row(chance: random.Random) -> tuple[str, str, str, int, int | None]:
 
 
 @pytest.mark.parametrize("text", QUERIES)
-def test_the_same_rows(spark: Any, monkeypatch: pytest.MonkeyPatch, stream: StreamFiles, text: str) -> None:
-    plain = answers(spark, stream, text)
-    made = []
-
-    def noted(*given: Any) -> Any:
-        made.append(_compile_by_tasks(*given))
-        return made[-1]
-
-    monkeypatch.setattr(sequence_tasks, "compile_by_tasks", noted)
-    assert answers(spark, stream, text, Tuning(hinted_elements=0, sequence_margin=1)) == plain
-    assert all(found is not None for found in made)
-    assert made
+def test_the_same_rows(spark: Any, stream: StreamFiles, text: str) -> None:
+    eager = Tuning(hinted_elements=0, sequence_margin=1)
+    joined, by_tasks = PlanProbe(), PlanProbe()
+    with probing(joined):
+        plain = answers(spark, stream, text, eager, ["-sequence_tasks"])
+    with probing(by_tasks):
+        assert answers(spark, stream, text, eager) == plain
+    assert SequenceBucketJoin in joined.kinds
+    assert SequenceTasks not in joined.kinds
+    assert SequenceTasks in by_tasks.kinds
+    assert SequenceBucketJoin not in by_tasks.kinds
+    assert answers(spark, stream, text, eager, ["-sequence_tasks", "-sequence_buckets"]) == plain
     assert plain.total() > 10
 
 
-_compile_by_tasks = sequence_tasks.compile_by_tasks
-
-
-def answers(spark: Any, stream: StreamFiles, text: str, tuning: Tuning = DEFAULT) -> Counter[Any]:
+def answers(
+    spark: Any, stream: StreamFiles, text: str, tuning: Tuning, rules: Sequence[str] | None = None
+) -> Counter[Any]:
     """In two spans, so that what lies before the second matters."""
     query = translate(PREFIXES + text.replace(" {", " FROM STREAM :s {", 1))
-    continuous = ContinuousQuery(query, BackgroundTables(private(spark), OxigraphStore(), tuning))
+    background = BackgroundTables(private(spark), OxigraphStore(), tuning)
+    continuous = ContinuousQuery(query, background, rules=[*(rules or ()), "-sliced_plan"])
     found: Counter[Any] = Counter()
     for span in (Span(0, LAST // 2), Span(LAST // 2, LAST)):
         rows = continuous.evaluate(Evaluation({"http://example.org/s": stream}, span)).collect().to_pylist()

@@ -10,8 +10,7 @@ import pytest
 
 from penstock.compile import sql
 from penstock.compile.operators import joins
-from penstock.compile.operators.physical import time_buckets
-from penstock.compile.operators.physical.time_buckets import Buckets
+from penstock.compile.operators.time_buckets import BUCKET, Buckets
 from penstock.compile.relation import ALWAYS, FROM, TO, Relation
 from penstock.model.span import Span
 
@@ -34,13 +33,11 @@ def rows(spark: Any, joined: Relation) -> Counter[Any]:
 
 
 @pytest.mark.parametrize("width", [1, 7, 30, 1_000])
-def test_the_same_rows(spark: Any, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+def test_the_same_rows(spark: Any, width: int) -> None:
     left, right = relation("x", 1), relation("y", 2)
-    plain = joins.join(left, right, span=SPAN)
-    assert time_buckets.BUCKET not in sql.write(plain.sql)
-    monkeypatch.setattr(time_buckets, "choose", lambda left, right, span, tuning: Buckets(width, span))
-    cut = joins.join(left, right, span=SPAN)
-    assert time_buckets.BUCKET in sql.write(cut.sql)
+    plain, cut = joins.join(left, right), joins.join_in_buckets(left, right, Buckets(width, SPAN))
+    assert BUCKET not in sql.write(plain.sql)
+    assert BUCKET in sql.write(cut.sql)
     assert cut.vars == plain.vars
     found = rows(spark, cut)
     assert found.total() > 1_000

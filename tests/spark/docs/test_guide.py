@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ def test_examples(
     page: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(logging.getLogger("penstock"), "handlers", [logging.NullHandler()])
     names: dict[str, object] = {"__name__": "example"}
     for code, shown in examples(page):
         exec(compile(code, name_of(page), "exec"), names)

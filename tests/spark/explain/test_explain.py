@@ -62,7 +62,7 @@ def test_actual_rows_stand_beside_the_estimates(ran: Query) -> None:
         assert known.seconds > 0
 
 
-def test_what_is_held_is_told(ran: Query) -> None:
+def test_explain_shows_stored_elements_and_materialised_rows(ran: Query) -> None:
     graph = ran.explain(run=True).optimised
     assert figures(graph, "static_view").state == "1 row materialised"
     window = figures(graph, "window")
@@ -70,14 +70,14 @@ def test_what_is_held_is_told(ran: Query) -> None:
     assert (figures(graph, "stream").state or "").startswith("8 elements in ")
 
 
-def test_sources_are_those_of_the_data(ran: Query) -> None:
+def test_dgraph_sources_come_from_the_predicates_of_the_data(ran: Query) -> None:
     """Nobody had to say which predicate is in the stream."""
     graph = ran.explain().dgraph
     country = next(node for node in graph.nodes if node.title == "?country")
     assert [box.kind for box in graph.boxes if box.id in country.sources] == ["graph"]
 
 
-def test_without_a_run_nothing_is_counted_but_planned(ran: Query) -> None:
+def test_explain_without_a_run_has_estimates_but_no_row_counts(ran: Query) -> None:
     found = ran.explain()
     assert found.name == "TotalAmountPerDayAndBroker"
     assert "Physical Plan" in (found.physical or "")
@@ -110,7 +110,10 @@ def test_solutions_that_go_on_are_counted(spark: SparkSession) -> None:
         engine.push(MARKET, list(sold())[4:])
         engine.advance(MARKET, 2 * DAY)
         engine.flush()
-        assert figures(query.explain().optimised, "result").state == "1 solution open"
+        assert (
+            figures(query.explain().optimised, "result").state
+            == "from validity intervals, with operator state, 1 solution open"
+        )
         engine.stop()
 
 
@@ -129,3 +132,22 @@ def test_before_the_first_element_the_text_is_explained(spark: SparkSession) -> 
         found = engine.register(TOTAL_AMOUNT).explain(run=True)
         assert found.physical is None
         assert len(found.written.nodes) == 13
+
+
+@pytest.mark.parametrize(
+    ("rules", "report"),
+    [
+        (None, "from deltas, without operator state"),
+        (["-delta_reports"], "from validity intervals, with operator state"),
+    ],
+)
+def test_report_says_whether_it_has_state(spark: SparkSession, rules: list[str] | None, report: str) -> None:
+    with Engine(spark=spark, rules=rules) as engine:
+        fill(engine)
+        query = engine.register(f"SELECT ?broker {{ STREAM <{MARKET}> [RANGE 1d] {{ ?broker ?does ?deal }} }}")
+        engine.run()
+        assert [(answer.time is not None, len(answer.rows)) for answer in query.answers()]
+        [result] = query.explain().optimised.of_kind(["result"])
+        assert result.figures is not None
+        assert result.figures.state is not None
+        assert result.figures.state.startswith(report)

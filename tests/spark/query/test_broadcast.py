@@ -50,7 +50,8 @@ def test_a_stream_that_is_read_where_it_lies_is_broadcast_only_if_it_has_few_row
 ) -> None:
     stream = {STREAM: in_place(rows, tmp_path)}
     background = BackgroundTables(private(spark), OxigraphStore())
-    evaluated = ContinuousQuery(translate(QUERY), background).evaluate(Evaluation(stream, Span(0, 1_000_000)))
+    query = ContinuousQuery(translate(QUERY), background, rules=["-sliced_plan"])
+    evaluated = query.evaluate(Evaluation(stream, Span(0, 1_000_000)))
     plan = evaluated.frame._jdf.queryExecution().optimizedPlan().toString()
     assert ("strategy=broadcast" in plan) is hint, plan
     assert evaluated.collect().num_rows == rows // 2

@@ -28,7 +28,7 @@ def test_settings_of_the_private_session_stay_there(spark: SparkSession) -> None
     assert dict(spark.conf.getAll) == before
 
 
-def test_an_error_is_null_in_ours_and_an_error_in_theirs(spark: SparkSession) -> None:
+def test_a_cast_error_is_null_in_the_private_session_only(spark: SparkSession) -> None:
     ours = session.private(spark)
     assert ours.sql(NOT_A_NUMBER).collect()[0].n is None
     with pytest.raises(NumberFormatException):
@@ -42,7 +42,7 @@ def test_views_are_private(spark: SparkSession) -> None:
     assert not spark.catalog.tableExists("triples_of_ours")
 
 
-def test_using_ours_leaves_theirs_the_default(spark: SparkSession) -> None:
+def test_the_private_session_does_not_become_the_default(spark: SparkSession) -> None:
     session.private(spark).createDataFrame([(1,)], ["n"]).collect()
     assert SparkSession.builder.getOrCreate().conf.get("spark.sql.ansi.enabled") == "true"
 

@@ -57,7 +57,9 @@ def test_file_without_nquads_can_be_replaced_and_read(spark: SparkSession, tmp_p
         engine.stream(STREAM, file)
         query = engine.register(COUNT)
         for _ in range(2):
-            with pytest.raises(LoadError, match=r"^\S+gates\.nq: none of its 2 lines is timestamped N-Quads$"):
+            with pytest.raises(
+                LoadError, match=r"^\S+gates\.nq: none of its 2 lines is timestamped N-Quads; line 1: this"
+            ):
                 engine.run()
         file.write_text(lines(0, 600))
         engine.run()
@@ -98,8 +100,8 @@ class Server:
 
 
 @contextmanager
-def told() -> Iterator[list[str]]:
-    """The sentences that the user is told as warnings, from whatever thread."""
+def recorded_warnings() -> Iterator[list[str]]:
+    """The messages of PenstockWarning, from any thread."""
     sentences: list[str] = []
     with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
         warnings.simplefilter("always", PenstockWarning)
@@ -118,7 +120,7 @@ def test_a_socket_that_closes_in_the_middle_of_a_line(spark: SparkSession) -> No
         if answer.time is not None and answer.time.timestamp() == 600:
             complete.set()
 
-    with told() as sentences, Engine(spark=spark) as engine:
+    with recorded_warnings() as sentences, Engine(spark=spark) as engine:
         engine.stream(STREAM, server.address)
         engine.register(COUNT, sink=take)
         engine.start()
@@ -133,7 +135,7 @@ def test_a_socket_that_closes_in_the_middle_of_a_line(spark: SparkSession) -> No
 def test_unreachable_source_does_not_hold_up_another(spark: SparkSession) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    with told() as sentences, Engine(spark=spark) as engine:
+    with recorded_warnings() as sentences, Engine(spark=spark) as engine:
         engine.stream(OTHER, f"tcp://127.0.0.1:{port}")
         engine.stream(STREAM)
         query = engine.register(COUNT)

@@ -22,6 +22,7 @@ BELOW = rdf.Triple(rdf.NamedNode("http://e/Thermometer"), SUB_CLASS, rdf.NamedNo
 
 
 def triple(text: str) -> rdf.Triple:
+    quad: rdf.Quad
     (quad,) = rdf.parse(f"@prefix : <http://e/> . {text} .", rdf.RdfFormat.TURTLE)
     return quad.triple
 
@@ -30,7 +31,7 @@ def at(second: int, *texts: str) -> list[tuple[rdf.Triple, int]]:
     return [(triple(text), second * SECOND) for text in texts]
 
 
-def told(answers: Iterable[Answer]) -> dict[str, list[str]]:
+def short_snapshots(answers: Iterable[Answer]) -> dict[str, list[str]]:
     return {
         when: [row.replace("<http://e/", "").replace(">", "") for row in rows]
         for when, rows in snapshots(answers).items()
@@ -83,7 +84,7 @@ def test_axioms_streams_and_rules_are_added_and_dropped(spark: SparkSession) -> 
         push(ONE, TWO, second=11, text=":s6 a :Sensor")
         engine.stop()
         assert query.status.error is None
-        assert told(query.answers()) == {
+        assert short_snapshots(query.answers()) == {
             "0:01 .. 0:03": ["s1 s2"],
             "0:01 .. 0:05": ["s1 s3"], "0:03 .. 0:05": ["s2 s3"],
             "0:01 .. 0:07": ["s1 s4"], "0:03 .. 0:07": ["s2 s4"], "0:05 .. 0:07": ["s3 s4"],

@@ -17,7 +17,7 @@ from penstock.spark.query.evaluation import Evaluation
 from tests.support.feeding import STREAM, lines
 
 WINDOW = f"FROM STREAM <{STREAM}> [RANGE 2m STEP 1m]"
-Told = dict[int, list[str]]  # by the minute, sorted
+CarsByMinute = dict[int, list[str]]  # by the minute, sorted
 
 
 def cars(gate: int) -> str:
@@ -30,16 +30,16 @@ def holds(gate: int, minute: int, end: int) -> set[str]:
     return {f"http://e/car{second}" for second in seconds if second % 7 == 0 and second % 3 == gate}
 
 
-def whole(gate: int, minutes: Iterable[int], end: int) -> Told:
+def expected_cars(gate: int, minutes: Iterable[int], end: int) -> CarsByMinute:
     return {minute: sorted(holds(gate, minute, end)) for minute in minutes}
 
 
-def new(gate: int, minutes: Iterable[int], end: int) -> Told:
+def expected_new_cars(gate: int, minutes: Iterable[int], end: int) -> CarsByMinute:
     found = {minute: sorted(holds(gate, minute, end) - holds(gate, minute - 1, end)) for minute in minutes}
-    return {minute: some for minute, some in found.items() if some}
+    return {minute: cars for minute, cars in found.items() if cars}
 
 
-def told(answers: Iterable[Answer]) -> Told:
+def cars_by_minute(answers: Iterable[Answer]) -> CarsByMinute:
     return {minute(answer): sorted(row["car"].value for row in answer.rows) for answer in answers}
 
 
@@ -74,14 +74,14 @@ def test_a_run_answers_a_family_in_one_evaluation(spark: SparkSession, tmp_path:
         engine.run()
         assert evaluations == [6]
         for gate, query in zip((0, 1, 1), kept, strict=True):
-            assert told(query.answers()) == whole(gate, range(6), 300)
+            assert cars_by_minute(query.answers()) == expected_cars(gate, range(6), 300)
             assert query.status.answers == 6
-        assert told(called) == whole(2, range(6), 300)
+        assert cars_by_minute(called) == expected_cars(2, range(6), 300)
         assert {answer.query for answer in called} == {"query-4"}
-        assert told(nobody.answers()) == {minute: [] for minute in range(6)}
+        assert cars_by_minute(nobody.answers()) == {minute: [] for minute in range(6)}
         table = pq.read_table(tmp_path / "answers")
-        assert sorted(table.column("car").to_pylist()) == sorted(
-            f"<{car}>" for some in whole(0, range(6), 300).values() for car in some
+        assert sorted(map(str, table.column("car").to_pylist())) == sorted(
+            f"<{car}>" for cars in expected_cars(0, range(6), 300).values() for car in cars
         )
 
 
@@ -98,7 +98,7 @@ def test_other_forms(form: str, spark: SparkSession) -> None:
         engine.run()
         for gate, query in queries.items():
             found = {minute(answer): answer for answer in query.answers()}
-            expected = whole(gate, range(5), 200)
+            expected = expected_cars(gate, range(5), 200)
             assert list(found) == list(expected)
             for at, answer in found.items():
                 if form == "CONSTRUCT":
@@ -135,5 +135,8 @@ def test_family_members_are_added_dropped_and_paused_live(spark: SparkSession, e
         assert evaluations == [3, 2]
         ends = {0: range(15), 1: range(15)}
         for query, gate in ((first, 0), (second, 1)):
-            assert told(query.answers()) == new(gate, ends[gate], 900)
-        assert told(third.answers()) == {4: sorted(holds(2, 4, 900)), **new(2, range(5, 14), 900)}
+            assert cars_by_minute(query.answers()) == expected_new_cars(gate, ends[gate], 900)
+        assert cars_by_minute(third.answers()) == {
+            4: sorted(holds(2, 4, 900)),
+            **expected_new_cars(2, range(5, 14), 900),
+        }

@@ -1,9 +1,8 @@
-"""Live sources into the log, by Structured Streaming: everything once, whatever happens."""
+"""Drop folders into the log, by Structured Streaming, beside pushes: everything once, whatever happens."""
 
 from __future__ import annotations
 
 import gzip
-import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,13 +13,13 @@ from pyspark.sql import SparkSession
 from penstock.errors import PenstockError
 from penstock.io.splits import Split
 from penstock.stream.base import failpoints
-from penstock.stream.ingest import parallel_load, spool, spool_source
+from penstock.stream.ingest import parallel_load
 from penstock.stream.ingest.ingest import Ingest
 from penstock.stream.ingest.stream_declaration import Declared
-from penstock.stream.log.stream_log import Counts
+from penstock.stream.log.stream_log import Counts, StreamLog
 from penstock.testing import ManualClock
 from penstock.tuning import DEFAULT, Tuning
-from tests.support.arrivals import SECOND, STREAM, text
+from tests.support.arrivals import STREAM, text
 from tests.unit.stream.log.test_stream_log import times
 
 Opener = Callable[..., Ingest]
@@ -55,59 +54,18 @@ def drops(tmp_path: Path) -> Path:
     return folder
 
 
-def test_pushes_reach_the_log(open_ingest: Opener) -> None:
-    ingest = open_ingest(lateness=SECOND)
-    assert ingest.push(STREAM, text([5 * SECOND, 2 * SECOND]) + b"\n# comment\nbad\n") == 3  # before it runs, too
-    ingest.start()
-    ingest.drain()
-    assert ingest.push(STREAM, text([6 * SECOND])) == 1
-    ingest.push("http://example.org/other", text([1]))
-    ingest.drain()
-    assert times(ingest.log) == [5 * SECOND, 6 * SECOND]
-    assert times(ingest.log, "http://example.org/other") == [1]
-    assert ingest.log.counts(STREAM) == Counts(2, late=1, malformed=1)
-    assert (ingest.log.newest(STREAM), ingest.watermarks.of(STREAM)) == (6 * SECOND, 5 * SECOND - 1)
-    assert ingest.watermarks.combined([STREAM]) == 5 * SECOND - 1
-
-
-def test_a_stop_and_a_start_lose_nothing(open_ingest: Opener) -> None:
-    first = open_ingest()
-    first.start()
-    first.push(STREAM, text([1]))
-    first.drain()
-    first.stop()
-    first.push(STREAM, text([2]))
-    first.start()
-    first.push(STREAM, text([3]))
-    first.drain()
-    first.push(STREAM, text([4]))
-    first.close()  # perhaps before the last was read
-    second = open_ingest()
-    second.start()
-    second.push(STREAM, text([5]))
-    second.drain()
-    assert times(second.log) == [1, 2, 3, 4, 5]
-
-
-def test_batches_of_spark_and_of_the_spool_agree(open_ingest: Opener, tmp_path: Path) -> None:
-    ingest = open_ingest()
-    ingest.start()
-    for number in range(3):
-        ingest.push(STREAM, text([number]))
-        ingest.drain()
-    checkpoint = tmp_path / "checkpoint" / "ingest" / "spool"
-    assert [spool_source.files_of(checkpoint, batch) for batch in range(3)] == [(0, 1), (1, 2), (2, 3)]
-    ingest.stop()
-    assert spool_source.consumed(checkpoint) in (2, 3)  # the last commit may not have been waited for
-    assert min(spool.numbers(tmp_path / "checkpoint" / "spool")) >= 1  # what was read has gone
+def drop(folder: Path, name: str, content: bytes) -> None:
+    hidden = folder / f".{name}"
+    hidden.write_bytes(content)
+    hidden.rename(folder / name)
 
 
 @pytest.mark.parametrize("place", ["segment", "ingested"])
-def test_a_crash_repeats_a_batch_and_no_element(open_ingest: Opener, place: str) -> None:
+def test_a_crash_repeats_a_batch_and_no_element(open_ingest: Opener, drops: Path, place: str) -> None:
     """At these places, the process ends for the batch: Spark has not committed it and runs it again."""
-    first = open_ingest(lateness=1)
+    drop(drops, "1.nq", text([1]))
+    first = open_ingest(drops, lateness=1)
     first.start()
-    first.push(STREAM, text([1]))
     first.drain()
 
     def crash(reached: str) -> None:
@@ -115,20 +73,19 @@ def test_a_crash_repeats_a_batch_and_no_element(open_ingest: Opener, place: str)
             raise Crash
 
     failpoints.handler = crash
-    first.push(STREAM, text([5, 3, 4]))
+    drop(drops, "2.nq", text([5, 3, 4]))
     first._runners[0]._watcher.join(30)
     failpoints.handler = None
     first.close()
-    second = open_ingest(lateness=1)
+    second = open_ingest(drops, lateness=1)
     second.start()
     second.drain()
     second.push(STREAM, text([6]))
-    second.drain()
     assert times(second.log) == [1, 5, 4, 6]
     assert second.log.counts(STREAM) == Counts(4, late=1, malformed=0)
 
 
-def test_a_crash_while_spark_wrote_its_first_account(open_ingest: Opener, drops: Path, tmp_path: Path) -> None:
+def test_a_crash_during_the_first_spark_checkpoint_file(open_ingest: Opener, drops: Path, tmp_path: Path) -> None:
     """Such a file gets its name when it is whole; by itself, Spark would not start where one without a name lies."""
     (drops / "1.nq").write_bytes(text([1]))
     accounts = tmp_path / "checkpoint" / "ingest"
@@ -145,16 +102,16 @@ def test_a_crash_while_spark_wrote_its_first_account(open_ingest: Opener, drops:
     second.start()
     second.push(STREAM, text([2]))
     second.drain()
-    assert len(list(accounts.glob("*/offsets/0"))) == 2
+    assert len(list(accounts.glob("*/offsets/0"))) == 1
     assert sorted(times(second.log)) == [1, 2]
 
 
-def test_an_error_is_one_sentence(open_ingest: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
-    ingest = open_ingest()
+def test_an_error_is_one_sentence(open_ingest: Opener, drops: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ingest = open_ingest(drops)
+    monkeypatch.setattr(StreamLog, "begin", lambda *_: (_ for _ in ()).throw(OSError(5, "Input/output error")))
+    drop(drops, "1.nq", text([1]))
     ingest.start()
-    monkeypatch.setattr(spool, "read", lambda _: (_ for _ in ()).throw(OSError(5, "Input/output error")))
-    ingest.push(STREAM, text([1]))
-    with pytest.raises(PenstockError, match=r"^Ingest from the spool has stopped: .*Input/output error$"):
+    with pytest.raises(PenstockError, match=r"^Ingest from .*drops has stopped: .*Input/output error$"):
         ingest.drain()
     with pytest.raises(PenstockError, match="Input/output error"):
         ingest.push(STREAM, text([2]))
@@ -165,58 +122,14 @@ def test_an_error_is_one_sentence(open_ingest: Opener, monkeypatch: pytest.Monke
     assert times(ingest.log) == [1]
 
 
-def test_advance_applies_after_earlier_pushes(open_ingest: Opener) -> None:
-    ingest = open_ingest()
-    ingest.push(STREAM, text([5]))
-    ingest.advance(STREAM, 100)
-    ingest.push(STREAM, text([50, 100]))
+def test_pushes_and_files_keep_their_order_of_arrival(open_ingest: Opener, drops: Path) -> None:
+    ingest = open_ingest(drops, lateness=100)
     ingest.start()
-    ingest.drain()
-    assert times(ingest.log) == [5, 100]
-    assert ingest.watermarks.combined([STREAM]) == 99
-
-
-def test_the_clock_does_not_overtake_a_push(open_ingest: Opener) -> None:
-    clock = ManualClock(10)
-    ingest = open_ingest(clock=clock, advance=True)
-    ingest.push(STREAM, text([10]))
-    clock.advance(90)
-    assert ingest.watermarks.combined([STREAM]) == 9
-    ingest.start()
-    ingest.drain()
-    assert times(ingest.log) == [10]
-    assert ingest.watermarks.combined([STREAM]) == 99
-
-
-def test_lines_get_the_time_of_their_arrival(open_ingest: Opener) -> None:
-    clock = ManualClock(7)
-    ingest = open_ingest(clock=clock, format="nt")
-    ingest.push(STREAM, b"<http://e/s> <http://e/p> <http://e/o> .\n")
-    clock.advance(5)
-    ingest.start()
-    ingest.drain()
-    assert times(ingest.log) == [7]
-
-
-def test_a_producer_on_a_socket(open_ingest: Opener) -> None:
-    ingest = open_ingest("listen://127.0.0.1:0")
-    ingest.start()
-    port = ingest._sources[STREAM].port  # type: ignore[union-attr]
-    with socket.create_connection(("127.0.0.1", port)) as producer, producer.makefile("rb") as answers:
-        producer.sendall(text([1, 2]))
-        while answers.readline() != b"ok 2\n":
-            pass
-    ingest.drain()
-    assert times(ingest.log) == [1, 2]
-
-
-# Folders.
-
-
-def drop(folder: Path, name: str, content: bytes) -> None:
-    hidden = folder / f".{name}"
-    hidden.write_bytes(content)
-    hidden.rename(folder / name)
+    for number in range(0, 6, 2):
+        ingest.push(STREAM, text([number]))
+        drop(drops, f"{number}.nq", text([number + 1]))
+        ingest.drain()
+    assert times(ingest.log) == list(range(6))
 
 
 def test_every_file_of_a_folder_is_read_once(open_ingest: Opener, drops: Path) -> None:
@@ -230,7 +143,7 @@ def test_every_file_of_a_folder_is_read_once(open_ingest: Opener, drops: Path) -
     assert times(first.log) == [1, 2]
     first.close()
     drop(drops, "3.nq", text([3]) + b"bad\n")
-    second = open_ingest(str(drops))
+    second = open_ingest(str(drops), lateness=1)  # the push may be before the file
     second.start()
     second.push(STREAM, text([4]))
     second.drain()

@@ -123,7 +123,7 @@ def test_complex_events_keep_their_start_in_every_sink(
         assert line == "1970-01-01T00:00:00Z,1970-01-01T00:00:05Z,3,1970-01-01T00:00:00Z"
 
 
-def test_live_through_the_spool(spark: SparkSession, tmp_path: Path) -> None:
+def test_live_through_the_journal(spark: SparkSession, tmp_path: Path) -> None:
     ingest = Ingest(spark, tmp_path, ManualClock(), {STREAM: Declared(lateness=0)})
     ingest.start()
     late = [(ELEMENTS[0][0], 2 * SECOND, 3 * SECOND), (ELEMENTS[0][0], 6 * SECOND, 5 * SECOND)]

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
 
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from penstock import Answer, Engine, PenstockError, QueryError
-from penstock.stream.ingest.spool import Spool
+from penstock import Answer, Engine, OptionError, PenstockError, Progress, QueryError, SetupError, log
+from penstock.stream.ingest.elements import Block
 from penstock.testing import ManualClock, TestSource
 from tests.support.feeding import (
     BUSIEST,
@@ -26,6 +31,7 @@ from tests.support.feeding import (
     lines,
     most_of,
 )
+from tests.unit.stream.ingest.test_old_spool import spool_file
 
 BOTH = f"""SELECT ?gate (COUNT(?car) AS ?n) FROM STREAM <{STREAM}> [RANGE 2m STEP 1m]
 FROM STREAM <{OTHER}> [RANGE 2m STEP 1m] WHERE {{ ?gate <http://e/registers> ?car }} GROUP BY ?gate"""
@@ -176,7 +182,7 @@ def test_an_engine_on_the_same_folder_continues(spark: SparkSession, tmp_path: P
     assert resumed == whole
 
 
-def test_a_failure_is_one_querys_own_and_can_be_tried_again(spark: SparkSession) -> None:
+def test_a_failed_query_does_not_stop_others_and_can_be_resumed(spark: SparkSession) -> None:
     room: list[Answer] = []
     full = [True]
 
@@ -202,15 +208,48 @@ def test_a_failure_is_one_querys_own_and_can_be_tried_again(spark: SparkSession)
     assert bad.status.state == "running"
 
 
-def test_spooled_pushes_are_part_of_the_next_run(spark: SparkSession, tmp_path: Path) -> None:
-    """The engine is gone, as after a crash, when its last push has become durable."""
+@pytest.mark.parametrize("live_again", [False, True])
+def test_spool_of_an_earlier_version_is_read(spark: SparkSession, tmp_path: Path, live_again: bool) -> None:
+    """Its engine was gone when the last push had become durable."""
     with Engine(spark=spark, checkpoint=tmp_path / "state") as engine:
         engine.stream(STREAM)
         engine.register(COUNT, name="count")
-    Spool(tmp_path / "state" / "spool").append(STREAM, lines(0, 120).encode())
+    spool_file(tmp_path / "state", 0, Block(STREAM, lines(0, 120).encode()))
     with Engine(spark=spark, checkpoint=tmp_path / "state") as engine:
+        if live_again:
+            engine.start()
+            engine.push(STREAM, lines(120, 200))
+            engine.stop()
+            assert counted(engine["count"].answers()) == live(expected(0, 200, 0, 200), 196)
+        else:
+            engine.run()
+            assert counted(engine["count"].answers()) == expected(0, 120, 0, 120)
+
+
+def test_pushes_of_an_interrupted_engine_are_part_of_the_next_run(spark: SparkSession, tmp_path: Path) -> None:
+    with Engine(spark=spark, checkpoint=tmp_path / "state") as engine:
+        engine.stream(STREAM)
+        query = engine.register(COUNT, name="count")
+        engine.start()
+        query.pause()
+        engine.push(STREAM, lines(0, 120))
+    with Engine(spark=spark, checkpoint=tmp_path / "state") as engine:
+        engine["count"].resume()
         engine.run()
         assert counted(engine["count"].answers()) == expected(0, 120, 0, 120)
+
+
+def test_pushes_start_no_streaming_query(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[object] = []
+    monkeypatch.setattr(DataStreamWriter, "start", lambda *_: started.append(_))
+    with Engine(spark=spark) as engine:
+        engine.stream(STREAM, "listen://127.0.0.1:0")
+        query = engine.register(COUNT)
+        engine.start()
+        engine.push(STREAM, lines(0, 200))
+        engine.stop()
+        assert counted(query.answers()) == live(expected(0, 200, 0, 200), 196)
+    assert started == []
 
 
 def test_a_folder_is_read_or_watched_but_not_both(spark: SparkSession, tmp_path: Path) -> None:
@@ -238,3 +277,233 @@ def test_streams_may_be_added_while_the_engine_runs(spark: SparkSession, tmp_pat
         assert engine.status.streams[STREAM].elements == len(lines(0, 200).splitlines())
         engine.stop()
         assert counted(query.answers()) == live(expected(0, 200, 0, 200), 196)
+
+
+# Answers as they come
+
+
+def test_answers_with_a_timeout_end_and_the_latest_is_there(spark: SparkSession) -> None:
+    whole = live(expected(0, 200, 0, 200), 196)
+    with Engine(spark=spark) as engine:
+        engine.stream(STREAM)
+        query = engine.register(COUNT, name="count")
+        assert query.latest() is None
+        engine.start()
+        assert list(query.answers(timeout=0)) == []
+        engine.push(STREAM, lines(0, 200))
+        engine.flush()
+        assert counted(query.answers(timeout=0.01)) == whole
+        newest = query.latest()
+        assert newest is not None
+        assert counted([newest]) == {180: whole[180]}
+        for timeout in (-1, "1s", float("nan")):
+            with pytest.raises(OptionError, match=f"^timeout is a number of seconds, 0 or more, not {timeout!r}$"):
+                query.answers(timeout=timeout)  # type: ignore[arg-type]
+        seen: list[Answer] = []
+        printed = engine.register(COUNT, name="printed", sink=seen.append)
+        message = "The answers of printed go to its sink: register it without a sink to keep them in memory."
+        for read in (printed.answers, printed.latest):
+            with pytest.raises(PenstockError, match=f"^{re.escape(message)}$"):
+                read()
+
+
+def test_a_reader_is_told_that_the_query_has_failed(spark: SparkSession) -> None:
+    """It would wait for ever: the engine runs, and no answer will come."""
+    told: list[PenstockError] = []
+    with Engine(spark=spark) as engine:
+        engine.stream(STREAM)
+        query = engine.register(COUNT, name="count")
+        engine.start()
+
+        def read() -> None:
+            try:
+                list(query.answers())
+            except PenstockError as error:
+                told.append(error)
+
+        reader = Thread(target=read)
+        reader.start()
+        engine._runtime.catalogue["count"].fail(KeyError("gate"))
+        reader.join(timeout=60)
+        assert [str(error) for error in told] == ["The query count has failed: KeyError: 'gate'"]
+        assert isinstance(told[0].__cause__, KeyError)
+        query.resume()
+        engine.push(STREAM, lines(0, 200))
+        engine.flush()
+        assert counted(query.answers(timeout=0)) == live(expected(0, 200, 0, 200), 196)
+
+
+# Functions that fail
+
+
+class Flaky:
+    """A function that fails so many times."""
+
+    def __init__(self, failures: int) -> None:
+        self.left = failures
+        self.seen: list[Answer] = []
+
+    def __call__(self, answer: Answer) -> None:
+        if self.left:
+            self.left -= 1
+            raise ConnectionError("the queue is away")
+        self.seen.append(answer)
+
+
+def test_a_live_sink_is_tried_again_and_gets_every_answer(
+    spark: SparkSession, caplog: pytest.LogCaptureFixture
+) -> None:
+    clock, flaky = ManualClock(0), Flaky(2)
+    with Engine(spark=spark, clock=clock) as engine:
+        engine.stream(STREAM)
+        query = engine.register(COUNT, name="count", sink=flaky, retry=2)
+        good = engine.register(COUNT, name="good")
+        engine.start()
+        engine.push(STREAM, lines(0, 200))
+        waiting = Thread(target=engine.flush)  # which returns when all is answered
+        waiting.start()
+        while waiting.is_alive():
+            clock.await_waiter()
+            clock.advance(100_000)
+        assert (query.status.state, query.status.error) == ("running", None)
+        assert good.status.answers == 4
+        engine.stop()
+    assert counted(flaky.seen) == live(expected(0, 200, 0, 200), 196)
+    retries = [record.getMessage() for record in caplog.records if record.name == "penstock.sinks"]
+    assert retries == [
+        "count: the sink failed, retry 1 of 2 in 0.1 s: ConnectionError: the queue is away",
+        "count: the sink failed, retry 2 of 2 in 0.2 s: ConnectionError: the queue is away",
+    ]
+
+
+@pytest.mark.parametrize(("retry", "seen"), [(1, []), (2, [60, 120, 180, 240])])
+def test_a_bounded_run_tries_sinks_again(spark: SparkSession, retry: int, seen: list[int]) -> None:
+    flaky = Flaky(2)
+    with Engine(spark=spark) as engine:
+        engine.stream(STREAM, [lines(0, 200)])
+        query = engine.register(COUNT, name="count", sink=flaky, retry=retry)
+        good = engine.register(COUNT, name="good")
+        if seen:
+            engine.run()
+        else:
+            with pytest.raises(PenstockError, match=r"^count: ConnectionError: the queue is away$"):
+                engine.run()
+            assert query.status.state == "failed"
+            assert "count  failed" in str(engine.status)
+        assert list(counted(flaky.seen)) == [0, *seen] if seen else not flaky.seen
+        assert len(list(good.answers())) == 5
+
+
+def test_a_query_without_streams_tries_its_sink_again(spark: SparkSession) -> None:
+    flaky = Flaky(2)
+    with Engine(spark=spark) as engine:
+        engine.register("ASK {}", name="once", sink=flaky, retry=2)
+        engine.run()
+    assert [answer.boolean for answer in flaky.seen] == [True]
+
+
+def test_retry_is_kept_in_the_checkpoint_and_may_change(spark: SparkSession, tmp_path: Path) -> None:
+    for retry in (3, 0, 5):
+        with Engine(spark=spark, checkpoint=tmp_path) as engine:
+            engine.stream(STREAM)
+            engine.register(COUNT, name="count", sink=tmp_path / "count.csv", retry=retry)
+        with Engine(spark=spark, checkpoint=tmp_path) as engine:
+            assert engine._runtime.catalogue["count"].entry.retry == retry
+
+
+def test_on_progress_that_raises_stops_nothing(spark: SparkSession, caplog: pytest.LogCaptureFixture) -> None:
+    calls: list[Progress] = []
+
+    def show(progress: Progress) -> None:
+        calls.append(progress)
+        raise ZeroDivisionError("no rate")
+
+    with Engine(spark=spark, on_progress=show) as engine:
+        engine.stream(STREAM, [lines(0, 200)])
+        query = engine.register(COUNT, name="count")
+        engine.run()
+        assert len(list(query.answers())) == 5
+    assert len(calls) == 1
+    (record,) = [each for each in caplog.records if each.name == "penstock.sinks"]
+    assert record.getMessage() == "on_progress failed, and is not called again: ZeroDivisionError: no rate"
+    assert record.exc_info is not None
+
+
+# Ports and folders
+
+
+@contextmanager
+def taken_port() -> Iterator[tuple[str, str]]:
+    """The address of a port that is in use, and what is said of it."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        text = f"Port {port} of 127.0.0.1 is in use: end the program that listens there, or give another port."
+        yield f"listen://127.0.0.1:{port}", f"^{re.escape(text)}$"
+
+
+def test_a_port_in_use_is_an_error_of_start_and_start_may_follow(spark: SparkSession) -> None:
+    with Engine(spark=spark) as engine:
+        with taken_port() as (address, message):
+            engine.stream(STREAM, address)
+            query = engine.register(COUNT)
+            with pytest.raises(SetupError, match=message):
+                engine.start()
+            assert not engine.status.live
+        engine.start()
+        engine.push(STREAM, lines(0, 200))
+        engine.flush()
+        assert query.status.answers == 4
+
+
+def test_a_stream_whose_port_is_in_use_is_not_declared(spark: SparkSession) -> None:
+    with Engine(spark=spark) as engine:
+        engine.stream(STREAM)
+        engine.start()
+        with taken_port() as (address, message):
+            for _ in range(2):
+                with pytest.raises(SetupError, match=message):
+                    engine.stream(OTHER, address)
+            assert list(engine.status.streams) == [STREAM]
+        engine.stream(OTHER)
+
+
+def test_a_missing_folder_is_an_error_of_start(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "drop").mkdir()
+    with Engine(spark=spark) as engine:
+        engine.stream(STREAM, tmp_path / "drop")
+        engine.register(COUNT)
+        (tmp_path / "drop").rmdir()
+        with pytest.raises(PenstockError) as caught:
+            engine.start()
+        assert str(caught.value) == f"{tmp_path}/drop: there is no such file or folder"
+        with pytest.raises(PenstockError) as caught:
+            engine.run()
+        assert str(caught.value) == f"{tmp_path}/drop: there is no such file or folder"
+
+
+# Log records
+
+
+def test_a_live_engine_logs_its_start_its_rounds_and_its_end(
+    spark: SparkSession, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("DEBUG", "penstock")
+    with Engine(spark=spark) as engine:
+        engine.stream(STREAM)
+        engine.register(COUNT, name="count")
+        engine.start()
+        engine.push(STREAM, lines(0, 200))
+        engine.flush()
+        engine.stop()
+        engine.run()
+    said = [(record.name, record.getMessage()) for record in caplog.records]
+    assert [message for name, message in said if name == "penstock.session"] == [
+        "the engine is live: streams 1, queries 1",
+        "the engine has stopped",
+        "a run has started: streams 1, queries 1",
+        "the run has ended",
+    ]
+    rounds = [message for name, message in said if name == "penstock.rounds"]
+    assert [re.sub(r"[\d.e-]+ s", "… s", message) for message in rounds] == ["a round took … s: count"] * 2
+    start = next(record for record in caplog.records if record.getMessage().startswith("the engine is live"))
+    assert (log.fields(start)["streams"], log.fields(start)["queries"]) == ([STREAM], ["count"])

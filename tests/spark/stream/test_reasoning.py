@@ -6,10 +6,12 @@ from pyoxigraph import NamedNode, Triple
 from pyspark.sql import SparkSession
 
 from penstock import Answer, Engine
+from penstock.algebra.expressions import Term
 from penstock.compile import sql
 from penstock.compile.entailment import EntailmentRewriter
 from penstock.reasoning import Ontology
 from penstock.reasoning.vocabulary import SUB_CLASS, TYPE
+from penstock.spark.session.catalog import catalog
 
 NS = "http://e/"
 STREAM = f"{NS}seen"
@@ -61,14 +63,17 @@ def test_a_window_of_rsp_ql(spark: SparkSession) -> None:
 def test_a_large_ontology_is_broadcast(spark: SparkSession) -> None:
     """Forty thousand classes, eight levels: one join with a table of them, and nothing of that size in the text."""
     classes = [NamedNode(f"{NS}c{i}") for i in range(40_081)]
-    above = {SUB_CLASS: {(classes[i], classes[(i - 1) // 4]) for i in range(1, len(classes))}}
-    entailed = EntailmentRewriter(Ontology(above), spark)
+    above: dict[NamedNode, set[tuple[Term, Term]]] = {
+        SUB_CLASS: {(classes[i], classes[(i - 1) // 4]) for i in range(1, len(classes))}
+    }
+    entailed = EntailmentRewriter(Ontology(above), catalog(spark))
     spark.range(40_078, 40_084).createOrReplaceTempView("numbers")
     name = sql.call("concat", sql.text(f"<{NS}c"), sql.name("id"), sql.text(">"))
     columns = {"s": sql.text(f"<{NS}x>"), "p": sql.text(str(TYPE)), "o": name, "n": sql.name("id")}
     source = sql.Select([sql.alias(value, column) for column, value in columns.items()], sql.Table("numbers"))
-    text = sql.write(entailed.triples(source, (TYPE, classes[0])))
-    frame = spark.sql(f"SELECT * FROM ({text}) WHERE o = '{classes[0]}'")
+    found = entailed.triples(source, (TYPE, classes[0]))
+    text = sql.write(found)
+    frame = catalog(spark).rows(sql.Select([sql.STAR], found, sql.name("o").eq(sql.text(str(classes[0])))))
     assert len(text) < 1_000
     assert "BroadcastHashJoin" in frame._jdf.queryExecution().executedPlan().toString()
     assert [row.n for row in frame.orderBy("n").collect()] == [40_078, 40_079, 40_080]
@@ -78,7 +83,7 @@ def test_a_large_ontology_is_broadcast(spark: SparkSession) -> None:
 
 
 def test_few_classes_are_constants(spark: SparkSession) -> None:
-    entailed = EntailmentRewriter(Ontology({SUB_CLASS: {(WOLF, ANIMAL)}}), spark)
+    entailed = EntailmentRewriter(Ontology({SUB_CLASS: {(WOLF, ANIMAL)}}), catalog(spark))
     source = sql.Select(map(sql.name, "spo"), sql.Table("t"))
     text = sql.write(entailed.triples(source, (TYPE, ANIMAL), frozenset((f"{TYPE}",))))
     assert "JOIN" not in text

@@ -22,6 +22,7 @@ from pyoxigraph import Quad
 
 from penstock import Answer, Engine
 from penstock.model.term_encoding import encode
+from penstock.options import Duplicates
 from tests.oracle.data import NS, dataset
 from tests.oracle.strategies import DATA_BYTES
 from tests.oracle.streams import SECOND, STREAM_BYTES, STREAMS, Element, streamed
@@ -55,7 +56,7 @@ class Way(Protocol):
 class Case:
     background: list[Quad]
     elements: dict[str, list[Element]]
-    duplicates: str
+    duplicates: Duplicates
     texts: tuple[str, ...]
     way: Way
     cuts: list[int]  # seconds at which the streams are cut

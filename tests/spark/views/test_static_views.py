@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -21,6 +19,7 @@ from penstock.spark.session.session import private
 from penstock.spark.store.store import SparkStore
 from penstock.spark.views.background_tables import BackgroundTables
 from penstock.spark.views.static_views import StaticViewCache
+from tests.support.tables import table_of
 
 S, SECOND = "http://e/s", 1_000_000
 FROM = f"PREFIX : <http://e/> SELECT ?x ?n FROM STREAM <{S}> [RANGE 10s STEP 5s]"
@@ -48,14 +47,14 @@ def background(store: Any, spark: Any) -> BackgroundTables:
 
 
 @pytest.fixture
-def made(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[frozenset[str] | None]]:
-    """The predicates of every part that was answered."""
+def computed_views(monkeypatch: pytest.MonkeyPatch) -> list[frozenset[str] | None]:
+    """The predicates of every view that was computed, in order."""
     parts: list[frozenset[str] | None] = []
     asked = StaticViewCache._made
 
-    def noted(self: StaticViewCache, wanted: Any) -> Any:
+    def noted(self: StaticViewCache, wanted: Any, name: str) -> Any:
         parts.append(wanted.reads and frozenset(iri.removeprefix("http://e/") for iri in wanted.reads))
-        return asked(self, wanted)
+        return asked(self, wanted, name)
 
     monkeypatch.setattr(StaticViewCache, "_made", noted)
     return parts
@@ -65,24 +64,24 @@ def made(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[frozenset[str] | None
 def streams(tmp_path_factory: pytest.TempPathFactory) -> dict[str, StreamFiles]:
     path = tmp_path_factory.mktemp("seen") / "0.parquet"
     rows = [("<http://e/ann>", "<http://e/at>", "<http://e/hall>", SECOND)]
-    pq.write_table(pa.table([list(c) for c in zip(*rows, strict=True)], names=["s", "p", "o", "ts"]), Path(path))
+    pq.write_table(table_of(rows, "s", "p", "o", "ts"), Path(path))
     return {S: StreamFiles((str(path),), frozenset(("<http://e/at>",)), rows=1)}
 
 
-def answer(query: ContinuousQuery, streams: dict[str, StreamFiles]) -> set[tuple[str, str]]:
+def answer(query: ContinuousQuery, streams: dict[str, StreamFiles]) -> set[tuple[str | None, str | None]]:
     """What Spark has to answer is kept when it is asked for the second time."""
     for _ in range(2):
         found = query.evaluate(Evaluation(streams, Span(0, 5 * SECOND))).collect()
     return set(zip(found.column("x").to_pylist(), found.column("n").to_pylist(), strict=True))
 
 
-def test_once_for_all_evaluations_and_queries(
-    background: BackgroundTables, streams: dict[str, StreamFiles], made: list[Any]
+def test_a_static_view_is_shared_by_evaluations_and_queries(
+    background: BackgroundTables, streams: dict[str, StreamFiles], computed_views: list[Any]
 ) -> None:
     one, other = (ContinuousQuery(translate(NAMES), background) for _ in range(2))
     for query in (one, one, other):
         assert answer(query, streams) == {("<http://e/ann>", '"Ann"')}
-    assert made == [{"name"}]
+    assert computed_views == [{"name"}]
     assert len(background.static_views) == 1
     one.close()
     assert len(background.static_views) == 1
@@ -91,15 +90,15 @@ def test_once_for_all_evaluations_and_queries(
 
 
 def test_joined_and_filtered_beforehand(
-    background: BackgroundTables, streams: dict[str, StreamFiles], made: list[Any]
+    background: BackgroundTables, streams: dict[str, StreamFiles], computed_views: list[Any]
 ) -> None:
     query = ContinuousQuery(translate(FRIENDS), background)
     assert answer(query, streams) == {("<http://e/ann>", '"Bob"')}
-    assert made == [{"knows", "name"}]
+    assert computed_views == [{"knows", "name"}]
 
 
-def test_only_what_a_change_touches_is_asked_again(
-    store: Any, background: BackgroundTables, streams: dict[str, StreamFiles], made: list[Any]
+def test_only_views_of_changed_predicates_are_computed_again(
+    store: Any, background: BackgroundTables, streams: dict[str, StreamFiles], computed_views: list[Any]
 ) -> None:
     names, floors = (ContinuousQuery(translate(text), background) for text in (NAMES, FLOORS))
     for query in (names, floors):
@@ -109,20 +108,20 @@ def test_only_what_a_change_touches_is_asked_again(
     assert {n for _, n in answer(floors, streams)} == {
         f'"{i}"^^<http://www.w3.org/2001/XMLSchema#integer>' for i in (1, 2)
     }
-    assert made == [{"name"}, {"floor"}, {"floor"}]
+    assert computed_views == [{"name"}, {"floor"}, {"floor"}]
 
 
-def test_a_job_for_what_is_asked_once_does_not_pay(
-    store: Any, background: BackgroundTables, streams: dict[str, StreamFiles], made: list[Any]
+def test_a_view_that_is_read_once_is_not_materialised(
+    store: Any, background: BackgroundTables, streams: dict[str, StreamFiles], computed_views: list[Any]
 ) -> None:
-    query = ContinuousQuery(translate(FRIENDS), background)
+    query = ContinuousQuery(translate(FRIENDS), background, rules=["-sliced_plan"])
     assert query.evaluate(Evaluation(streams, Span(0, 5 * SECOND))).collect().num_rows == 1
-    assert made == []
+    assert computed_views == []
 
 
 def test_nothing_is_kept_without_the_rule(
-    background: BackgroundTables, streams: dict[str, StreamFiles], made: list[Any]
+    background: BackgroundTables, streams: dict[str, StreamFiles], computed_views: list[Any]
 ) -> None:
     query = ContinuousQuery(translate(FRIENDS), background, rules=[])
     assert answer(query, streams) == {("<http://e/ann>", '"Bob"')}
-    assert made == []
+    assert computed_views == []

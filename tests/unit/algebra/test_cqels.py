@@ -87,7 +87,7 @@ def test_blocks_have_windows_in_order_and_share_equal_ones() -> None:
     assert write(made.pattern) == write(read(plan))
 
 
-def test_what_is_said_beats_what_the_language_means() -> None:
+def test_an_explicit_report_overrides_the_default_of_the_language() -> None:
     block = "ASK { STREAM :s [NOW] { ?x :p ?y } }"
     assert query(f"REGISTER RSTREAM :o AS {block}").emit == "rstream"
     assert query(f"REGISTER DSTREAM :o AS {block}").emit == "dstream"

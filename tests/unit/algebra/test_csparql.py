@@ -112,7 +112,7 @@ def test_a_stream_given_twice_with_one_window_counts_once_and_is_named_only_if_a
 
 
 @pytest.mark.parametrize("name", ["Cars", "cars-per-gate", "select", "stream", "count", "2nd_line", "a", "Größe"])
-def test_a_bare_name_is_one_iri_for_who_derives_and_who_reads(name: str) -> None:
+def test_a_bare_stream_name_is_one_iri_for_writers_and_readers(name: str) -> None:
     iri = NamedNode(f"urn:penstock:stream:{name}")
     derived = query(f"REGISTER STREAM {name} AS CONSTRUCT WHERE {{}}").registration
     assert derived == ops.Registration(name, None, iri)
@@ -142,7 +142,7 @@ def test_registration(text: str, meant: ops.Registration) -> None:
     assert query(text).registration == meant
 
 
-def test_without_register_there_is_none() -> None:
+def test_a_query_without_register_has_no_registration() -> None:
     assert query("ASK {}").registration is None
 
 
@@ -168,7 +168,9 @@ def test_a_stream_without_triples_is_no_stream_and_a_warning_says_so(form: str, 
         made = query(f"REGISTER STREAM Turning AS {form}")
     assert made.registration == ops.Registration("Turning")
     assert [str(warning.message) for warning in caught] == [
-        f"Turning derives no stream: {word} gives no triples, so its answers are only delivered"
+        f"Turning derives no stream: {word} gives no triples, so its answers are only delivered\n"
+        f"  {PREFIX}REGISTER STREAM Turning AS {form}\n"
+        f"  {' ' * len(PREFIX)}                ^^^^^^^"
     ]
 
 
@@ -222,7 +224,7 @@ def test_select_all_has_the_new_variables_after_those_of_where() -> None:
     assert made.variables == tuple(map(Var, ["g", "x", "n", "a"]))
 
 
-def test_group_by_comes_after_it_and_sees_what_it_adds() -> None:
+def test_group_by_sees_the_variables_of_aggregate() -> None:
     plan_is(
         f"SELECT ?n (COUNT(*) AS ?groups) {WHERE} AGGREGATE {{ (?n, COUNT, ?g) }} GROUP BY ?n",
         f"(project (?n ?groups) (extend ((?groups ?.a0)) (group (?n) ((?.a0 (count))) "
@@ -248,14 +250,16 @@ def test_a_projected_variable_that_differs_from_a_bound_one_only_in_case_is_unbo
     with pytest.warns(PenstockWarning) as caught:
         made = query(f"SELECT ?g\n?Tot {WHERE} AGGREGATE {{ (?tot, SUM(?x), ?g) }}")
     assert made.variables == (Var("g"), Var("Tot"))
-    assert [str(warning.message) for warning in caught] == ["line 2: ?Tot is never bound; did you mean ?tot?"]
+    assert [str(warning.message) for warning in caught] == [
+        "line 2: ?Tot is never bound; did you mean ?tot?\n  ?Tot { ?g :p ?x } AGGREGATE { (?tot, SUM(?x), ?g) }\n  ^^^^"
+    ]
 
 
 # Projection
 
 
-def test_commas_between_what_is_projected() -> None:
-    assert query("SELECT ?a, ?b ?c, (1 AS ?d) {}").variables == tuple(map(Var, "abcd"))
+def test_projected_variables_may_be_separated_by_commas() -> None:
+    assert query("SELECT ?a, ?b ?c, (1 AS ?d) { ?a ?b ?c }").variables == tuple(map(Var, "abcd"))
 
 
 def test_an_aggregate_without_a_name_gets_one() -> None:
@@ -270,8 +274,8 @@ def test_an_aggregate_without_a_name_gets_one() -> None:
 
 def test_timestamp() -> None:
     plan_is(
-        f"ASK {{ GRAPH ?s {WHERE} FILTER(timestamp(?x) > TIMESTAMP(?g, ?s) && timestamp(?x, :s) < 1) }}",
-        f"(filter (&& (> (timestamp ?x) (timestamp ?g ?s)) (< (timestamp ?x :s) 1)) (graph ?s {ROWS}))",
+        f"ASK {{ GRAPH ?s {WHERE} FILTER(timestamp(?x) > TIMESTAMP(?g, ?s) && timestamp(?x, :s) < timestamp(?g)) }}",
+        f"(filter (&& (> (timestamp ?x) (timestamp ?g ?s)) (< (timestamp ?x :s) (timestamp ?g))) (graph ?s {ROWS}))",
     )
 
 

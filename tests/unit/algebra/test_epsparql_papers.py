@@ -126,12 +126,16 @@ def test_no_doubts(number: str) -> None:
         translate(PREFIXES + PRINTED[number][0])
 
 
-def test_the_last_one_reads_variables_that_it_does_not_bind() -> None:
+def test_query_6_warns_of_its_unbound_variables() -> None:
     with pytest.warns(PenstockWarning) as found:
         translate(PREFIXES + PRINTED["6"][0])
     assert [str(warning.message) for warning in found] == [
-        "line 4: ?sum is never bound; did you mean ?prevsum?",
-        "line 4: ?count is never bound; did you mean ?prevcount?",
+        "line 4: ?sum is never bound; did you mean ?prevsum?\n"
+        "  SELECT ?sum / ?count AS ?average WHERE {{ :ACME :hasStockPrice ?price . }\n"
+        "         ^^^^",
+        "line 4: ?count is never bound; did you mean ?prevcount?\n"
+        "  SELECT ?sum / ?count AS ?average WHERE {{ :ACME :hasStockPrice ?price . }\n"
+        "                ^^^^^^",
     ]
 
 

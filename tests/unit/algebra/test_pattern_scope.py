@@ -7,7 +7,7 @@ from pyoxigraph import NamedNode
 
 from penstock.algebra.expressions import Var
 from penstock.algebra.ops import UNIT, Graph, InWindow, Join, Op, StreamWindow, WindowOverride
-from penstock.algebra.pattern_scope import ANYWHERE
+from penstock.algebra.pattern_scope import DEFAULT_SCOPE
 from penstock.algebra.windows import TimeWindow
 
 A, B, W, V = (NamedNode(f"http://e/{name}") for name in "abwv")
@@ -35,11 +35,11 @@ ALL = (DEFAULT, NAMED, WINDOW, OTHER, TAGGED)
     ],
 )
 def test_what_a_pattern_reads(around: list[Op], read: tuple[StreamWindow, ...], background: bool) -> None:
-    place = ANYWHERE
+    place = DEFAULT_SCOPE
     for op in around:
         place = place.inside(op)
     assert (place.windows(ALL), place.background) == (read, background)
 
 
-def test_other_operators_are_no_other_place() -> None:
-    assert ANYWHERE.inside(Join(UNIT, UNIT)) is ANYWHERE
+def test_other_operators_keep_the_pattern_scope() -> None:
+    assert DEFAULT_SCOPE.inside(Join(UNIT, UNIT)) is DEFAULT_SCOPE

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -136,7 +137,7 @@ def test_what_the_log_keeps_counts_from_the_end_of_elements() -> None:
         (f"FROM STREAM :s [NOW] {{ {{{A}}} SEQ {{{B}}} }}", []),
     ],
 )
-def test_what_has_no_bound_is_said(pattern: str, said: list[str]) -> None:
+def test_patterns_without_a_duration_bound_are_named(pattern: str, said: list[str]) -> None:
     assert list(unbounded(query(pattern))) == said
 
 
@@ -148,7 +149,7 @@ def test_describe_reads_what_it_likes() -> None:
 def answers(op: Op, given_: World, keeps: Callable[[int, Place, Element], bool]) -> Counter[object]:
     found: Counter[object] = Counter()
     for instant in sorted({element.end for element in given_.elements}):
-        seen = replace(given_.until(instant), keeps=lambda place, e, now=instant: keeps(now, place, e))
+        seen = replace(given_.until(instant), keeps=partial(keeps, instant))
         found += Counter(row.counted() for row in rows(op, seen) if row.ends == instant)
     return found
 

@@ -142,8 +142,12 @@ def test_all_windows_in_one_query() -> None:
 @pytest.mark.parametrize(
     ("where", "doubt"),
     [
-        ("{ WINDOW :v { ?x :p ?y } }", "line 1: the window <http://example.org/w> is never read; WINDOW "
-         "<http://example.org/w> { … } reads it"),
+        ("{ WINDOW :v { ?x :p ?y } }", (
+            "line 1: the window <http://example.org/w> is never read; WINDOW <http://example.org/w> { … } reads it\n"
+            f"  {PREFIX}ASK FROM NAMED WINDOW :w ON :s [NOW] FROM NAMED WINDOW :v ON :s [ALL] "
+            "{ WINDOW :v { ?x :p ?y } }\n"
+            f"  {' ' * len(PREFIX)}                      ^^"
+        )),
         ("{ WINDOW ?any { ?x :p ?y } }", None),
         ("{ WINDOW :v {} FILTER EXISTS { WINDOW :w { ?x :p ?y } } }", None),
         ("{ WINDOW :v {} { SELECT (1 AS ?one) { WINDOW :w { ?x :p ?y } } } }", None),

@@ -81,7 +81,7 @@ def test_so_do_solutions_with_intervals(plan: Op, given_: World) -> None:
         ("(exists (filter (exists (bgp (?v :p 1))) (bgp (?x :p 1))))", "v x"),
     ],
 )
-def test_references_are_all_that_is_mentioned(expression: str, expected: str) -> None:
+def test_references_are_all_variables_of_an_expression(expression: str, expected: str) -> None:
     assert names(references(read_expression(expression))) == expected
 
 

@@ -137,7 +137,7 @@ def test_constants_of_the_template_of_triples() -> None:
     assert parameters_of(one.query.form) == (parameter(0),)
 
 
-def test_where_all_agree_there_is_a_constant() -> None:
+def test_a_constant_shared_by_all_members_is_no_parameter() -> None:
     texts = (select(f"?x a :Car . ?x :at :{room} FILTER (?x != :c{n})") for n, room in enumerate("aab"))
     made = [of(text) for text in texts]
     query, left = made[0].specialised([m.constants for m in made])

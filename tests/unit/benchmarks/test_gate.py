@@ -26,8 +26,8 @@ def test_a_limit_for_which_nothing_was_measured_is_an_error() -> None:
         Gate("part", Effort(0.1), {"count": 1, "coumt": 1}).judged(MEASURED)
 
 
-def test_the_gate_measures_the_four_parts_whose_bars_are_ratios() -> None:
-    assert {gate.part for gate in GATES} == {"live", "replay", "outputs", "sequences"} <= PARTS.keys()
+def test_the_gate_measures_the_five_parts_whose_bars_are_ratios() -> None:
+    assert {gate.part for gate in GATES} == {"live", "replay", "outputs", "sequences", "start"} <= PARTS.keys()
     assert all(gate.effort.scale < 0.5 and gate.limits for gate in GATES)
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,12 +18,18 @@ import typer
 from pyoxigraph import Literal, NamedNode, Triple
 from typer.testing import CliRunner
 
-from penstock import cli
+from penstock import Engine, cli
 from penstock.answer import Answer
 from penstock.cli import base, doctor, engines
 from penstock.errors import LoadError, PenstockError, QueryError, SetupError
 from penstock.tuning import DEFAULT
 
+WRITABLE = "Give a folder that can be written."
+DURATION = 'is not a duration: write one as 10s, 500ms, 5m, 2h, 1d, "2 minutes" or PT1H'
+UNKNOWN = (
+    "there is no such option; there are entailment, retention, rounds, rules, duplicates, emit, overload, "
+    "and Spark's (spark.…)"
+)
 CAR = NamedNode("http://example.org/car")
 ANSWERS = {
     "SELECT": Answer.solutions(["car", "n"], [{"car": CAR, "n": Literal(3)}, {"car": CAR}]),
@@ -121,7 +129,7 @@ def test_formats(engine: FakeEngine, folder: Path, query: str, format: str, expe
 )
 def test_formats_that_do_not_fit(engine: FakeEngine, folder: Path, query: str, format: str, instead: str) -> None:
     result = run(f"{query}.rq", "-f", format)
-    assert (result.exit_code, result.stdout) == (1, "")
+    assert (result.exit_code, result.stdout) == (2, "")
     assert instead in result.stderr
     assert result.stderr.count("\n") == 1
 
@@ -173,14 +181,100 @@ def test_a_wrong_query_is_exit_2_and_the_others_run(engine: FakeEngine, folder: 
         (["zeros.rq"], "zeros.rq: the query cannot be read: it is not text in UTF-8"),
         (["."], ".: the query cannot be read: Is a directory"),
         (["ask.rq", "more.ttl"], "more.ttl looks like data: give each file its own --background"),
-        (["ask.rq", "--set", "entailment"], "--set entailment: write it as option=value"),
+        (["ask.rq", "--checkpoint", "file"], "The checkpoint {}/file cannot be opened: File exists. " + WRITABLE),
     ],
 )
 def test_what_cannot_be_read_is_exit_1(engine: FakeEngine, folder: Path, arguments: list[str], message: str) -> None:
     (folder / "latin.rq").write_bytes(b"SELECT '\xe9'")
     (folder / "zeros.rq").write_bytes(b"ASK {}\0\0\0")
+    (folder / "file").touch()
     result = run(*arguments)
-    assert (result.exit_code, result.stdout, result.stderr) == (1, "", message + "\n")
+    assert (result.exit_code, result.stdout, result.stderr) == (1, "", message.format(folder) + "\n")
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("run ask.rq --set entailment", "--set entailment: write it as option=value"),
+        ("run ask.rq --set entailment=rdf", "--set: entailment is rdfs or owl-rl, not 'rdf'"),
+        ("run ask.rq --set retention=long", f'--set: retention: "long" {DURATION}'),
+        ("run ask.rq --set emitt=rows", f"--set emitt: {UNKNOWN}"),
+        ("run ask.rq --master local", "--master: only --store spark and streams use Spark"),
+        (
+            "run ask.rq --stream gates.nq",
+            "--stream gates.nq: write it as IRI=SOURCE, as in http://example.org/cars=cars.nq",
+        ),
+        ("run ask.rq --lateness soon", "--lateness is for streams: give one, as --stream IRI=SOURCE"),
+        ("run ask.rq --stream-format ttl", "--stream-format is for streams: give one, as --stream IRI=SOURCE"),
+        ("run ask.rq --follow", "--follow is for streams: give one, as --stream IRI=SOURCE"),
+        ("run ask.rq --set emit=rows", "--set emit is for streams: give one, as --stream IRI=SOURCE"),
+        ("demo --speed fast", "--speed fast: write it as 60x"),
+        ("explain ask.rq --set emitt=rows", f"--set emitt: {UNKNOWN}"),
+        ("explain ask.rq --background ask.rq", "--background and --stream are read with --run only"),
+        ("demo village", "there is no demo village; there are city, city-static"),
+    ],
+)
+def test_a_wrong_option_is_exit_2_before_spark_starts(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, command: str, message: str
+) -> None:
+    starts: list[object] = []
+    monkeypatch.setattr(engines, "begin_spark", lambda *_: starts.append(1))
+    (folder / "ask.rq").write_text("ASK {}")
+    result = CliRunner().invoke(cli.app, command.split())
+    assert (result.exit_code, result.stdout, result.stderr) == (2, "", message + "\n")
+    assert starts == []
+
+
+@pytest.mark.parametrize("option", ["--log-level=loud", "--log-format=xml", "--nosuch"])
+def test_what_is_no_option_is_exit_2(folder: Path, option: str) -> None:
+    assert run("ask.rq", option).exit_code == 2
+
+
+def test_a_file_that_fails_is_named(engine: FakeEngine, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not standard output that fails, though that fails with an OSError too."""
+
+    def query(*_: object, **__: object) -> Answer:
+        raise PermissionError(13, "Permission denied", "state/log")
+
+    monkeypatch.setattr(engine, "query", query)
+    result = run("ask.rq")
+    assert (result.exit_code, result.stderr) == (1, "state/log: Permission denied\n")
+
+
+def test_sigterm_ends_as_ctrl_c_does(engine: FakeEngine, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def query(*_: object, **__: object) -> Answer:
+        signal.raise_signal(signal.SIGTERM)
+        raise AssertionError("it goes on")
+
+    monkeypatch.setattr(engine, "query", query)
+    before = signal.getsignal(signal.SIGTERM)
+    result = run("ask.rq")
+    assert (result.exit_code, result.stdout, result.stderr, engine.closed) == (143, "", "", True)
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_a_checkpoint_in_use_is_refused_before_spark_starts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    starts: list[object] = []
+    monkeypatch.setattr("penstock.spark.session.session.start", lambda *_, **__: starts.append(1))
+    monkeypatch.setattr(engines, "begin_spark", lambda *_: starts.append(2))
+    (folder / "cars.rq").write_text("ASK FROM STREAM <http://e/s> [RANGE 1m STEP 1m] {}")
+    (folder / "gates.nq").touch()
+    options = [
+        "--store",
+        "spark",
+        "--set",
+        "spark.driver.memory=2g",
+        "--checkpoint",
+        "state",
+        "--stream",
+        "http://e/s=gates.nq",
+    ]
+    with Engine(checkpoint="state") as owner:
+        owner.stream("http://e/s")
+        result = run("cars.rq", *options)
+    message = f"The checkpoint {folder}/state is in use by another engine of this process ({os.getpid()}): "
+    assert result.stderr == f"{message}close() that engine, or use another folder.\n"
+    assert (result.exit_code, starts) == (1, [])
 
 
 def test_missing_java_is_one_sentence(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
@@ -216,12 +310,12 @@ def test_options_reach_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        ({"rulse": "none"}, "--set rulse: there is no such option; there are entailment, retention, rules, duplicates"),
+        ({"rulse": "none"}, "--set rulse: there is no such option; there are entailment, retention, rounds, rules"),
         ({"rules": "push"}, "--set: unknown rules: push; there are "),
         ({"spark.driver.memory": "2g"}, "--set spark.driver.memory: only --store spark and streams use Spark"),
     ],
 )
-def test_options_that_are_not_there(option: dict[str, str], message: str) -> None:
+def test_unknown_engine_options_are_errors(option: dict[str, str], message: str) -> None:
     with pytest.raises(PenstockError, match=f"^{re.escape(message)}"), cli.open_engine("oxigraph", None, option):
         pass
 
@@ -341,7 +435,7 @@ def test_a_full_disk_is_one_sentence() -> None:
     assert (process.returncode, errors) == (1, b"standard output: No space left on device\n")
 
 
-def test_without_standard_output_there_is_nowhere_to_answer(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closed_standard_output_is_an_error(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
     monkeypatch.setattr(base, "complain", said.append)
     monkeypatch.setattr(sys, "stdout", None)

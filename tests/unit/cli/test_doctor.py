@@ -7,7 +7,7 @@ import pytest
 
 from penstock.cli import doctor
 from penstock.errors import SetupError
-from penstock.spark.session import memory
+from penstock.spark.session import archive, memory
 from penstock.spark.session.java import Java
 
 JAVA_17 = Java(Path("/opt/java"), 17, "PATH")
@@ -26,6 +26,18 @@ def test_java_too_old_and_none() -> None:
     for check in (old, none):
         assert check.status == "missing"
         assert "pip install 'penstock[java]'" in (check.remedy or "")
+
+
+def test_the_class_data_archive_in_all_its_states(tmp_path: Path) -> None:
+    kept = archive.Archive(tmp_path / "a.jsa", 17)
+    assert doctor._archive(kept, plain=False).found == f"none yet; the next short `penstock run` writes {kept.path}"
+    kept.path.write_bytes(bytes(1_600_000))
+    assert doctor._archive(kept, plain=False).found == f"2 MB, {kept.path}"
+    assert doctor._archive(kept, plain=True).found == "not used: PENSTOCK_START=plain"
+    assert doctor._archive(None, plain=False).ok
+    nowhere = doctor._archive(archive.Archive(kept.path / "start" / "b.jsa", 17), plain=False)
+    assert (nowhere.status, nowhere.found) == ("optional", f"cannot be written into {kept.path / 'start'}")
+    assert "XDG_CACHE_HOME" in (nowhere.remedy or "")
 
 
 def test_old_python() -> None:

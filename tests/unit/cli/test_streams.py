@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import logging
+import re
+import signal
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,11 +20,12 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Triple
 from typer.testing import CliRunner
 
-from penstock import cli
+from penstock import EngineStatus, QueryStatus, cli, log
 from penstock.answer import Answer
-from penstock.cli import engines, output, progress_line, streaming, testing
+from penstock.cli import engines, logs, output, progress_line, streaming, testing
 from penstock.cli.inputs import StreamSpec, stream_spec
-from penstock.errors import PenstockError, PenstockWarning, QueryError
+from penstock.errors import OptionError, PenstockError, PenstockWarning, QueryError
+from penstock.spark.session import early_start
 from penstock.stream.runtime.progress import Progress
 
 GATES = "http://streams.org/gates"
@@ -43,6 +47,7 @@ class FakeEngine:
         self.calls: list[str] = []
         self.failure: Exception | None = None
         self.live_error: str | None = None
+        self.problem: str | None = None
 
     def __enter__(self) -> FakeEngine:
         return self
@@ -52,7 +57,7 @@ class FakeEngine:
 
     def stream(self, iri: str, source: str, **options: Any) -> None:
         if options.get("lateness") == "soon":
-            raise ValueError('"soon" is not a duration')
+            raise OptionError('"soon" is not a duration')
         self.declared[iri] = (source, options)
 
     def register(self, text: str, *, name: str | None, **options: Any) -> None:
@@ -66,6 +71,11 @@ class FakeEngine:
     def queries(self) -> list[Any]:
         state = SimpleNamespace(state="failed" if self.live_error else "running", error=self.live_error)
         return [SimpleNamespace(name=name, status=state) for name in self.registered]
+
+    @property
+    def status(self) -> EngineStatus:
+        states = {query.name: QueryStatus(query.name, query.status.state) for query in self.queries}
+        return EngineStatus(queries=states, problem=self.problem)
 
     def run(self) -> None:
         self.calls.append("run")
@@ -111,6 +121,36 @@ def run(*arguments: str, stream: str = f"{GATES}=gates.nq") -> Any:
     return CliRunner().invoke(cli.app, ["run", *arguments, *(["--stream", stream] if stream else [])])
 
 
+@pytest.mark.parametrize(
+    ("options", "stream", "size"),
+    [
+        ([], f"{GATES}=gates.nq", 1_000),
+        (["-b", "city.nt.gz"], f"{GATES}=gates.nq", 1_000 + 10 * 70),  # as long as it may be when it is read
+        ([], f"{GATES}=drop", 2_000),
+        (["--follow"], f"{GATES}=drop", None),
+        (["--checkpoint", "state"], f"{GATES}=gates.nq", None),  # its log may be long
+        ([], f"{GATES}=tcp://127.0.0.1:7", None),
+    ],
+)
+def test_spark_begins_to_start_with_the_size_of_the_input(
+    engine: FakeEngine, options: list[str], stream: str, size: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[tuple[str | None, dict[str, str], int | None]] = []
+    monkeypatch.setattr(engines, "begin_spark", lambda *arguments: begun.append(arguments))
+    for name, length in {"gates.nq": 1_000, "city.nt.gz": 70, "drop/a.nq": 1_500, "drop/b.nq": 500}.items():
+        Path(name).write_bytes(bytes(length))
+    run("wrong.rq", "--master", "local[2]", "--set", "spark.driver.memory=3g", *options, stream=stream)
+    assert begun == [("local[2]", {"spark.driver.memory": "3g"}, size)]
+
+
+@pytest.mark.parametrize(("size", "short"), [(4 << 20, True), ((4 << 20) + 1, False), (None, False)])
+def test_only_a_run_on_little_input_is_short(size: int | None, short: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[object] = []
+    monkeypatch.setattr(early_start, "begin", lambda *arguments, short: begun.append((*arguments, short)))
+    engines.begin_spark(None, {"spark.driver.memory": "3g", "rules": ""}, size)
+    assert begun == [(None, {"spark.driver.memory": "3g"}, short)]
+
+
 def test_a_table_an_answer(engine: FakeEngine) -> None:
     result = run("cars.rq")
     assert result.stdout.splitlines()[:3] == ["cars at 2009-07-20T08:01:00Z", "┌───┐", "│ n │"]
@@ -127,7 +167,9 @@ def test_a_table_an_answer(engine: FakeEngine) -> None:
         (None, "cars since 2009-07-20T08:01:00Z"),
     ],
 )
-def test_a_table_says_for_how_long(end: int | None, heading: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_table_heading_has_the_validity_interval(
+    end: int | None, heading: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     answer = Answer.solutions(["n"], [{"n": Literal(1)}])
     until = None if end is None else at(end, answer, "cars").time
     printer = output.Printer(output.Format.table, screen=progress_line.ProgressLine(io.StringIO()))
@@ -164,7 +206,7 @@ def test_nquads_can_be_read_as_a_stream_again(engine: FakeEngine) -> None:
 )
 def test_formats_are_checked_before_anything_starts(engine: FakeEngine, query: str, format: str, message: str) -> None:
     result = run(query, "-f", format)
-    assert (result.exit_code, result.stderr) == (1, message + "\n")
+    assert (result.exit_code, result.stderr) == (2, message + "\n")
     assert engine.calls == []
 
 
@@ -191,7 +233,7 @@ def test_options_reach_the_engine(engine: FakeEngine) -> None:
     assert (opened["streams"], opened["checkpoint"], opened["options"]) == (True, "state", {})
 
 
-def test_a_name_of_its_own(engine: FakeEngine) -> None:
+def test_the_registered_name_has_precedence_over_the_file_name(engine: FakeEngine) -> None:
     Path("named.rq").write_text(f"REGISTER STREAM Cars AS {SELECT}")
     result = run("named.rq")
     assert list(engine.registered) == ["ByName"]
@@ -262,6 +304,84 @@ def test_a_live_run_ends_when_every_query_has_failed(engine: FakeEngine) -> None
     assert engine.calls == ["start", "stop", "close"]
 
 
+def test_a_live_run_ends_when_the_engine_has_stopped(engine: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No query has failed, and none will ever get an element again."""
+    engine.problem = "Ingest from drop has stopped: the disk is full"
+
+    def stop() -> None:
+        raise PenstockError(engine.problem)
+
+    monkeypatch.setattr(engine, "stop", stop)
+    result = run("cars.rq", "--follow", stream=f"{GATES}=drop")
+    assert (result.exit_code, result.stderr) == (1, "Ingest from drop has stopped: the disk is full\n")
+
+
+def test_sigterm_ends_a_live_run_as_ctrl_c_does(engine: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streaming, "_look_again", lambda: signal.raise_signal(signal.SIGTERM))
+    result = run("cars.rq", "--follow", stream=f"{GATES}=drop")
+    assert (result.exit_code, result.stderr, engine.calls) == (0, "", ["start", "stop", "close"])
+
+
+# Log records
+
+
+@pytest.fixture
+def logging_engine(engine: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> FakeEngine:
+    def start() -> None:
+        log.session.info("the engine is live", extra={"streams": [GATES]})
+        log.rounds.warning("a slow round")
+
+    monkeypatch.setattr(engine, "run", start)
+    return engine
+
+
+TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ([], ""),
+        (["--log-level", "error"], ""),
+        (["--log-level", "warning"], f"{TIME} warning penstock\\.rounds: a slow round\n"),
+        (
+            ["--log-level", "info"],
+            f"{TIME} info penstock\\.session: the engine is live\n{TIME} warning penstock\\.rounds: a slow round\n",
+        ),
+    ],
+)
+def test_log_records_go_to_standard_error(logging_engine: FakeEngine, options: list[str], expected: str) -> None:
+    result = run("cars.rq", *options)
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert re.fullmatch(expected, result.stderr)
+    assert [type(handler) for handler in log.ROOT.handlers] == [logging.NullHandler]
+    assert log.ROOT.level == logging.NOTSET
+
+
+def test_log_records_as_json(logging_engine: FakeEngine) -> None:
+    records = [json.loads(line) for line in run("cars.rq", "--log-format", "json").stderr.splitlines()]
+    assert [(record["level"], record["message"], record.get("streams")) for record in records] == [
+        ("info", "the engine is live", [GATES]),
+        ("warning", "a slow round", None),
+    ]
+
+
+def test_log_records_are_written_above_the_progress_line(capsys: pytest.CaptureFixture[str]) -> None:
+    done: list[str] = []
+    screen = SimpleNamespace(clear=lambda: done.append("clear"), draw=lambda: done.append("draw"))
+    with logs.to_stderr(logs.LogLevel.info, None), logs.above(screen):
+        log.session.info("the engine is live")
+    assert done == ["clear", "draw"]
+    assert capsys.readouterr().err.endswith("info penstock.session: the engine is live\n")
+
+
+@pytest.mark.parametrize("command", ["run", "explain", "test", "demo"])
+def test_every_command_that_runs_has_the_log_options(command: str) -> None:
+    text = CliRunner().invoke(cli.app, [command, "--help"]).stdout
+    assert "--log-level" in text
+    assert "--log-format" in text
+
+
 @pytest.mark.parametrize(
     ("spec", "expected"),
     [
@@ -276,17 +396,17 @@ def test_stream_specs(engine: FakeEngine, spec: str, expected: tuple[str, str]) 
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("code", "arguments", "message"),
     [
-        (["--stream", "gates.nq"], "--stream gates.nq: write it as IRI=SOURCE"),
-        (["--stream", "=gates.nq"], "--stream =gates.nq: write it as IRI=SOURCE"),
-        (["--stream", "http://s=absent.nq"], "--stream http://s=absent.nq: absent.nq does not exist"),
-        (["--stream", "http://s=gates.nq", "--lateness", "soon"], '--stream http://s: "soon" is not a duration'),
+        (2, ["--stream", "gates.nq"], "--stream gates.nq: write it as IRI=SOURCE"),
+        (2, ["--stream", "=gates.nq"], "--stream =gates.nq: write it as IRI=SOURCE"),
+        (1, ["--stream", "http://s=absent.nq"], "--stream http://s=absent.nq: absent.nq does not exist"),
+        (2, ["--stream", "http://s=gates.nq", "--lateness", "soon"], '--stream http://s: "soon" is not a duration'),
     ],
 )
-def test_streams_that_cannot_be(engine: FakeEngine, arguments: list[str], message: str) -> None:
+def test_streams_that_cannot_be(engine: FakeEngine, code: int, arguments: list[str], message: str) -> None:
     result = run("cars.rq", *arguments, stream="")
-    assert (result.exit_code, result.stdout) == (1, "")
+    assert (result.exit_code, result.stdout) == (code, "")
     assert result.stderr.startswith(message)
 
 
@@ -311,10 +431,10 @@ def test_progress_on_a_terminal() -> None:
     first, second, gone = screen.getvalue().split("\r\x1b[2K")[1:]
     assert first == "12,500 elements · 1,250/s · 4.0 s behind · 3 answers · 2 late"
     assert second == "12,500 elements · 625/s · 4.0 s behind · 4 answers · 2 late"
-    assert gone == "2 late: written to the dead letters (DIR/dead with --checkpoint DIR)\n"
+    assert gone == "2 late: written to the dead letters (with --checkpoint DIR, penstock dead DIR prints them)\n"
 
 
-def test_a_file_gets_no_progress_but_what_was_refused() -> None:
+def test_progress_in_a_file_has_only_the_refused_elements() -> None:
     quiet, told = io.StringIO(), io.StringIO()
     for screen, progress in ((quiet, replace(PROGRESS, late=0)), (told, replace(PROGRESS, malformed=1))):
         with progress_line.ProgressLine(screen) as line:
@@ -332,19 +452,6 @@ def test_a_run_without_answers_says_why(elements: int, reason: str) -> None:
         line.update(Progress(elements, 0, 0, None, 0, None))
     assert screen.getvalue().startswith(reason)
     assert screen.getvalue().count("\n") == 1
-
-
-@pytest.mark.parametrize(
-    ("time", "text"),
-    [
-        (timedelta(milliseconds=250), "250 ms"),
-        (timedelta(seconds=90), "90.0 s"),
-        (timedelta(minutes=5), "5 min"),
-        (timedelta(hours=3), "3 h"),
-    ],
-)
-def test_durations(time: timedelta, text: str) -> None:
-    assert progress_line.duration(time) == text
 
 
 class Broken(io.StringIO):
@@ -416,9 +523,7 @@ def test_penstock_test_without_tests(tested: Path) -> None:
     assert (result.exit_code, result.stderr) == (1, "empty: there is no .rsp file in this folder\n")
 
 
-def test_a_source_that_has_trouble_says_so_each_time_in_a_sentence(
-    engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_warning_of_a_source_is_printed_as_one_line(engine: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     def trouble() -> None:
         for _ in range(2):
             warnings.warn("tcp://h:7 closed the connection; connecting again.", PenstockWarning, stacklevel=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -11,6 +12,7 @@ from penstock.compile.context import Context, Plan, Tables
 from penstock.compile.operators import query_forms
 from penstock.compile.sql import Query, Table, write
 from penstock.optimise import Uniform, optimise
+from tests.support.physical import physical
 
 PREFIXES = "PREFIX : <http://example.org/> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>\n"
 GRAPHS = frozenset({"<http://example.org/g1>", "<http://example.org/g2>"})
@@ -22,8 +24,8 @@ def never(query: Query, name: str) -> int:
 
 def compiled(query: str, rules: set[str] | None = None) -> str:
     planned = optimise(translate(PREFIXES + query), Uniform(), rules).query
-    plan = Plan(Tables(Table("triples"), Table("quads"), GRAPHS), never, planned.base, "")
-    return write(query_forms.select_rows(planned, Context(plan)))
+    context = Context(Plan(Tables(Table("triples"), Table("quads"), GRAPHS), never, planned.base, ""))
+    return write(query_forms.select_rows(replace(planned, pattern=physical(planned.pattern, context)), context))
 
 
 def count(word: str, text: str) -> int:

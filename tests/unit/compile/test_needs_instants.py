@@ -2,38 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Never
-
 import pytest
 
 from penstock.algebra.build import translate
 from penstock.compile import sql
-from penstock.compile.context import Context, Plan, Streaming, Tables
+from penstock.compile.context import Context
 from penstock.compile.operators.events.complex_events import needs_instants
-from penstock.compile.operators.operators import compile_op
-from penstock.compile.windows.evaluation_instants import PeriodicInstants
 from penstock.compile.windows.stream_to_relation import WindowRelation
 from penstock.model.span import Span
-from penstock.optimise import Uniform
+from tests.support.physical import STREAM, compiled, on_windows
 
 EVENT, OTHER, FACT, BOTH = "?x <a:event> ?y .", "?x <a:other> ?z .", "?x <a:fact> ?f .", "?x <a:both> ?b ."
-
-
-def _never(*_: object) -> Never:
-    raise AssertionError("nothing here is static")
 
 
 def context() -> Context:
     """Events that are in a stream, facts that are in the background, and what is in both."""
     known = frozenset(("<a:event>", "<a:other>", "<a:both>"))
-    content = WindowRelation("<a:s>", False, sql.view("s"), known, when=())
-    plan = Plan(Tables(sql.Table("d"), sql.Table("n"), frozenset()), lambda query, name: 0, None, "")
+    content = WindowRelation(STREAM, sql.view("s"), known, when=())
     background = frozenset(("<a:fact>", "<a:both>"))
-    lattice = PeriodicInstants((1,), Span(0, 10))
-    plan.streaming = Streaming(
-        lattice, (content,), (content,), background, {}, 0, _never, _never, Uniform(), occurrence_times=True
-    )
-    return Context(plan)
+    return on_windows(content, span=Span(0, 10), background=background, occurrence_times=True)
 
 
 @pytest.mark.parametrize(
@@ -61,4 +48,4 @@ def test_rows_that_never_end_are_judged_at_each_instant(pattern: str, needed: bo
     op, where = translate(f"SELECT * {{ {pattern} }}").pattern, context()
     assert needs_instants(op, where) is needed
     if not needed:
-        assert compile_op(op, where).vars  # where the compiler would find a row that is judged without looking at time
+        assert compiled(op, where).vars  # where the compiler would find a row that is judged without looking at time

@@ -93,6 +93,7 @@ class FakeEngine:
     def register(self, text: str, sink: Any) -> Any:
         registration = translate(text, None).registration
         assert registration is not None
+        assert registration.name is not None
         self.sinks[registration.name] = sink
         return SimpleNamespace(name=registration.name)
 

@@ -62,7 +62,7 @@ def test_step_6_vertices_stand_with_their_sources(total: Graph) -> None:
     assert total.others_of(broker) == ["also in 2"]
 
 
-def test_the_name_of_a_graph_comes_from_all_that_it_may_be() -> None:
+def test_a_graph_variable_has_every_possible_graph_as_source() -> None:
     found = sources(explain(SELLER_MARKET).dgraph)
     assert found["?market"] == [WINDOW, GRAPH, "graph all named graphs"]
     assert found["?tot"] == ["aggregation"]

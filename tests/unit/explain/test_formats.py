@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from typer.testing import CliRunner
 from penstock import Explanation, cli, explain
 from penstock.algebra.build import translate
 from penstock.algebra.windows import CountWindow, SlideWindow, TimeWindow, Window
+from penstock.compile.physical.nodes import IntervalDistinct
 from penstock.explain.execution_figures import of_registered
 from penstock.explain.layout import layered, nested
 from penstock.explain.notation import written_window
@@ -48,7 +50,7 @@ def test_text_has_trees_vertices_and_rules(total: Explanation) -> None:
     assert "\x1b" not in text
 
 
-def test_a_source_is_written_out_where_it_comes_first() -> None:
+def test_a_repeated_source_is_described_once() -> None:
     tree = explain(TOTAL_AMOUNT).text("o").split("O-Graph after")[0]
     assert (tree.count("window"), tree.count("stream  ")) == (3, 1)
 
@@ -80,12 +82,12 @@ def test_mermaid_has_a_subgraph_for_each_graph_and_source(total: Explanation) ->
     assert '            c_v1(["?broker<br>also in 2"]):::filled' in lines
 
 
-def test_mermaid_has_nothing_in_its_labels_that_it_reads_itself() -> None:
+def test_mermaid_labels_escape_mermaid_syntax() -> None:
     for label in re.findall(r'"([^"]*)"', explain(AWKWARD).mermaid()):
         assert not re.search(r"[`*_\[\]{}|\\&]|#(?!\d+;)|<(?!br>)", label.replace("<br>", "")), label
 
 
-def test_mermaid_names_no_node_that_is_not_there(total: Explanation) -> None:
+def test_mermaid_edges_connect_declared_nodes(total: Explanation) -> None:
     text = total.mermaid()
     made = set(re.findall(r"^ +(\w_\w+)[\[(]", text, re.MULTILINE))
     used = {
@@ -192,34 +194,33 @@ def test_windows_are_written_as_in_queries(window: Window, shown: str) -> None:
 def test_figures_stand_with_their_operators() -> None:
     query = translate(TOTAL_AMOUNT)
     optimised = optimise(query, Uniform())
-    root = optimised.query.pattern
+    root = IntervalDistinct(optimised.query.pattern)
     window = query.streams[0]
     examined = Profile(
         optimised,
+        replace(optimised.query, pattern=root),
         "== Physical Plan ==",
         {MARKET: StoredStream(10_000, 105_000, None)},
         estimated={id(root): 10.0},
         counted={id(root): RowCount(122, 61.0, 0.25)},
-        notes={id(root): ("on ?broker: in buckets of 30 s",)},
         held={window: 3333.0},
         windows={window: RowCount(10_000, 2500.0, 1.5)},
         orders=["2020-01-01 00:00:00 cost 9 → 3: it grew"],
+        report="from validity intervals, with operator state",
         open=7,
         together=5000,
     )
     found = of_registered("total", query, TOTAL_AMOUNT, examined)
     text = found.text()
-    assert "expected 10 · found 61 · 122 in all · 250 ms)  (on ?broker: in buckets of 30 s)" in text
+    assert "distinct  on validity intervals  (expected 10 · found 61 · 122 in all · 250 ms)" in text
     assert "expected 3,333 · found 2,500 · 10,000 in all · 1.5 s" in text
     assert "10,000 elements in 105 kB" in text
-    assert "one of 5,000 queries of one plan, 7 solutions open" in text
+    assert "from validity intervals, with operator state, one of 5,000 queries of one plan, 7 solutions open" in text
     assert "cost 9 → 3: it grew" in text
     assert "== Physical Plan ==" in text
-    [projection] = [n for n in json.loads(found.json())["ographs"][1]["nodes"] if n["lines"] == ["?broker ?total"]]
-    assert projection["figures"] == {
-        "estimated": 10.0, "actual": 61.0, "rows": 122, "seconds": 0.25, "state": None,
-        "notes": ["on ?broker: in buckets of 30 s"],
-    }  # fmt: skip
+    [distinct] = [n for n in json.loads(found.json())["ographs"][1]["nodes"] if n["title"] == "distinct"]
+    assert distinct["lines"] == ["on validity intervals"]
+    assert distinct["figures"] == {"estimated": 10.0, "actual": 61.0, "rows": 122, "seconds": 0.25, "state": None}
     assert "found 61" in found.svg()
     assert "found 61" in found.mermaid()
 
@@ -262,27 +263,27 @@ def test_a_typo_is_shown_with_a_caret(tmp_path: Path) -> None:
 def test_rules_can_be_chosen(query: Path) -> None:
     text = run(query, "--set", "rules=fold_trivial").stdout
     assert "none changed the plan" in text
-    assert run(query, "--set", "rules=no_such").exit_code == 1
+    assert run(query, "--set", "rules=no_such").exit_code == 2
     assert "no_such" in run(query, "--set", "rules=no_such").stderr
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("code", "arguments", "said"),
     [
-        (["-b", "x.ttl"], "--run"),
-        (["--run", "-s", "http://e/s=tcp://h:1"], "to their end"),
-        (["--output", "/no/such/folder/x"], "--output"),
-        (["--set", "speed=3"], "no such option"),
+        (2, ["-b", "x.ttl"], "--run"),
+        (2, ["--run", "-s", "http://e/s=tcp://h:1"], "to their end"),
+        (1, ["--output", "/no/such/folder/x"], "--output"),
+        (2, ["--set", "speed=3"], "no such option"),
     ],
 )
-def test_what_cannot_be_done_is_one_sentence(query: Path, arguments: list[str], said: str) -> None:
+def test_a_wrong_option_is_an_error_of_one_line(query: Path, code: int, arguments: list[str], said: str) -> None:
     result = run(query, *arguments)
-    assert result.exit_code == 1
+    assert result.exit_code == code
     assert said in result.stderr
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_doubts_are_told(tmp_path: Path) -> None:
+def test_warnings_go_to_standard_error(tmp_path: Path) -> None:
     file = tmp_path / "doubt.rq"
     file.write_text(SELLER_MARKET.replace("?market, ?tot", "?market, ?Tot"))
     result = run(file)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from codecs import BOM_UTF8
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,21 @@ def test_gzip(tmp_path: Path, extension: str) -> None:
     file = tmp_path / f"one.{extension}.gz"
     file.write_bytes(gzip.compress(ONE[extension].encode()))
     assert list(read(file)) == [Quad(A, P, Literal("x"))]
+
+
+@pytest.mark.parametrize("extension", ONE)
+def test_a_byte_order_mark_is_skipped(tmp_path: Path, extension: str) -> None:
+    marked = BOM_UTF8 + ONE[extension].encode()
+    file, packed = tmp_path / f"one.{extension}", tmp_path / f"two.{extension}.gz"
+    file.write_bytes(marked)
+    packed.write_bytes(gzip.compress(marked))
+    assert [list(read(source)) for source in (file, packed)] == [[Quad(A, P, Literal("x"))]] * 2
+    assert list(read(marked, format=extension)) == [Quad(A, P, Literal("x"))]
+
+
+def test_a_byte_order_mark_in_the_middle_is_a_mistake() -> None:
+    with pytest.raises(LoadError, match=r"^bytes, line 2, column 1: "):
+        list(read(f"{ONE['nt']}\n\ufeff{ONE['nt']}".encode(), format="nt"))
 
 
 @pytest.mark.parametrize(
@@ -107,7 +123,7 @@ MALFORMED: list[tuple[str, str | bytes, str, str]] = [
     ("latin.ttl", b'<http://e/a> <http://e/p> "\xe9" .', "line 1", "UTF-8"),
     ("star.ttl", "<http://e/a> <http://e/p> <<( <http://e/a> <http://e/p> 1 )>> .", "", "RDF 1.1"),
     ("direction.ttl", '<http://e/a> <http://e/p> "x"@en--ltr .', "", "RDF 1.1"),
-    ("cut.ttl.gz", gzip.compress(b"<http://e/a> <http://e/p> 1 .\n" * 99)[:-9], "", "ended before"),
+    ("cut.ttl.gz", gzip.compress(b"<http://e/a> <http://e/p> 1 .\n" * 99)[:-9], "", "the gzip file is cut off"),
     ("plain.ttl.gz", "<http://e/a> <http://e/p> 1 .", "", "gzip"),
     ("data.foo", "", "", "unknown extension .foo: name it .ttl,"),
     ("data.gz", "", "", "no extension: name it .ttl,"),
@@ -170,3 +186,42 @@ def test_bad_base_and_graph() -> None:
 def test_something_else_in_a_list() -> None:
     with pytest.raises(LoadError, match="item 2 is neither"):
         list(read([Triple(A, P, A), "x"]))  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize("extension", ["ttl", "nt", "nq", "trig", "jsonld"])
+def test_a_literal_that_is_too_long_for_the_parser(tmp_path: Path, extension: str) -> None:
+    file = tmp_path / f"one.{extension}"
+    file.write_text(ONE[extension].replace('"x"', f'"{"x" * 20_000_000}"'))
+    with pytest.raises(LoadError) as caught:
+        list(read(file))
+    assert str(caught.value) == f"{file}: a term in it is longer than the 16 MiB that the parser reads at once"
+
+
+def test_a_gzip_file_that_is_cut_off(tmp_path: Path) -> None:
+    file = tmp_path / "one.nt.gz"
+    file.write_bytes(gzip.compress(ONE["nt"].encode())[:-1])
+    with pytest.raises(LoadError) as caught:
+        list(read(file))
+    assert str(caught.value) == f"{file}: the gzip file is cut off; nothing of it is loaded"
+
+
+def test_n3_is_read_where_it_is_turtle(tmp_path: Path) -> None:
+    file, packed = tmp_path / "one.n3", tmp_path / "two.n3.gz"
+    file.write_text(ONE["ttl"])
+    packed.write_bytes(gzip.compress(ONE["ttl"].encode()))
+    assert [list(read(source)) for source in (file, packed)] == [[Quad(A, P, Literal("x"))]] * 2
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "reason"),
+    [
+        ("{ ?x a ?y } => { ?y a ?x } .", "line 2, column 1", "{ is not a valid subject or graph name"),
+        ("<http://e/a> = <http://e/b> .", "line 2, column 14", "= is not a valid predicate"),
+    ],
+)
+def test_n3_that_is_not_turtle(tmp_path: Path, text: str, place: str, reason: str) -> None:
+    file = tmp_path / "one.n3"
+    file.write_text(f"{ONE['ttl']}\n{text}\n")
+    with pytest.raises(LoadError) as caught:
+        list(read(file))
+    assert str(caught.value) == f"{file}, {place}: {reason}; of N3, only what is Turtle too is read"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
@@ -19,15 +20,13 @@ from penstock.io.graphs import Properties
 from penstock.io.nquads import BadLine, parse, scope
 from penstock.io.splits import Split
 from penstock.stream.base.watermark import Watermarks
-from penstock.stream.ingest import spool
 from penstock.stream.ingest.bounded_sources import BoundedSources
 from penstock.stream.ingest.dead_letters import DeadLetters, line_of
 from penstock.stream.ingest.element_reader import of_blocks, of_file
-from penstock.stream.ingest.elements import Elements, pushed
+from penstock.stream.ingest.elements import Block, Elements, pushed
 from penstock.stream.ingest.load_task import write_part
 from penstock.stream.ingest.log_writer import ArrivedBatch, LogWriter
 from penstock.stream.ingest.sources.folder import Dropped
-from penstock.stream.ingest.spool import Block, Spool
 from penstock.stream.ingest.stream_declaration import Declared, declare
 from penstock.stream.log.stream_log import Counts, StreamLog
 from penstock.testing import ManualClock
@@ -69,7 +68,7 @@ def test_lines_with_and_without_graphs_stay_in_order() -> None:
     assert parsed.elements["ts"].to_pylist() == [1, 2, SECOND] * 100
 
 
-def test_lines_without_graphs_have_no_such_column() -> None:
+def test_lines_without_graphs_have_no_graph_column() -> None:
     assert parse(text(range(100)), STREAM).elements.equals(elements(range(100)))
 
 
@@ -125,28 +124,18 @@ def test_a_dataset_without_a_time_is_a_document() -> None:
     ]
 
 
-def test_text_is_what_somebody_says_it_is() -> None:
-    assert pushed(trig(1, 1), None, 0, "TriG")[1] == "trig"
+def test_pushed_text_has_the_given_format() -> None:
+    assert pushed(trig(1, 1), None, 0, "TriG")[1] == "trig"  # type: ignore[arg-type]  # in any case of letters
     assert pushed("{}", None, 0, "json-ld")[1] == "jsonld"
     assert pushed(FIVE, None, 0, "nq")[1] == "nquads"
     assert pushed(FIVE, None, 0, None)[1] is None
     with pytest.raises(LoadError, match="Text of format 'ttl' cannot be pushed: there are nquads, trig, jsonld, ndjso"):
-        pushed(FIVE, None, 0, "ttl")
+        pushed(FIVE, None, 0, "ttl")  # type: ignore[arg-type]
     with pytest.raises(LoadError, match="Text brings its own times"):
         pushed(trig(1, 1), 5, 0, "trig")
 
 
-# Blocks of the spool.
-
-
-def test_documents_go_through_the_spool_whole(tmp_path: Path) -> None:
-    document, opened = trig(1, 1).replace(" ", "\n").encode(), Spool(tmp_path, file_bytes=10)
-    opened.append(STREAM, document, kind="trig")
-    opened.append(STREAM, b"a\n", 5)
-    opened.append(STREAM, b"b\n")
-    opened.close()
-    found = [block for file in spool.files(tmp_path, 0, 9) for block in spool.read(file)]
-    assert found == [Block(STREAM, document, kind="trig"), Block(STREAM, b"a\n", 5), Block(STREAM, b"b\n")]
+# Blocks.
 
 
 def test_blank_nodes_of_two_documents_never_meet() -> None:
@@ -155,9 +144,9 @@ def test_blank_nodes_of_two_documents_never_meet() -> None:
     def objects(batch: str) -> list[object]:
         return [o for item in of_blocks(STREAM, blocks, batch) for o in item.elements["o"].to_pylist()]  # type: ignore[union-attr]
 
-    found = [*objects("spool-1"), *objects("spool-2")]
+    found = [*objects("folder-1"), *objects("folder-2")]
     assert len(set(found)) == 4
-    assert objects("spool-1") == found[:2]  # the same again when a batch runs again
+    assert objects("folder-1") == found[:2]  # the same again when a batch runs again
 
 
 def test_documents_lines_and_time_come_in_their_order(tmp_path: Path) -> None:
@@ -170,7 +159,7 @@ def test_documents_lines_and_time_come_in_their_order(tmp_path: Path) -> None:
         Block(STREAM, (trig(2, 2) + trig(3, 4) + "oops").encode(), kind="trig"),
         Block(STREAM, FIVE.encode()),
     ]
-    log_writer.write(ArrivedBatch(STREAM, "spool", 0), of_blocks(STREAM, blocks, "spool-0"))
+    log_writer.write(ArrivedBatch(STREAM, "folder", 0), of_blocks(STREAM, blocks, "folder-0"))
     log = StreamLog(tmp_path / "log")
     assert rows(log) == [(1, None), (2, G1), (4, "<http://e/g3>")]
     assert log.counts(STREAM) == Counts(3, late=2, malformed=1)
@@ -204,7 +193,7 @@ def test_dropped_files_by_their_ending(tmp_path: Path) -> None:
     assert dropped(tmp_path / "a.txt", format="trig", time_property="http://e/at") == [("<http://e/g3>", "")]
 
 
-def test_of_a_file_that_ends_too_early_nothing_else_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_truncated_file_keeps_its_complete_graphs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def cut(_: Split, size: int) -> Iterator[bytes]:
         yield f"{trig(1, 1)}<http://e/g2> {{ <http://e/a> <http://e/p> 5 }}\n".encode()
         raise LoadError("a.trig.gz: truncated")
@@ -213,7 +202,7 @@ def test_of_a_file_that_ends_too_early_nothing_else_is_lost(tmp_path: Path, monk
     assert dropped(tmp_path / "a.trig.gz") == [
         (G1, ""),
         (None, f"its graph has no time (<{PROV}>)"),
-        (None, "a.trig.gz: truncated"),
+        (None, "a.trig.gz: truncated; the element before that is kept"),
     ]
 
 
@@ -280,6 +269,41 @@ def test_reading_a_source_to_its_end(
         declared = source(tmp_path / given if isinstance(given, str) else given, format=format)
         bounded(tmp_path, declared).read(STREAM, no_session, in_place=False)
         assert rows(StreamLog(tmp_path / "log")) == expected
+
+
+@pytest.mark.parametrize("name", ["1.trig", "2.nq", "3.ndjsonld"])
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path, name: str) -> None:
+    files(tmp_path / "in")
+    marked = BOM_UTF8 + (tmp_path / "in" / name).read_bytes()
+    (tmp_path / "in" / name).write_bytes(marked)
+    (tmp_path / "in" / f"4.{name}.gz").write_bytes(gzip.compress(marked))
+    bounded(tmp_path, source(tmp_path / "in")).read(STREAM, no_session, in_place=False)
+    assert StreamLog(tmp_path / "log").counts(STREAM) == Counts(4, late=0, malformed=0)
+
+
+@pytest.mark.parametrize(
+    ("items", "format", "malformed"),
+    [
+        (["\ufeff" + FIVE, FIVE], None, 0),
+        ([FIVE, "\ufeff" + FIVE], None, 1),  # an iterable of lines begins once
+        (["\ufeff" + trig(1, 1), BOM_UTF8 + trig(1, 1).encode()], "trig", 0),  # and each document anew
+    ],
+)
+def test_an_iterable_may_begin_with_a_byte_order_mark(
+    tmp_path: Path, items: list[str | bytes], format: str | None, malformed: int
+) -> None:
+    bounded(tmp_path, source(items, format=format)).read(STREAM, no_session, in_place=False)
+    assert StreamLog(tmp_path / "log").counts(STREAM) == Counts(2 - malformed, late=0, malformed=malformed)
+
+
+def test_a_literal_that_is_too_long_for_the_parser(tmp_path: Path) -> None:
+    long = trig(2, 2, f'<http://e/a> <http://e/p> "{"x" * 20_000_000}"')
+    (tmp_path / "a.trig").write_text(trig(1, 1) + long)
+    (reading,) = of_file(Dropped(str(tmp_path / "a.trig"), 0, 0), STREAM, Declared())
+    assert reading.elements["g"].to_pylist() == [G1]
+    (bad,) = reading.malformed
+    assert (bad.source, bad.line) == (str(tmp_path / "a.trig"), 2)
+    assert bad.reason == "a term in it is longer than the 16 MiB that the parser reads at once"
 
 
 def test_a_file_without_any_time_is_the_wrong_file(tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ def test_a_graph_may_come_in_pieces_and_its_time_between_them() -> None:
     assert [(o[1], at) for o, at, _ in rows(parsed)] == [("2", 2), ("1", 1), ("3", 1), ("4", 1)]
 
 
-def test_what_the_default_graph_says_of_a_graph_is_an_element_of_its_time_in_no_graph() -> None:
+def test_metadata_of_a_graph_is_an_element_without_a_graph_at_its_time() -> None:
     parsed = trig(':g1 :by :me . :g1 { :a :p :b } :g1 at: "1970-01-01T00:00:01Z" ; :for :you . :me :is :here .')
     assert rows(parsed) == [("<http://e/me>", 1, None), ("<http://e/b>", 1, G1), ("<http://e/you>", 1, None)]
     (bad,) = parsed.bad
@@ -113,7 +113,7 @@ def test_a_graph_without_a_time_is_kept_aside_and_the_others_are_not() -> None:
         ('"2009-02-30T00:00:00Z"^^xsd:dateTime', 'the timestamp "2009-02-30T00:00:00Z" has an invalid date'),
     ],
 )
-def test_a_time_that_is_none(time: str, reason: str) -> None:
+def test_an_invalid_graph_timestamp_is_reported(time: str, reason: str) -> None:
     parsed = trig(f":g1 {{ :a :p :b }}\n:g1 at: {time} .")
     assert reasons(parsed) == [(3, reason), (2, f"its graph has no time (<{PROV}>)")]
     assert rows(parsed) == []
@@ -191,7 +191,7 @@ def test_a_property_of_the_time_may_be_that_of_the_start() -> None:
     assert spans(trig(text, start=PROV, end="http://e/to")) == [("b", 1, 5), ("c", None, 2)]
 
 
-def test_where_graphs_have_ends_alone_they_need_not_wait() -> None:
+def test_an_end_property_alone_is_the_timestamp() -> None:
     text = f":g1 :to {at(5)} ; :from {at(1)} . :g1 {{ :a :p :b }} :g2 {{ :a :p :c }} :g2 at: {at(2)} ."
     assert spans(trig(text, end="http://e/to")) == [('"', None, 5), ("b", None, 5), ("c", None, 2)]
 
@@ -328,5 +328,7 @@ def test_a_document_is_not_read_as_a_whole() -> None:
         ("noending", "trig", "trig"),
     ],
 )
-def test_the_ending_says_what_a_file_is_and_else_the_format(path: str, format: str | None, kind: str | None) -> None:
+def test_the_extension_decides_the_kind_before_the_format_option(
+    path: str, format: str | None, kind: str | None
+) -> None:
     assert Documents(format).kind(path) == kind

@@ -22,12 +22,11 @@ from penstock.stream.base.watermark import Watermarks
 from penstock.stream.ingest.bounded_sources import BoundedSources
 from penstock.stream.ingest.dead_letters import DeadLetters, line_of
 from penstock.stream.ingest.element_reader import of_blocks, of_file
-from penstock.stream.ingest.elements import Elements, When, lines, pushed
+from penstock.stream.ingest.elements import Block, Elements, When, lines, pushed
 from penstock.stream.ingest.late_filter import Reading
 from penstock.stream.ingest.load_task import write_part
 from penstock.stream.ingest.log_writer import ArrivedBatch, LogWriter
 from penstock.stream.ingest.sources.folder import Dropped
-from penstock.stream.ingest.spool import Block
 from penstock.stream.ingest.stream_declaration import Declared, declare
 from penstock.stream.ingest.stream_view import derived_elements as derived
 from penstock.stream.log.stream_log import Counts, StreamLog
@@ -100,7 +99,7 @@ def test_points_and_intervals_stay_in_order() -> None:
     assert spans([parsed.elements]) == [(None, 1), (None, 2), (3, 7)] * 100
 
 
-def test_points_alone_have_no_such_column() -> None:
+def test_points_alone_have_no_start_column() -> None:
     some = text(range(10)) + lines([(ONE, 7, 7)], None, 0)
     assert parse(some, STREAM).elements.schema.equals(ELEMENTS)
 
@@ -128,7 +127,7 @@ def test_too_few_times_and_too_many(times: tuple[int, ...]) -> None:
         lines([(ONE, *times)], None, 0)  # type: ignore[list-item]
 
 
-def test_what_is_kept_is_a_line_of_n_quads_but_for_its_fourth_term() -> None:
+def test_a_stored_line_is_an_n_quads_line_with_an_interval_term() -> None:
     """No kind of text of its own, so any tool can still look at it."""
     line = line_of("_:a", "<http://e/p>", '"\n"', 7, "<http://e/g>", 3)
     stamp = '"1970-01-01T00:00:00.000003Z/1970-01-01T00:00:00.000007Z"^^<urn:penstock:interval>'
@@ -174,7 +173,7 @@ def test_documents_by_the_properties_of_their_stream(tmp_path: Path) -> None:
     assert in_log(tmp_path) == [(10**6, 2 * 10**6)] * 3
 
 
-def test_a_task_writes_what_lasts(tmp_path: Path) -> None:
+def test_a_load_task_writes_intervals(tmp_path: Path) -> None:
     (tmp_path / "a.nq").write_bytes(text([1]) + lines([(ONE, 3, 7), (ONE, 9, 5)], None, 0) + text([2]))
     part = write_part(Split(str(tmp_path / "a.nq")), STREAM, f"{tmp_path}/0.parquet")
     assert spans([pq.read_table(part.path)]) == [(None, 1), (3, 7), (None, 2)]
@@ -182,21 +181,21 @@ def test_a_task_writes_what_lasts(tmp_path: Path) -> None:
     assert [(bad.line, bad.reason) for bad in part.bad] == [(3, "it ends before it starts")]
 
 
-def test_late_is_what_ends_late_and_is_readable_again(tmp_path: Path) -> None:
+def test_lateness_is_by_end_time_and_late_elements_can_be_parsed_again(tmp_path: Path) -> None:
     streams = {STREAM: Declared(lateness=5)}
     log = StreamLog(tmp_path / "log")
     log_writer = LogWriter(log, DeadLetters(tmp_path / "dead"), Watermarks(log, ManualClock(), streams))
     data = lines([(ONE, 0, 20), (ONE, 1, 15), (ONE, 2, 14), (ONE, 13)], None, 0)
-    log_writer.write(ArrivedBatch(STREAM, "spool", 0), of_blocks(STREAM, [Block(STREAM, data)]))
+    log_writer.write(ArrivedBatch(STREAM, "folder", 0), of_blocks(STREAM, [Block(STREAM, data)]))
     assert in_log(tmp_path) == [(0, 20), (1, 15)]
     (late,) = (tmp_path / "dead").rglob("*.late.nq")
     again = parse(late.read_bytes(), STREAM)
     assert (again.bad, spans([again.elements])) == ([], [(2, 14), (None, 13)])
 
 
-def test_the_log_goes_by_the_end(tmp_path: Path) -> None:
+def test_log_segments_are_ordered_by_end_time(tmp_path: Path) -> None:
     log = StreamLog(tmp_path / "log")
-    log.append(STREAM, "spool", 0, parse(lines([(ONE, 0, 20), (ONE, 1, 15)], None, 0), STREAM).elements)
+    log.append(STREAM, "folder", 0, parse(lines([(ONE, 0, 20), (ONE, 1, 15)], None, 0), STREAM).elements)
     (segment,) = log.segments(STREAM)
     assert (segment.first, segment.last, log.newest(STREAM)) == (15, 20, 20)
     assert log.discard(STREAM, 19) == 0
@@ -208,7 +207,7 @@ def test_segments_with_and_without_intervals_are_merged(tmp_path: Path) -> None:
     for number in range(16):
         table = elements([number])
         table = table.append_column("start", pa.array([number - 1], pa.int64())) if number % 3 else table
-        log.append(STREAM, "spool", number, table)
+        log.append(STREAM, "folder", number, table)
     assert log.compact(STREAM) == 16
     assert in_log(tmp_path) == [(number - 1 if number % 3 else None, number) for number in range(16)]
 
@@ -262,9 +261,7 @@ def test_parquet_with_ends_is_brought_into_the_log(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("column", "read"), [("other", 1), ("start", 0)])
-def test_a_column_that_the_log_would_understand_is_not_read_where_it_lies(
-    tmp_path: Path, column: str, read: int
-) -> None:
+def test_a_parquet_file_with_a_column_name_of_the_log_is_copied(tmp_path: Path, column: str, read: int) -> None:
     pq.write_table(table_of({"ts": [3], column: [2]}, pa.int64()), tmp_path / "a.parquet")
     assert len(bounded(tmp_path, tmp_path / "a.parquet").read(STREAM, no_session, in_place=True)) == read
     assert in_log(tmp_path) == [(None, 3)] * (1 - read)

@@ -58,7 +58,7 @@ def test_a_line() -> None:
     assert parsed.bad == []
 
 
-def test_nothing_at_all() -> None:
+def test_empty_input_and_comments_give_no_elements() -> None:
     assert rows(parse(b"", STREAM)) == []
     assert rows(parse(b"\n \n# no element\n\t# nor this\r\n", STREAM)) == []
 
@@ -253,7 +253,7 @@ def usual(text: Callable[[str], str] = str) -> Block:
 @pytest.mark.parametrize(
     "change", [str, lambda t: t.replace("> ", ">\t"), lambda t: t.replace(" .", "."), lambda t: t.replace("T22", "T14")]
 )
-def test_the_kernels_take_what_is_usual(change: Callable[[str], str]) -> None:
+def test_the_kernels_parse_every_usual_line(change: Callable[[str], str]) -> None:
     block = usual(change)
     assert len(read_block(block, TIMED_LINES, "", timed=True).lines) == len(block.lines)
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from queue import Queue
 from threading import Thread
 from typing import Any
 
@@ -20,6 +22,7 @@ from penstock.compile.relation import ALWAYS
 from penstock.errors import QueryError, StoreError
 from penstock.io.sinks import MemorySink, Sink, SinkSpec, open_sink, sink_text
 from penstock.stream.answers.answer_batch import AnswerBatch, AnswerSchema, Uncollected, collect, single_answer
+from penstock.testing import ManualClock
 from tests.support.runtime import Frame
 
 A, P = NamedNode("http://e/a"), NamedNode("http://e/p")
@@ -177,7 +180,7 @@ def test_what_was_in_a_file_before_stays(tmp_path: Path) -> None:
     assert path.read_text() == "mine\n"
 
 
-def test_a_file_that_was_cut_by_somebody_is_left_alone(tmp_path: Path) -> None:
+def test_rewinding_a_truncated_file_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "a.ndjson"
     path.write_text("short")
     with pytest.raises(StoreError, match=r"a\.ndjson has lost answers"):
@@ -222,7 +225,7 @@ def test_a_function_is_called_with_each_answer() -> None:
         (5, "graph", "5 is not a sink"),
     ],
 )
-def test_what_is_no_sink_says_what_would_be(spec: SinkSpec, kind: str, message: str) -> None:
+def test_an_invalid_sink_is_an_error_with_a_hint(spec: SinkSpec, kind: str, message: str) -> None:
     with pytest.raises(QueryError, match=message):
         open_sink(spec, kind)
 
@@ -266,6 +269,43 @@ def test_a_reader_of_a_live_engine_waits_for_the_next_answer_until_it_stops() ->
     reader.join(timeout=60)
     assert not reader.is_alive()
     assert [answer.time for answer in seen] == [at(0), at(1), at(2)]
+
+
+def test_a_reader_with_a_timeout_ends_when_no_answer_has_come_for_so_long() -> None:
+    sink, clock = MemorySink(), ManualClock()
+    sink.live(True)
+    sink.deliver(Given(0, [solutions(0, 1)]))
+    answers = sink.answers(clock, 5_000_000)
+    assert next(answers).time == at(0)
+    seen: Queue[Answer] = Queue()
+    reader = Thread(target=lambda: deque(map(seen.put, answers)))
+    reader.start()
+    clock.await_waiter()
+    clock.advance(4_999_999)
+    sink.deliver(Given(1, [solutions(1, 1)]))
+    assert seen.get(timeout=60).time == at(1)
+    clock.await_waiter()
+    clock.advance(5_000_000)
+    reader.join(timeout=60)
+    assert (reader.is_alive(), seen.empty()) == (False, True)
+
+
+def test_a_reader_without_patience_gets_the_answers_that_are_there() -> None:
+    sink = MemorySink()
+    sink.live(True)
+    sink.deliver(Given(0, [solutions(0, 1), solutions(1, 1)]))
+    assert [answer.time for answer in sink.answers(ManualClock(), 0)] == [at(0), at(1)]
+
+
+def test_the_latest_answer_is_the_last_of_the_newest_batch() -> None:
+    sink = MemorySink()
+    assert sink.latest() is None
+    sink.deliver(Given(0, [solutions(0, 1), solutions(1, 1)]))
+    newest = sink.latest()
+    assert newest == solutions(1, 1)
+    assert sink.latest() is newest, "it is decoded once"
+    sink.deliver(Given(1, [solutions(2, 5)]))
+    assert sink.latest() == solutions(2, 5)
 
 
 # What comes out of Spark
@@ -347,7 +387,7 @@ def test_answers_stay_with_spark_until_a_sink_reads_them() -> None:
     assert (batch.instants, batch.size, batch.rows.num_rows) == (2, 2, 1)
 
 
-def test_parquet_of_what_is_here(tmp_path: Path) -> None:
+def test_writing_a_collected_batch_to_parquet_twice_keeps_one_copy(tmp_path: Path) -> None:
     batch = results(time=[5, 5], x=["<urn:b>", None], n=[None, None], dot_row=[True, False])
     assert batch.table.num_rows == 2
     batch.write_parquet(str(tmp_path / "b"))

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import os
+from codecs import BOM_UTF8
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -60,9 +63,50 @@ def test_the_number_of_the_first_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("chunk", [1, 3, 100])
-def test_a_file_that_has_become_shorter(tmp_path: Path, chunk: int) -> None:
-    (tmp_path / "a.nq").write_bytes(b"one\ntwo\n")
-    assert b"".join(chunks(Split(str(tmp_path / "a.nq"), 0, 40), chunk)) == b"one\ntwo\n"
+@pytest.mark.parametrize("rest", [b"", b"thr"])
+def test_a_file_that_has_become_shorter(tmp_path: Path, chunk: int, rest: bytes) -> None:
+    """Whole lines are read as far as they go; half a line is none."""
+    file = tmp_path / "a.nq"
+    file.write_bytes(b"one\ntwo\n" + rest)
+    found, error = until_error(Split(str(file), 0, 40), chunk)
+    assert b"one\ntwo\n".startswith(found)
+    assert error == f"{file}: the file has become shorter while it was read"
+    assert until_error(Split(str(file), 30, 40), chunk) == (b"", error)
+
+
+@pytest.mark.parametrize("split", [Split(""), Split("", 0, 300)])
+def test_a_file_that_becomes_shorter_meanwhile(tmp_path: Path, split: Split) -> None:
+    file = tmp_path / "a.nq"
+    file.write_bytes(b"0123456789abcd\n" * 20)
+    portions = chunks(replace(split, path=str(file)), 30)
+    assert next(portions) == b"0123456789abcd\n" * 2
+    os.truncate(file, 100)
+    rest: list[bytes] = []
+    with pytest.raises(LoadError) as caught:
+        rest.extend(portions)
+    assert str(caught.value) == f"{file}: the file has become shorter while it was read"
+    assert all(portion.replace(b"0123456789abcd\n", b"") == b"" for portion in rest)
+
+
+def test_a_gzip_file_that_is_cut_off_or_damaged(tmp_path: Path) -> None:
+    file, packed = tmp_path / "a.nq.gz", gzip.compress(b"".join(b"%d\n" % number for number in range(10_000)))
+    for content, reason in (
+        (packed[:1000], "the gzip file is cut off"),
+        (packed[:-1], "the gzip file is cut off"),
+        (packed[:5], "the gzip file is cut off"),
+        (packed[:-8] + bytes(8), "the gzip file is damaged"),
+        (b"no gzip", "the gzip file is damaged"),
+    ):
+        file.write_bytes(content)
+        assert until_error(Split(str(file)), 100)[1] == f"{file}: {reason}"
+
+
+def until_error(split: Split, chunk: int) -> tuple[bytes, str]:
+    """What is read of a piece before the error, and its message."""
+    found: list[bytes] = []
+    with pytest.raises(LoadError) as caught:
+        found.extend(chunks(split, chunk))
+    return b"".join(found), str(caught.value)
 
 
 def test_gzip_is_one_piece_even_of_several_members(tmp_path: Path) -> None:
@@ -98,7 +142,7 @@ def test_an_empty_file_has_no_pieces(tmp_path: Path) -> None:
     assert splits(tmp_path / "a.nq") == []
 
 
-def test_what_cannot_be_read_is_one_sentence(tmp_path: Path) -> None:
+def test_unreadable_paths_are_errors_that_name_the_path(tmp_path: Path) -> None:
     with pytest.raises(LoadError, match=r"gone\.nq: there is no such file"):
         splits(tmp_path / "gone.nq")
     with pytest.raises(LoadError, match="holds no file named"):
@@ -115,3 +159,17 @@ def test_damaged_gzip(tmp_path: Path, data: bytes) -> None:
     file.write_bytes(data)
     with pytest.raises(LoadError, match=r"a\.nq\.gz: "):
         list(chunks(Split(str(file))))
+
+
+@pytest.mark.parametrize("size", [1, 2, 4, 100])
+def test_a_byte_order_mark_begins_no_line(tmp_path: Path, size: int) -> None:
+    file, packed = tmp_path / "a.nq", tmp_path / "b.nq.gz"
+    file.write_bytes(BOM_UTF8 + b"one\n" + BOM_UTF8 + b"two\n")
+    packed.write_bytes(gzip.compress(file.read_bytes()))
+    for source in (file, packed):  # only at the very start: the second one belongs to its line
+        assert b"".join(b"".join(piece) for piece in pieces(source, size)) == b"one\n" + BOM_UTF8 + b"two\n"
+
+
+def test_a_file_of_a_byte_order_mark_alone_has_no_lines(tmp_path: Path) -> None:
+    (tmp_path / "a.nq").write_bytes(BOM_UTF8)
+    assert pieces(tmp_path / "a.nq", 100) == [[]]

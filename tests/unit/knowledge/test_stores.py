@@ -72,7 +72,7 @@ def test_load_counts_and_moves_the_version(store: OxigraphStore) -> None:
 
 
 @pytest.mark.parametrize("on_disk", [False, True])
-def test_a_bad_end_leaves_the_store_as_it_was(tmp_path: Path, on_disk: bool) -> None:
+def test_a_failed_load_leaves_the_store_unchanged(tmp_path: Path, on_disk: bool) -> None:
     store = OxigraphStore(tmp_path / "db" if on_disk else None)
     store.load(DATA, format="turtle")
     version = store.version
@@ -266,7 +266,7 @@ def test_remote_nonsense(httpserver: HTTPServer, body: str, media_type: str) -> 
         EndpointStore(httpserver.url_for("/query")).answer(select("s"), "SELECT ?s {}")
 
 
-def test_remote_that_is_not_there(httpserver: HTTPServer) -> None:
+def test_an_unreachable_endpoint_is_an_error(httpserver: HTTPServer) -> None:
     httpserver.stop()
     with pytest.raises(StoreError, match=r"did not answer: .*refused"):
         EndpointStore(httpserver.url_for("/query")).answer(ASK, "ASK {}")

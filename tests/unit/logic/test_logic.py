@@ -129,7 +129,7 @@ QUERY = "query\n  ASK {}\nexpect true\n"
         (QUERY + "expect 1:00 .. false\n", "line 4: 1:00 ..: an interval has rows, or is true"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_line(text: str, message: str) -> None:
+def test_syntax_errors_have_a_line_number(text: str, message: str) -> None:
     with pytest.raises(PenstockError, match=f"^cars.rsp, {message.replace('?', '[?]')}"):
         logic.read(text, "cars.rsp")
 
@@ -189,13 +189,13 @@ def rows(text: str) -> list[Cells]:
     ],
 )
 def test_what_is_the_same(left: str, right: str, expected: bool) -> None:
-    assert compare.same(rows(left), rows(right)) is expected
-    assert compare.same(rows(right), rows(left)) is expected
+    assert compare.same_rows(rows(left), rows(right)) is expected
+    assert compare.same_rows(rows(right), rows(left)) is expected
 
 
-def test_order_counts_where_there_is_one() -> None:
-    assert compare.same(rows("1|2"), rows("1|2"), ordered=True)
-    assert not compare.same(rows("1|2"), rows("2|1"), ordered=True)
+def test_ordered_answers_are_compared_in_order() -> None:
+    assert compare.same_rows(rows("1|2"), rows("1|2"), ordered=True)
+    assert not compare.same_rows(rows("1|2"), rows("2|1"), ordered=True)
 
 
 class PretendingEngine:
@@ -304,12 +304,12 @@ def test_order_by_makes_the_order_count() -> None:
     ("windows", "options"),
     [("FROM STREAM :s WINDOW ELEMS 3", ""), ("FROM STREAM :s [RANGE 1m TUMBLING]", "options emit=dstream\n")],
 )
-def test_what_comes_and_goes_has_no_order(windows: str, options: str) -> None:
+def test_deltas_and_intervals_are_compared_without_order(windows: str, options: str) -> None:
     query = f"SELECT ?x {windows} {{ ?x :v ?y }} ORDER BY ?x"
     assert judged(f"expect 1:00\n  1\n  2\n{options}", at(60, BOTH), query=query) == []
 
 
-def test_a_query_may_be_meant_by_the_stream_that_it_makes() -> None:
+def test_an_expectation_may_name_a_query_by_its_output_stream() -> None:
     test = logic.read("query\n  ASK {}\nquery\n  REGISTER ISTREAM :out AS ASK {}\nquery\n  ASK {}\nexpect :out true\n")
     assert test.expectations[0].query == 1
 
@@ -338,7 +338,7 @@ def test_streams_and_options_reach_the_engine() -> None:
     assert engine.loaded == ["http://g/", None]
 
 
-def test_an_option_that_is_not_there() -> None:
+def test_an_unknown_option_is_an_error() -> None:
     with pytest.raises(PenstockError, match="no such option: speed"):
         judged("expect 1:00\n  1\noptions speed=fast")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from pyoxigraph import NamedNode
 
 from penstock.algebra.ops import Op, Query, Select, StaticView, StreamWindow
@@ -34,7 +35,8 @@ def plan(adaptive: Adaptive, statistics: LiveStatistics, time: int = 0) -> str:
     return write(adaptive.plan(statistics, time).query.pattern)
 
 
-def test_the_order_changes_with_the_ranking() -> None:
+def test_the_order_changes_with_the_ranking(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "penstock")
     adaptive = Adaptive(QUERY)
     assert plan(adaptive, known(RARE, OFTEN)) == A_FIRST
     assert not adaptive.history
@@ -44,9 +46,11 @@ def test_the_order_changes_with_the_ranking() -> None:
     assert change.cost_before == cost(change.before, known(OFTEN, RARE))
     assert change.cost_after == cost(change.after, known(OFTEN, RARE)) < 0.8 * change.cost_before
     assert change.why == f"?k <{NS}a> ?x has 100,000 matches; when the order was chosen it had 10"
+    costs = f"{change.cost_before:.3g} → {change.cost_after:.3g}"
+    assert caplog.messages == [f"a new join order, cost {costs}: {change.why}"]
 
 
-def test_it_stays_while_another_is_hardly_better() -> None:
+def test_the_join_order_stays_if_another_is_hardly_cheaper() -> None:
     adaptive = Adaptive(QUERY)
     plan(adaptive, known(1_000.0, 1_100.0))
     assert plan(adaptive, known(1_100.0, 1_000.0)) == A_FIRST

@@ -12,7 +12,7 @@ from penstock.algebra.expressions import Var
 from penstock.algebra.ops import Bgp, Join, Op, Query, Select, StaticView
 from penstock.algebra.sse import read, write
 from penstock.optimise import PredicateCounts, optimise
-from penstock.optimise.cost import MODEL, ROWS_MADE, Estimate, cost, joined
+from penstock.optimise.cost import MODEL, ROWS_MADE, Estimate, Shares, cost, joined
 from penstock.optimise.join_order import Operand, Shape, best
 from penstock.optimise.statics import connected
 from penstock.tuning import DEFAULT
@@ -109,7 +109,8 @@ def test_rows_that_are_left_out_are_not_joined() -> None:
     plain, kept = read("(bgp (?x :p ?y))"), StaticView((Var("y"),), read("(bgp (?y :q ?z))"))
     assert isinstance(plain, Bgp)
     whole = cost(Join(plain, kept), counts, ROWS_MADE)
-    for left in ({kept: 0.01}, {plain.patterns[0]: 0.01}):
+    shares: list[Shares] = [{kept: 0.01}, {plain.patterns[0]: 0.01}]
+    for left in shares:
         assert cost(Join(plain, kept), counts, ROWS_MADE, left) == pytest.approx(whole / 100)
 
 
@@ -125,7 +126,7 @@ def test_groups_share_no_variable() -> None:
     assert sorted(map(sorted, found)) == [[0, 1, 2], [3, 4]]
 
 
-def test_what_is_inside_of_what_is_kept_is_ordered_too() -> None:
+def test_joins_inside_a_static_view_are_ordered() -> None:
     plan = StaticView((), read("(bgp (?s :r ?x) (?s :p ?z))"))
     counts = PredicateCounts(1010.0, {f"{NS}p": (10.0, 10.0, 10.0), f"{NS}r": (1000.0, 100.0, 1000.0)})
     ordered = optimise(Query(Select(), plan), counts, {"order_joins"}).query.pattern

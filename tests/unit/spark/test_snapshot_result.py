@@ -30,7 +30,7 @@ def evaluated(rows: list[tuple[int, int, str]], asked: Asked, members: list[int]
     table = pa.table([pa.array(c, t) for c, t in zip(columns, types, strict=True)], names=["time", ".km", "x"])
     found = SnapshotResult(cast(Any, FakeDataFrame(table)), [2, 4, 6, 8], cast(Any, asked), members).collect()
     assert found.column_names == ["time", ".km", "x", ".row"]
-    return cast("list[dict[str, Any]]", found.to_pylist())
+    return found.to_pylist()
 
 
 def silent(found: list[dict[str, Any]]) -> list[tuple[int, int]]:
@@ -48,12 +48,12 @@ def test_each_member_has_an_answer_wherever_one_of_them_has() -> None:
     assert asked.spans == [Span(5, 8)]  # only instants at which nobody has a row
 
 
-def test_where_all_have_rows_nothing_is_asked() -> None:
+def test_no_empty_instants_are_computed_if_every_instant_has_rows() -> None:
     asked = Asked(2, 4, 6, 8)
     assert silent(evaluated([(t, 7, "a") for t in (2, 4, 6, 8)], asked, [7])) == []
     assert asked.spans == []
 
 
-def test_nothing_at_all() -> None:
+def test_a_result_without_rows() -> None:
     assert evaluated([], Asked(), [7, 9]) == []
     assert silent(evaluated([], Asked(4), [7, 9])) == [(4, 7), (4, 9)]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from penstock.spark.statistics.stream_sample import counts, estimated
+from tests.support.tables import table_of
 
 Row = tuple[str, str, str]
 P, Q = "<a:p>", "<a:q>"
@@ -20,7 +20,7 @@ def passages(rows: int, gates: int, chance: random.Random) -> list[Row]:
     return [(f"<a:gate{chance.randrange(gates)}>", P, f"<a:car{i}>") for i in range(rows)]
 
 
-def test_terms_that_come_again_and_again() -> None:
+def test_terms_recurring_over_the_whole_stream_are_few_distinct_terms() -> None:
     rows = passages(8_000, 200, random.Random(1))
     found = estimated([rows[at : at + 500] for at in range(0, 8_000, 1_000)], 1_000_000)
     total, gates, cars = found.predicates["a:p"]
@@ -29,7 +29,7 @@ def test_terms_that_come_again_and_again() -> None:
     assert cars == 1_000_000
 
 
-def test_terms_that_come_again_at_once_and_then_no_more() -> None:
+def test_terms_recurring_only_in_adjacent_rows_are_many_distinct_terms() -> None:
     """The parts of an observation have one subject, but with rows from far away they do not join."""
     rows = [(f"<a:observation{i // 10}>", P, f"<a:o{i}>") for i in range(8_000)]
     found = estimated([rows[at : at + 500] for at in range(0, 8_000, 1_000)], 1_000_000)
@@ -51,18 +51,18 @@ def test_predicates_share_the_rows() -> None:
 
 
 @pytest.mark.parametrize(("files", "group"), [(1, 1 << 20), (1, 10_000), (3, 10_000), (20, 1 << 20)])
-def test_files_are_read_here_and_there(tmp_path: Path, files: int, group: int) -> None:
+def test_samples_are_spread_over_files_and_row_groups(tmp_path: Path, files: int, group: int) -> None:
     rows = passages(60_000, 50, random.Random(3))
     size, paths = -(-len(rows) // files), []
     for number in range(files):
-        columns = zip(*rows[number * size : (number + 1) * size], strict=True)
+        part = rows[number * size : (number + 1) * size]
         paths.append(str(tmp_path / f"{number}.parquet"))
-        pq.write_table(pa.table(list(map(list, columns)), names=["s", "p", "o"]), paths[-1], row_group_size=group)
+        pq.write_table(table_of(part, "s", "p", "o"), paths[-1], row_group_size=group)
     _, gates, cars = counts(paths, 60_000).predicates["a:p"]
     assert gates == pytest.approx(50, rel=0.1)
     assert cars == 60_000
 
 
-def test_nothing_is_known_of_files_that_are_not_there(tmp_path: Path) -> None:
+def test_missing_files_have_no_statistics(tmp_path: Path) -> None:
     assert counts([str(tmp_path / "gone.parquet")], 1_000).predicates == {}
     assert counts([], 0).predicates == {}

@@ -14,14 +14,14 @@ def in_order(*names: str) -> str:
     return f"array_position(array({', '.join(repr(name) for name in names)}), "
 
 
-def test_names_that_sort_like_their_arrival_are_their_own_place() -> None:
+def test_the_file_path_is_the_arrival_order_if_names_sort_like_it() -> None:
     files = ["file:///log/b.parquet", "file:///log/a.parquet"]
     assert place(files, ["/log/a.parquet", "/log/b.parquet"]) == "_metadata.`file_path`"
     assert place([], []) == "_metadata.`file_path`"
 
 
 def test_numbers_in_names_do_not_sort() -> None:
-    names = [f"log/spool-{number}.parquet/part-00000.parquet" for number in (8, 9, 10)]
+    names = [f"log/push-{number}.parquet/part-00000.parquet" for number in (8, 9, 10)]
     files = [f"file:///{name}" for name in sorted(names)]
     assert place(files, [f"/{name}" for name in names]).startswith(in_order(*names))
 

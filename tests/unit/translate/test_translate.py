@@ -247,7 +247,7 @@ ALONE = "a block reads a window without the background's default graph (--no-bac
          "RSP-QL has no equivalent: its triples are only delivered, and REGISTER ISTREAM would make a stream of them"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_said(text: str, to: str, reason: str) -> None:
+def test_a_query_without_equivalent_in_the_language_is_an_error(text: str, to: str, reason: str) -> None:
     with pytest.raises(CannotSay) as caught:
         translated(PREFIX + text, to, merged=True)
     assert str(caught.value) == reason
@@ -264,7 +264,7 @@ def test_what_cannot_be_said(text: str, to: str, reason: str) -> None:
         ("SELECT DISTINCT ?x { { SELECT ?x { STREAM :s [NOW] { ?x :p ?y } } LIMIT 2 } }", True),
     ],
 )
-def test_whether_duplicates_are_told_apart(where: str, told: bool) -> None:
+def test_duplicates_are_checked_only_where_they_change_answers(where: str, told: bool) -> None:
     if told:
         with pytest.raises(CannotSay, match="count twice, but once in RSP-QL"):
             translated(PREFIX + where, "rspql")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 
 import pytest
 
@@ -107,8 +108,8 @@ def test_text_of_quotients_grows_with_the_expression() -> None:
 
 
 def test_a_variable_is_read_as_a_number_once() -> None:
-    readings = [compiled(chain("*", n)).count("regexp_extract(`v0`") for n in (2, 6)]
-    assert readings == [3, 3]  # as an integer or decimal, as a double, as a float
+    readings = [len(re.findall(r"regexp_extract\((?:substring\()?`v0`", compiled(chain("*", n)))) for n in (2, 6)]
+    assert readings == [5, 5]  # as each of the four types, and as the rarer integers
 
 
 def chain(operator: str, n: int) -> Expr:
@@ -128,9 +129,7 @@ def compiled(expr: Expr) -> str:
     ("items", "where", "kept"),
     [([A, B], None, True), ([A], None, False), ([B, A], None, False), ([A, B], A.eq(1), False)],
 )
-def test_what_selects_these_columns_already_is_not_selected_from(
-    items: list[sql.Expr], where: sql.Expr | None, kept: bool
-) -> None:
+def test_a_select_of_the_same_columns_is_not_wrapped(items: list[sql.Expr], where: sql.Expr | None, kept: bool) -> None:
     source = Select([A, sql.alias(A, "b")], Table("x"))
     assert (select(items, source, where) is source) is kept
 

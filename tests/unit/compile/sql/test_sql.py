@@ -264,7 +264,7 @@ def test_queries_know_whether_rows_hold_always() -> None:
     assert not Select([sql.alias(sql.long(-1).cast("BIGINT"), "from")], Table("x")).holds_always
 
 
-def test_what_a_query_reads_of_sides_ends_with_it() -> None:
+def test_a_scalar_subquery_does_not_expose_its_join_sides() -> None:
     inner = Select([sql.column("l", "x")], Table("y", "l"))
     assert sql.Scalar(inner).sides == frozenset()
     assert not sql.Scalar(inner).volatile

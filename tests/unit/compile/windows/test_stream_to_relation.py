@@ -26,7 +26,7 @@ def instants(span: Span) -> range:
 
 @pytest.mark.parametrize("window", WINDOWS)
 @pytest.mark.parametrize("span", SPANS)
-def test_nothing_that_is_visible_is_out_of_reach(window: TimeWindow | SlideWindow, span: Span) -> None:
+def test_reach_covers_every_visible_element(window: TimeWindow | SlideWindow, span: Span) -> None:
     near = stream_to_relation.reach(window, span)
     assert near is not None
     for time in TIMES:
@@ -44,7 +44,7 @@ def test_anything_may_matter(window: Window) -> None:
 
 @pytest.mark.parametrize("window", WINDOWS)
 @pytest.mark.parametrize("span", SPANS)
-def test_whatever_comes_or_goes_is_among_those_times(window: TimeWindow | SlideWindow, span: Span) -> None:
+def test_delta_times_cover_every_change_of_the_window(window: TimeWindow | SlideWindow, span: Span) -> None:
     times = deltas.delta_times(window, span)
     assert times is not None
     for time in TIMES:
@@ -59,10 +59,20 @@ def test_bounds_are_those_of_the_window(window: SlideWindow) -> None:
     assert list(zip(starts.tolist(), ends.tolist(), strict=True)) == told
 
 
-def test_instants_are_where_something_comes_or_leaves() -> None:
+def test_change_instants_are_the_bounds_of_visibility() -> None:
     """In the span (10, 20]: a row from 5 to 12, one from 12 to 15, two from 18 on, one that has left before."""
     bounds = [(np.array([5, 12, 1]), np.array([12, 15, 4])), (np.array([18, 18]), np.array([30, ALWAYS]))]
     rows = ChangeInstants.counted(bounds, Span(10, 20)).to_pylist()
     assert [tuple(row.values()) for row in rows] == [
         (1, 10, False, 1), (2, 12, True, 1), (3, 15, True, 0), (4, 18, True, 2), (5, 21, False, 0),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("window", [*WINDOWS, CountWindow(5), SlideWindow(None)])
+def test_exact_length_is_that_of_every_element(window: Window) -> None:
+    length = stream_to_relation.exact_length(window)
+    if isinstance(window, CountWindow) or window.range is None:
+        assert length is None
+        return
+    lengths = {None if end is None else end - start for start, end in map(window.visible, TIMES)}
+    assert lengths == {length} if length is not None else len(lengths) > 1

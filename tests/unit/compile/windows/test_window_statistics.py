@@ -147,7 +147,7 @@ def test_what_a_window_holds(window: Window, rows: float) -> None:
     assert found.distinct(P, "subject") == pytest.approx(min(rows, 10), rel=0.15)
 
 
-def test_of_many_instants_it_is_what_one_sees() -> None:
+def test_statistics_over_many_instants_are_the_average_window_content() -> None:
     found = content_statistics(TimeWindow(20, 1), SEGMENTS, Span(19, 199), Uniform)
     assert found.count(PATTERN) == pytest.approx(20, rel=0.02)
 
@@ -183,7 +183,7 @@ def live(window: StreamWindow, predicates: frozenset[str] | None = frozenset({"<
         (UNNAMED, Graph(NamedNode("a:graph"), Bgp(())), 5.0, False),
     ],
 )
-def test_a_pattern_reads_what_is_at_its_place(window: StreamWindow, op: Op, count: float, streams: bool) -> None:
+def test_statistics_of_a_pattern_depend_on_its_scope(window: StreamWindow, op: Op, count: float, streams: bool) -> None:
     found: Statistics = live(window).inside(op)
     assert found.live
     assert found.count(PATTERN) == count
@@ -215,11 +215,11 @@ def test_a_predicate_that_no_window_has_is_static() -> None:
         (CountWindow(50), Span(0, 10), 20),
     ],
 )
-def test_how_often_a_window_holds_other_elements(window: Window, span: Span, times: float) -> None:
+def test_turnover_counts_how_often_the_window_content_is_replaced(window: Window, span: Span, times: float) -> None:
     assert turnover(window, [known(1_000, 10, 0)], span) == times
 
 
-def test_what_a_join_of_windows_makes_in_all() -> None:
+def test_the_estimated_rows_of_a_join_of_windows() -> None:
     """A thousand elements a second, now and in the last ten seconds, of a hundred subjects: each of the thousand of a
     second meets a hundred."""
     second = 1_000_000

@@ -30,8 +30,8 @@ class Leaving(FakePlan):
 
     def result(self, evaluation: Evaluation) -> Left:
         times = list(range_of(evaluation.span, self.step)) if evaluation.before is not None else []
-        rows = {"time": pa.array(times, pa.int64()), "n": ['"1"'] * len(times), ".row": [True] * len(times)}
-        return Left(pa.table(rows), 1 if evaluation.before is None else 0)
+        rows = pa.table({"time": pa.array(times, pa.int64()), "n": ['"1"'] * len(times), ".row": [True] * len(times)})
+        return Left(rows, 1 if evaluation.before is None else 0)
 
 
 def test_unreferenced_state_files_are_removed(tmp_path: Path) -> None:

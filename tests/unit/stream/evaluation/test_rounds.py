@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import sys
+
+import pytest
+
+from penstock import log
+from penstock.answer import Answer
 from penstock.io.sinks import Batch, Position
+from penstock.io.sinks.calling import CallingSink
+from penstock.log import TextFormatter
 from penstock.model.span import Span
 from penstock.stream.evaluation.rounds import Rounds
 from penstock.stream.registry.evaluation_groups import EvaluationGroups
 from penstock.stream.registry.registered_query import RegisteredQuery
+from penstock.testing import ManualClock
 from penstock.tuning import Tuning
 from tests.support.runtime import FakeInputs, FakePlan, ListSink, groups, rounds, saved, segment, task
 
@@ -69,7 +78,7 @@ def test_only_segments_that_can_be_seen_are_read() -> None:
     q = task("q", S)
     inputs = FakeInputs({S: [segment(1, 9), segment(11, 19), segment(21, 29), segment(31, 39)]}, {S: 30})
     round = rounds(inputs, q)
-    q.group.passed(Span(0, 20))
+    q.group.pass_over(Span(0, 20))
     round.live()
     streams, span = plan(q).seen[0]
     assert (streams[S].paths, span) == (("21-29",), Span(20, 30))
@@ -261,3 +270,120 @@ def test_query_registered_during_a_round_keeps_its_elements() -> None:
     inputs = FakeInputs({S: [segment(1, 45)]}, {S: 44})
     Rounds(inputs, inputs.watermarks, sink.groups).live()
     assert inputs.discarded == [(S, 20, 0)]
+
+
+# Sinks that fail and are tried again
+
+
+def retried(name: str, retry: int, sink: ListSink, output: str | None = None) -> RegisteredQuery:
+    made = task(name, S, sink=sink, output=output)
+    made.entry.retry = retry
+    return made
+
+
+def test_a_failing_sink_is_tried_again_later_and_holds_up_no_other_query() -> None:
+    clock, sink = ManualClock(), ListSink()
+    bad, good = retried("bad", 2, sink), task("good", S)
+    inputs = FakeInputs({S: [segment(1, 25)]}, {S: 24})
+    round = rounds(inputs, bad, good, clock=clock)
+    sink.fails = True
+    round.live()
+    assert (bad.state, bad.sink_error, bad.error, sink.times) == ("retrying", "OSError: disk full", None, [10])
+    assert (bad.retry_at, times(good), inputs.discarded) == (100_000, [10, 20], [])
+    inputs.held[S].append(segment(26, 39))
+    inputs.ends[S], sink.fails = 34, False
+    clock.advance(99_999)
+    round.live()
+    assert (sink.times, times(good)) == ([10], [10, 20, 30])
+    clock.advance(1)
+    round.live()
+    assert (sink.times, sink.rewinds) == ([10, 20, 30], [0, 0])
+    assert (bad.state, bad.sink_error, bad.entry.batches, saved(bad)) == ("running", None, 1, 34)
+
+
+def test_the_waits_double_and_then_the_query_fails_with_its_traceback(caplog: pytest.LogCaptureFixture) -> None:
+    clock, sink = ManualClock(), ListSink()
+    q = retried("cars", 3, sink)
+    round = rounds(FakeInputs({S: [segment(1, 25)]}, {S: 24}), q, clock=clock, tuning=Tuning(retry_longest_us=150_000))
+    sink.fails = True
+    for wait in (100_000, 150_000, 150_000):
+        round.live()
+        assert q.retry_at == clock.now() + wait
+        clock.advance(wait)
+    assert round.live()
+    assert (q.state, q.error, q.retry_at, q.entry.batches) == ("failed", "OSError: disk full", None, 0)
+    assert caplog.messages == [
+        "cars: the sink failed, retry 1 of 3 in 0.1 s: OSError: disk full",
+        "cars: the sink failed, retry 2 of 3 in 0.15 s: OSError: disk full",
+        "cars: the sink failed, retry 3 of 3 in 0.15 s: OSError: disk full",
+        "cars: the query failed: OSError: disk full",
+    ]
+    assert [(each.name, each.levelname) for each in caplog.records[2:]] == [
+        ("penstock.sinks", "WARNING"),
+        ("penstock.rounds", "ERROR"),
+    ]
+    for each in caplog.records:
+        text = "\n".join(TextFormatter().format(each).splitlines()[-3:])
+        assert text.endswith('raise OSError("disk full")\nOSError: disk full')
+    fields = {"query": "cars", "batch": 0, "attempt": 3, "retries": 3, "wait_s": 0.15, "error": "OSError: disk full"}
+    assert log.fields(caplog.records[2]) == fields
+    q.resume()
+    round.live()
+    assert (q.state, q.failures) == ("retrying", 1)
+
+
+def test_errors_of_the_query_itself_are_not_tried_again(caplog: pytest.LogCaptureFixture) -> None:
+    q = task("cars", S, fails=True)
+    q.entry.retry = 5
+    rounds(FakeInputs({S: [segment(1, 25)]}, {S: 24}), q, clock=ManualClock()).live()
+    assert (q.state, caplog.messages) == ("failed", ["cars: the query failed: RuntimeError: boom"])
+
+
+def test_derived_elements_of_a_postponed_delivery_are_removed() -> None:
+    clock, sink = ManualClock(), ListSink()
+    producer, consumer = retried("producer", 1, sink, output=D), task("consumer", D)
+    inputs = FakeInputs({S: [segment(1, 25)]}, {S: 24})
+    sink.fails = True
+    round = rounds(inputs, producer, consumer, clock=clock)
+    round.live()
+    assert (inputs.undone, inputs.held[D], times(consumer)) == ([(D, 0)], [], [])
+    sink.fails = False
+    clock.advance(100_000)
+    round.live()
+    assert (sink.times, times(consumer), inputs.derived[-1]) == ([10, 20], [10, 20], (D, 0, [10, 20]))
+
+
+def test_a_bounded_round_continues_with_the_postponed_query() -> None:
+    clock, sink = ManualClock(), ListSink()
+    producer, consumer = retried("producer", 1, sink, output=D), task("consumer", D)
+    inputs = FakeInputs({S: [segment(1, 25)]})
+    sink.fails = True
+    made = groups(producer, consumer)
+    round = Rounds(inputs, inputs.watermarks, made, clock=clock)
+    round.bounded()
+    assert (producer.state, consumer.state, times(consumer), made.next_retry()) == ("retrying", "running", [], 100_000)
+    sink.fails = False
+    clock.advance(100_000)
+    round.bounded()
+    assert (sink.times, times(consumer), made.next_retry()) == ([10, 20, 30], [10, 20, 30], None)
+
+
+def test_a_dropped_query_is_not_waited_for() -> None:
+    sink = ListSink()
+    q = retried("cars", 1, sink)
+    made = groups(q)
+    inputs = FakeInputs({S: [segment(1, 25)]}, {S: 24})
+    sink.fails = True
+    Rounds(inputs, inputs.watermarks, made, clock=ManualClock()).live()
+    assert made.next_retry() == 100_000
+    q.drop()
+    assert made.next_retry() is None
+
+
+def test_a_function_that_exits_stops_only_its_query() -> None:
+    def leave(_: Answer) -> None:
+        sys.exit("enough")
+
+    bad, good = task("bad", S, sink=CallingSink(leave)), task("good", S)
+    rounds(FakeInputs({S: [segment(1, 25)]}, {S: 24}), bad, good).live()
+    assert (bad.state, bad.error, times(good)) == ("failed", "SystemExit: enough", [10, 20])

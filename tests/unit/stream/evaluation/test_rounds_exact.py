@@ -79,8 +79,8 @@ def _event(draw: Tape) -> Event:
     return what, draw.pick(("q0", "q1", "q2", "reader"))
 
 
-SMALL = Tuning(job_instants=4, job_elements=2, compaction_fanout=6)
-"""Spans come in pieces and segments are merged as if there were much."""
+SMALL = Tuning(job_instants=4, job_elements=2, compaction_fanout=6, journal_bytes=3_000)
+"""Spans come in pieces, segments are merged and journals folded as if there were much."""
 
 
 @dataclass
@@ -117,7 +117,8 @@ class Engine:
         return task
 
     def push(self, stream: str, moves: list[int]) -> None:
-        """Each element is so much after, or before, the newest one; none is late."""
+        """Each element is so much after, or before, the newest one; none is late. One stream is pushed to, and the
+        other is read from a folder."""
         rows = self.came[stream]
         first = len(rows)
         for move in moves:
@@ -125,9 +126,12 @@ class Engine:
             rows.append((newest + max(move, -LATENESS), f"<http://e/{stream[-1]}{len(rows)}>"))
         terms = pa.array([o for _, o in rows[first:]], pa.string())
         times = pa.array([time for time, _ in rows[first:]], pa.int64())
-        number = next(n for n in range(10_000) if not self.log.holds(stream, "spool", n))
-        table = pa.table({"s": terms, "p": terms, "o": terms, "ts": times})
-        self.log_writer.write(ArrivedBatch(stream, "spool", number), [Reading(table)])
+        readings = [Reading(pa.table({"s": terms, "p": terms, "o": terms, "ts": times}))]
+        if stream == S:
+            self.log_writer.push(stream, lambda _: readings)
+        else:
+            batch = ArrivedBatch(stream, "folder", self.log.next_batch(stream, "folder"))
+            self.log_writer.write(batch, readings)
 
     def round(self) -> None:
         rounds = Rounds(self.inputs, self.watermarks, self.groups, tuning=SMALL)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from datetime import UTC, datetime
 
 import pytest
@@ -9,7 +10,8 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from penstock.errors import LoadError
 from penstock.io.nquads import parse, scope
-from penstock.stream.ingest.elements import Elements, lines
+from penstock.options import StreamFormat
+from penstock.stream.ingest.elements import Elements, lines, pushed
 
 A, P = NamedNode("http://e/a"), NamedNode("http://e/p")
 ONE, TWO = Triple(A, P, A), Triple(BlankNode("b"), P, Literal('x\n"\u2028', language="en"))
@@ -52,3 +54,9 @@ def test_text_is_taken_as_it_is_with_its_last_line_ended() -> None:
 def test_pushing_other_objects_than_triples_is_an_error() -> None:
     with pytest.raises(LoadError, match="takes triples, alone or with a time or a start and an end, not NamedNode"):
         lines([A], None, 0)  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize("format", [None, "nquads", "trig", "jsonld", "ndjsonld"])
+def test_pushed_text_may_begin_with_a_byte_order_mark(format: StreamFormat | None) -> None:
+    for text in ("\ufeffa\n\ufeffb\n", BOM_UTF8 + b"a\n" + BOM_UTF8 + b"b\n"):
+        assert pushed(text, None, 0, format)[0] == b"a\n" + BOM_UTF8 + b"b\n"

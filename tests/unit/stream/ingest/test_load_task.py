@@ -122,5 +122,6 @@ def by_a_bare_worker(piece: Split, folder: Path) -> dict[str, Any]:
 
 def test_the_code_needs_no_penstock_on_the_worker(tmp_path: Path) -> None:
     (tmp_path / "a.nq").write_text((line(1) + " " + line(2) + "bad\n") * 50)
-    part = by_a_bare_worker(*splits(tmp_path / "a.nq"), tmp_path)
+    (split,) = splits(tmp_path / "a.nq")
+    part = by_a_bare_worker(split, tmp_path)
     assert (part["rows"], part["malformed"]) == (100, 50)

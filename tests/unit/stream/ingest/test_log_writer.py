@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import warnings
 from collections.abc import Iterable
 from pathlib import Path
+from random import Random
+from typing import Any, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,16 +17,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from penstock.io import nquads
 from penstock.io.nquads import parse
 from penstock.io.splits import Split
 from penstock.stream.base.watermark import Watermarks
 from penstock.stream.ingest import load_task
 from penstock.stream.ingest.dead_letters import DeadLetters
 from penstock.stream.ingest.element_reader import of_blocks, of_file
+from penstock.stream.ingest.elements import Block
+from penstock.stream.ingest.file_batches import write_files
 from penstock.stream.ingest.late_filter import Advance, Reading
 from penstock.stream.ingest.log_writer import ArrivedBatch, LogWriter
 from penstock.stream.ingest.sources.folder import Dropped
-from penstock.stream.ingest.spool import Block
 from penstock.stream.ingest.stream_declaration import Declared
 from penstock.stream.log.stream_log import Counts, StreamLog
 from penstock.testing import ManualClock
@@ -40,7 +46,7 @@ def made(log: StreamLog, root: Path, clock: ManualClock, streams: dict[str, Decl
 
 
 def push(writer: LogWriter, number: int, *blocks: Block) -> None:
-    writer.write(ArrivedBatch(STREAM, "spool", number), of_blocks(STREAM, blocks))
+    writer.write(ArrivedBatch(STREAM, "folder", number), of_blocks(STREAM, blocks))
 
 
 def log(root: Path) -> StreamLog:
@@ -120,10 +126,10 @@ def test_any_cut_gives_the_same_log(
 ) -> None:
     cuts = sorted(data.draw(st.lists(st.integers(0, len(stamps)), max_size=3)))
     whole, pieces = tmp_path_factory.mktemp("whole"), tmp_path_factory.mktemp("pieces")
-    log_writer(whole, lateness=lateness).write(ArrivedBatch(STREAM, "spool", 0), [Reading(elements(stamps))])
+    log_writer(whole, lateness=lateness).write(ArrivedBatch(STREAM, "folder", 0), [Reading(elements(stamps))])
     writer = log_writer(pieces, lateness=lateness)
     for number, (start, end) in enumerate(zip([0, *cuts], [*cuts, len(stamps)], strict=True)):
-        writer.write(ArrivedBatch(STREAM, "spool", number), [Reading(elements(stamps[start:end]))])
+        writer.write(ArrivedBatch(STREAM, "folder", number), [Reading(elements(stamps[start:end]))])
     assert times(log(whole)) == times(log(pieces))
     assert log(whole).counts(STREAM) == log(pieces).counts(STREAM)
 
@@ -148,12 +154,12 @@ def test_idle_stream_does_not_hold_back_the_watermark_and_is_advanced(tmp_path: 
     clock = ManualClock()
     streams = {"a": Declared(), "b": Declared(idle=10 * SECOND)}
     writer = made(log(tmp_path), tmp_path, clock, streams)
-    writer.write(ArrivedBatch("a", "spool", 0), [Reading(elements([100]))])
-    writer.write(ArrivedBatch("b", "spool", 0), [Reading(elements([50]))])
+    writer.write(ArrivedBatch("a", "folder", 0), [Reading(elements([100]))])
+    writer.write(ArrivedBatch("b", "folder", 0), [Reading(elements([50]))])
     assert combined(writer, "a", "b") == 49
     clock.advance(10 * SECOND)
     assert combined(writer, "a", "b") == 99
-    writer.write(ArrivedBatch("b", "spool", 1), [Reading(elements([99, 100]))])
+    writer.write(ArrivedBatch("b", "folder", 1), [Reading(elements([99, 100]))])
     assert times(log(tmp_path), "b") == [50, 100]
     assert combined(writer, "a", "b") == 99
 
@@ -234,6 +240,27 @@ def test_a_file_that_cannot_be_read_is_a_dead_letter(
     assert reason.lower() in bad.reason.lower()
 
 
+def drop(root: Path, *files: Path) -> list[str]:
+    """The warnings when files have been dropped into a watched folder."""
+    dropped_files = [Dropped(str(file), 0, file.stat().st_size) for file in files]
+    batch = ArrivedBatch(STREAM, "folder", 0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        write_files(cast(Any, None), log(root), log_writer(root), batch, dropped_files, Declared())
+    return [str(warning.message) for warning in caught]
+
+
+def test_a_dropped_file_of_the_wrong_kind_is_told_once(tmp_path: Path) -> None:
+    wrong, right = tmp_path / "1.nq", tmp_path / "2.nq"
+    wrong.write_text("gate,car\n" * 1000)
+    right.write_bytes(text([1, 2]) + b"one bad line\n")
+    like = '<s> <p> <o> "2026-01-01T00:00:00Z"^^<http://www.w3.org/2001/XMLSchema#dateTime> .'
+    said = f"none of its 1,000 lines is timestamped N-Quads; line 1: this is CSV; a line looks like {like}"
+    assert drop(tmp_path, wrong, right) == [f"{wrong}: {said}"]
+    assert times(log(tmp_path)) == [1, 2]
+    assert drop(tmp_path, wrong, right) == []  # the same batch after a crash
+
+
 @pytest.mark.parametrize("change", ["missing", "null"])
 def test_parquet_without_the_columns_of_a_stream_is_a_dead_letter(tmp_path: Path, change: str) -> None:
     table = elements([1])
@@ -243,7 +270,61 @@ def test_parquet_without_the_columns_of_a_stream_is_a_dead_letter(tmp_path: Path
         table = table.set_column(3, "ts", pa.array([None], pa.int64()))
     pq.write_table(table, tmp_path / "a.parquet")
     (bad,) = [item for reading in read(tmp_path / "a.parquet") for item in reading.malformed]
-    assert bad.reason == {"missing": "the file has no column ts", "null": "a term or a time is NULL"}[change]
+    reason = {"missing": "the file has no column ts", "null": "a term or a time is NULL"}[change]
+    assert bad.reason == f"{reason}; no element of it is kept"
+
+
+def test_a_dropped_gzip_that_is_cut_off_is_told_with_what_is_kept(tmp_path: Path) -> None:
+    """The elements before are in the log, and the file after it is read."""
+    random = Random(1)
+    lines = text(random.randrange(10**12) for _ in range(100_000)).splitlines(keepends=True)
+    cut, whole = tmp_path / "1.nq.gz", tmp_path / "2.nq"
+    cut.write_bytes(gzip.compress(b"".join(lines))[:-100])
+    whole.write_bytes(text([10**13]))
+    (warning,) = drop(tmp_path, cut, whole)
+    counts = log(tmp_path).counts(STREAM)
+    kept = counts.elements + counts.late - 1
+    assert 0 < kept < 100_000
+    assert warning == f"{cut}: the gzip file is cut off; the {kept:,} elements before that are kept"
+    (letter,) = (json.loads(line) for line in dead(tmp_path, "malformed.ndjson"))
+    assert letter == {"source": str(cut), "line": 0, "text": "", "reason": warning.removeprefix(f"{cut}: ")}
+    assert times(log(tmp_path))[-1] == 10**13
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("1.nq.gz", gzip.compress(text(range(1000)))[:200], "the gzip file is cut off; no element of it is kept"),
+        ("1.trig.gz", gzip.compress(b"# trig")[:-1], "the gzip file is cut off; no element of it is kept"),
+    ],
+)
+def test_a_dropped_file_that_cannot_be_read_stops_nothing(
+    tmp_path: Path, name: str, content: bytes, sentence: str
+) -> None:
+    broken, whole = tmp_path / name, tmp_path / "2.nq"
+    broken.write_bytes(content)
+    whole.write_bytes(text([1, 2]))
+    assert drop(tmp_path, broken, whole) == [f"{broken}: {sentence}"]
+    assert times(log(tmp_path)) == [1, 2]
+
+
+def test_a_dropped_file_that_shrinks_is_told_with_what_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from penstock.stream.ingest import element_reader as module
+
+    file, parse = tmp_path / "1.nq", nquads.parse
+
+    def shrinking(data: bytes, *options: Any) -> Any:
+        os.truncate(file, len(data))
+        return parse(data, *options)
+
+    monkeypatch.setattr(module, "parse", shrinking)
+    file.write_bytes(text(range(200_000)))
+    (reading, last) = read(file)
+    (bad,) = last.malformed
+    assert bad.reason == (
+        "the file has become shorter while it was read;"
+        f" the {reading.elements.num_rows:,} elements before that are kept"
+    )
 
 
 def test_line_numbers_go_on_through_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

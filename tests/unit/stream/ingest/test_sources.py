@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import warnings
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from threading import Condition
 
 import pytest
 
-from penstock.errors import PenstockError, PenstockWarning
+from penstock.errors import PenstockError, PenstockWarning, SetupError
 from penstock.stream.ingest import sources
 from penstock.stream.ingest.sources.iterable import IterableSource
 from penstock.stream.ingest.sources.lines import Lines
@@ -98,7 +99,7 @@ def test_iterable_is_read_on_when_the_last_item_is_durable() -> None:
     assert seen == [b"", b"a\n", b"a\nb\n"]
 
 
-def test_failure_of_a_source_is_a_message() -> None:
+def test_failure_of_a_source_is_a_message_and_logged(caplog: pytest.LogCaptureFixture) -> None:
     def items() -> Iterator[str]:
         raise RuntimeError("the sensor is on fire")
         yield ""
@@ -107,6 +108,12 @@ def test_failure_of_a_source_is_a_message() -> None:
     with started(source, Taker(), ManualClock()):
         pass
     assert source.message == "The source failed: RuntimeError: the sensor is on fire"
+    (record,) = caplog.records
+    assert (record.name, record.getMessage()) == (
+        "penstock.ingest",
+        "a source failed: RuntimeError: the sensor is on fire",
+    )
+    assert record.exc_info is not None
 
 
 def test_lost_connection_is_restored_without_loss() -> None:
@@ -185,5 +192,11 @@ def test_lines_of_a_producer_are_read_before_the_end() -> None:
 def test_an_address_that_is_taken() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        with pytest.raises(PenstockError, match=f"Cannot listen on 127.0.0.1:{port}: Address already in use"):
+        text = f"Port {port} of 127.0.0.1 is in use: end the program that listens there, or give another port."
+        with pytest.raises(SetupError, match=f"^{re.escape(text)}$"):
             ListenSource(f"127.0.0.1:{port}").start(Taker(), ManualClock())
+
+
+def test_an_address_that_is_of_another_machine() -> None:
+    with pytest.raises(SetupError, match=r"^Cannot listen on 192\.0\.2\.1:7007: Cannot assign requested address\.$"):
+        ListenSource("192.0.2.1:7007").start(Taker(), ManualClock())

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from penstock import Engine, PenstockWarning, cli
 from penstock.algebra.build import translate
 from penstock.algebra.retention_bounds import unbounded
+from penstock.options import Emit
 from penstock.recursive_rules.analysis.rule import Rule
 from penstock.recursive_rules.machine import Element, Machine
 from penstock.spark.query.continuous_query import ContinuousQuery
@@ -30,7 +31,7 @@ KEPT = "and elements are kept for PT30S (retention): answers that need older one
 SECOND = 1_000_000
 
 
-def horizon(text: str, retention: int | None, emit: str | None = None) -> int | None:
+def horizon(text: str, retention: int | None, emit: Emit | None = None) -> int | None:
     """The retention bound at 100 seconds, in seconds; None: nothing may be dropped. Spark is not touched."""
     nobody = cast(Any, SimpleNamespace(session=None, tuning=DEFAULT))
     found = ContinuousQuery(translate(text), nobody, emit=emit, retention=retention).schedule.horizon(100 * SECOND, S)
@@ -119,7 +120,7 @@ def test_invalid_retention_is_an_error(tmp_path: Path) -> None:
         Engine(retention="long")
     (tmp_path / "a.rq").write_text("ASK {}")
     wrong = CliRunner().invoke(cli.app, ["run", str(tmp_path / "a.rq"), "--set", "retention=long"])
-    assert wrong.exit_code == 1
+    assert wrong.exit_code == 2
     assert wrong.stderr.startswith('--set: retention: "long" is not a duration')
 
 

@@ -28,13 +28,13 @@ def times(log: StreamLog, stream: str = STREAM) -> list[int]:
 def filled(root: Path, batches: Iterable[Iterable[int]]) -> StreamLog:
     log = StreamLog(root)
     for number, batch in enumerate(batches):
-        log.append(STREAM, "spool", number, elements(batch))
+        log.append(STREAM, "folder", number, elements(batch))
     return log
 
 
 def test_segment_has_statistics_of_its_elements(tmp_path: Path) -> None:
     log = StreamLog(tmp_path)
-    log.append(STREAM, "spool", 0, elements([30, 10, 20]))
+    log.append(STREAM, "folder", 0, elements([30, 10, 20]))
     (segment,) = log.segments(STREAM)
     assert (segment.rows, segment.first, segment.last) == (3, 10, 30)
     assert segment.predicates == {"<http://example.org/p>": 3}
@@ -43,8 +43,8 @@ def test_segment_has_statistics_of_its_elements(tmp_path: Path) -> None:
 
 def test_streams_are_apart(tmp_path: Path) -> None:
     log = StreamLog(tmp_path)
-    log.append("http://example.org/a", "spool", 0, elements([1]))
-    log.append("http://example.org/A", "spool", 0, elements([2]))
+    log.append("http://example.org/a", "folder", 0, elements([1]))
+    log.append("http://example.org/A", "folder", 0, elements([2]))
     assert times(log, "http://example.org/a") == [1]
     assert times(log, "http://example.org/A") == [2]
     assert log.segments("http://example.org/none") == ()
@@ -52,7 +52,7 @@ def test_streams_are_apart(tmp_path: Path) -> None:
 
 def test_everything_survives_reopening(tmp_path: Path) -> None:
     log = filled(tmp_path, [[10], [30, 5], [20]])
-    log.commit(STREAM, "spool", 3, [], late=2, malformed=1)
+    log.commit(STREAM, "folder", 3, [], late=2, malformed=1)
     log.advance(STREAM, 17)
     again = StreamLog(tmp_path)
     assert again.segments(STREAM) == log.segments(STREAM)
@@ -60,8 +60,8 @@ def test_everything_survives_reopening(tmp_path: Path) -> None:
     assert again.newest(STREAM) == 30
     assert again.counts(STREAM) == Counts(4, 2, 1)
     assert again.advanced_to(STREAM) == 17
-    assert again.holds(STREAM, "spool", 3)
-    assert not again.holds(STREAM, "spool", 4)
+    assert again.holds(STREAM, "folder", 3)
+    assert not again.holds(STREAM, "folder", 4)
     assert not again.holds(STREAM, "other", 0)
 
 
@@ -73,25 +73,25 @@ def test_a_checkpoint_can_be_moved(tmp_path: Path) -> None:
 
 def test_a_batch_that_runs_again_replaces_itself(tmp_path: Path) -> None:
     log = filled(tmp_path, [[1], [2]])
-    log.append(STREAM, "spool", 1, elements([2]))
+    log.append(STREAM, "folder", 1, elements([2]))
     assert times(log) == [1, 2]
     assert times(StreamLog(tmp_path)) == [1, 2]
 
 
 def test_a_segment_without_manifest_does_not_exist(tmp_path: Path) -> None:
     log = filled(tmp_path, [[1]])
-    folder = log.begin(STREAM, "spool", 1)
+    folder = log.begin(STREAM, "folder", 1)
     pq.write_table(elements([2]), folder / "part-00000.parquet")
     again = StreamLog(tmp_path)  # the process that wrote it has crashed
     assert times(again) == [1]
     assert not folder.exists()
-    assert not again.holds(STREAM, "spool", 1)
+    assert not again.holds(STREAM, "folder", 1)
 
 
 def test_listeners_hear_of_commits_and_of_time(tmp_path: Path) -> None:
     log, heard = StreamLog(tmp_path), list[str]()
     log.listen(heard.append)
-    log.append(STREAM, "spool", 0, elements([1]))
+    log.append(STREAM, "folder", 0, elements([1]))
     log.advance(STREAM, 5)
     log.advance(STREAM, 4)
     assert heard == [STREAM, STREAM]
@@ -121,7 +121,7 @@ def test_dropped_batch_is_not_written_again(tmp_path: Path) -> None:
     log = filled(tmp_path, [[1], [2]])
     log.discard(STREAM, horizon=2)
     again = StreamLog(tmp_path)
-    again.append(STREAM, "spool", 1, elements([2]))
+    again.append(STREAM, "folder", 1, elements([2]))
     assert times(again) == []
     assert again.counts(STREAM).elements == 2
 
@@ -195,16 +195,16 @@ def test_retention_never_drops_a_needed_segment(batches: list[list[int]], horizo
 def test_small_neighbours_become_one(tmp_path: Path) -> None:
     stamps = [[number, 100 - number] for number in range(40)]
     log = filled(tmp_path, stamps)
-    log.commit(STREAM, "spool", 40, [], late=3, malformed=2)
+    log.commit(STREAM, "folder", 40, [], late=3, malformed=2)
     before = times(log)
     assert log.compact(STREAM) == 41
     for each in (log, StreamLog(tmp_path)):
         assert len(each.segments(STREAM)) == 1
         assert times(each) == before
         assert each.counts(STREAM) == Counts(80, 3, 2)
-        assert each.holds(STREAM, "spool", 40)
+        assert each.holds(STREAM, "folder", 40)
     assert len(list(tmp_path.rglob("*.parquet/*"))) == 1
-    log.append(STREAM, "spool", 40, elements([7]))  # a batch that is in the merged one
+    log.append(STREAM, "folder", 40, elements([7]))  # a batch that is in the merged one
     assert times(log) == before
 
 

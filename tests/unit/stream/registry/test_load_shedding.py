@@ -18,6 +18,7 @@ from penstock.algebra.template import Constants
 from penstock.algebra.windows import TimeWindow
 from penstock.compile.parameter_table import ParameterTable
 from penstock.errors import PenstockWarning, QueryError
+from penstock.options import Overload
 from penstock.stream.evaluation.rounds import Rounds
 from penstock.stream.registry import due_instants
 from penstock.stream.registry.catalogue import Catalogue, entry_of
@@ -115,7 +116,7 @@ class Planner:
 class Engine:
     """One query, over a stream that always has elements."""
 
-    def __init__(self, folder: Path | None, text: str = TEXT, overload: str = "stretch") -> None:
+    def __init__(self, folder: Path | None, text: str = TEXT, overload: Overload = "stretch") -> None:
         self.sink = ListSink()
         self.inputs = FakeInputs({S: [segment(0, 10**9)]}, {S: 0})
         self.catalogue = Catalogue(MetadataStore(folder), Planner())

@@ -74,7 +74,10 @@ def test_progress_is_saved_in_one_transaction(tmp_path: Path) -> None:
 
 
 def test_streams_survive(tmp_path: Path) -> None:
-    streams = {"http://e/t": {"source": None}, "http://e/s": {"source": "x.nq", "lateness": 5}}
+    streams: dict[str, dict[str, Any]] = {
+        "http://e/t": {"source": None},
+        "http://e/s": {"source": "x.nq", "lateness": 5},
+    }
     MetadataStore(tmp_path).save_streams(streams)
     assert list(MetadataStore(tmp_path).load_streams().items()) == list(streams.items())
     assert MetadataStore(tmp_path).load() == []
@@ -92,6 +95,15 @@ def test_a_file_of_another_format_is_refused(tmp_path: Path) -> None:
         file.execute("PRAGMA user_version = 99")
     with pytest.raises(StoreError, match=r"The checkpoint has format 99; this Penstock reads format \d"):
         MetadataStore(tmp_path)
+
+
+def test_a_file_of_the_format_with_a_spool_is_read_and_closed_to_older_versions(tmp_path: Path) -> None:
+    entry = MetadataStore(tmp_path).add(QueryRecord("a", "…"), GroupProgress(5))
+    with sqlite3.connect(tmp_path / "registry.sqlite") as file:
+        file.execute("PRAGMA user_version = 2")
+    assert MetadataStore(tmp_path).load() == [entry]
+    with sqlite3.connect(tmp_path / "registry.sqlite") as file:
+        assert file.execute("PRAGMA user_version").fetchone() == (3,)
 
 
 def test_a_name_is_given_or_in_the_text_or_a_number() -> None:
@@ -189,7 +201,7 @@ def test_a_dropped_query_cannot_be_paused() -> None:
 
 def test_duplicates_are_kept_or_merged() -> None:
     with pytest.raises(ValueError, match='duplicates is "keep" or "merge", not \'drop\''):
-        entry_of("a", READS, None, "drop", None, None)
+        entry_of("a", READS, None, "drop", None, None)  # type: ignore[arg-type]
 
 
 def test_a_sink_of_ones_own_is_one(tmp_path: Path) -> None:
@@ -203,4 +215,4 @@ def test_unknown_report_is_an_error() -> None:
     """That events are told one by one is for queries of events alone."""
     for emit in ("events", "all"):
         with pytest.raises(ValueError, match=f"emit is one of rstream, istream, dstream, intervals, not '{emit}'"):
-            entry_of("q", READS, None, "keep", emit, None)
+            entry_of("q", READS, None, "keep", emit, None)  # type: ignore[arg-type]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -201,10 +201,10 @@ def test_a_sink_that_fails_is_one_querys_own_failure(tmp_path: Path) -> None:
     engine.check()
 
 
-def test_an_evaluation_that_fails_is_everybodys_failure(tmp_path: Path) -> None:
+def test_an_evaluation_that_fails_is_everybodys_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     engine = Engine(tmp_path)
     tasks = [engine.register(f"q{k}", k) for k in (1, 2)]
-    engine.inputs.dropped = lambda _: 1 // 0  # type: ignore[method-assign]
+    monkeypatch.setattr(engine.inputs, "dropped", lambda _: 1 // 0)
     engine.go(25)
     assert [task.error for task in tasks] == ["ZeroDivisionError: integer division or modulo by zero"] * 2
 
@@ -276,11 +276,16 @@ def test_registering_or_dropping_one_of_many_touches_no_other_query(monkeypatch:
         engine.register(f"q{n}", n + 1)
     engine.go(15)
     looks: list[str] = []
+
+    def recorded(read: Callable[[RegisteredQuery], object]) -> property:
+        def get(self: RegisteredQuery) -> object:
+            looks.append(self.name)
+            return read(self)
+
+        return property(get)
+
     for name in ("output", "inputs", "named", "state", "ready", "is_rule", "progress"):
-        found = getattr(RegisteredQuery, name)
-        monkeypatch.setattr(
-            RegisteredQuery, name, property(lambda self, get=found.fget: (looks.append(self.name), get(self))[1])
-        )
+        monkeypatch.setattr(RegisteredQuery, name, recorded(getattr(RegisteredQuery, name).fget))
     engine.register("new", 7)
     engine.drop("q7")
     assert set(looks) <= {"new", "q7"}

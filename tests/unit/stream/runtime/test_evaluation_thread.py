@@ -80,7 +80,7 @@ def test_error_ends_the_thread_and_is_raised_to_waiters() -> None:
         raise KeyError("mine")
 
     loop = started(round)
-    with pytest.raises(PenstockError, match="The evaluation has stopped: 'mine'"):
+    with pytest.raises(PenstockError, match="The evaluation has stopped: KeyError: 'mine'"):
         loop.settle()
     loop.stop()
 
@@ -142,3 +142,38 @@ def test_reference_cycles_of_a_round_are_collected_after_it() -> None:
         loop.stop()
     finally:
         gc.enable()
+
+
+def test_settling_waits_for_a_sink_that_is_tried_again() -> None:
+    clock, waits = ManualClock(), [True]
+    loop = EvaluationThread(lambda: False, clock, lambda: 50 if waits[0] else None, postponed=lambda: waits[0])
+    loop.start()
+    waiting = Thread(target=loop.settle)
+    waiting.start()
+    clock.await_waiter()
+    assert waiting.is_alive()
+    waits[0] = False
+    clock.advance(50)
+    waiting.join(timeout=60)
+    assert not waiting.is_alive()
+    loop.stop()
+
+
+def test_a_thread_that_was_never_started_can_be_stopped() -> None:
+    EvaluationThread(lambda: False, ManualClock(), lambda: None).stop(cancel=lambda: None)
+
+
+def test_an_evaluation_that_stops_by_itself_says_why(caplog: pytest.LogCaptureFixture) -> None:
+    def round() -> bool:
+        raise OSError(28, "No space left on device")
+
+    loop = started(round)
+    message = "The evaluation has stopped: OSError: [Errno 28] No space left on device"
+    with pytest.raises(PenstockError) as caught:
+        loop.settle()
+    assert (str(caught.value), loop.problem) == (message, message)
+    loop.stop()
+    assert [(each.name, each.levelname, each.getMessage()) for each in caplog.records] == [
+        ("penstock.rounds", "ERROR", message)
+    ]
+    assert caplog.records[0].exc_info is not None

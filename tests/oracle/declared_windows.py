@@ -10,7 +10,7 @@ from pyoxigraph import NamedNode
 
 from penstock.algebra.windows import SlideWindow, Window
 from tests.oracle.streams import SECOND, WINDOWS
-from tests.oracle.words import bracketed, name_of, trailing
+from tests.oracle.window_syntax import bracketed, name_of, trailing
 from tests.support.tape import Tape
 
 GROUP_KINDS = ("leaving", "leaving", "leaving", "leaving", "counting")  # what can be said at the end of a group

@@ -12,9 +12,9 @@ from penstock.algebra import ops
 from penstock.algebra.build import translate
 from penstock.algebra.expressions import Call, Occurrence
 from penstock.algebra.ops import Op
-from penstock.algebra.sequence_bounds import longest_sequences
 from penstock.algebra.sse import write
 from penstock.algebra.windows import UNITS
+from penstock.compile.physical.sequence_bounds import longest_sequences
 from penstock.optimise.walk import map_children, map_exists
 from tests.support.event_plans import bgp, bounded_plan, duration, short, world
 from tests.support.event_reference import World, bag
@@ -43,7 +43,7 @@ A, B, C, D = (f"{{ ?x :{letter} ?{letter} }}" for letter in "abcd")
         (f"{A} SEQ {B} {WITHIN % 'P9000Y'}", []),
     ],
 )
-def test_what_filters_say(pattern: str, seconds: list[int]) -> None:
+def test_duration_filters_bound_sequences(pattern: str, seconds: list[int]) -> None:
     found = longest_sequences(translate(f"{PREFIXES} SELECT * {{ {pattern} }}").pattern)
     assert sorted(bound // UNITS["s"] for bound in found.values()) == seconds
 

@@ -15,10 +15,12 @@ from hypothesis import Phase, assume, given, settings
 from penstock.algebra.build import translate
 from penstock.spark.session.session import private
 from tests.oracle.compare import difference_on
-from tests.oracle.inside import Inside, inside_cases
+from tests.oracle.nested_windows import Inside, inside_cases
 from tests.oracle.test_emissions import every_output_says_the_same, makes_names
 from tests.oracle.test_snapshots import evaluated, explained
 from tests.support.sampling import sampled
+
+pytestmark = pytest.mark.usefixtures("plan")
 
 pytestmark = pytest.mark.filterwarnings("ignore::penstock.errors.PenstockWarning")  # windows that nothing reads
 

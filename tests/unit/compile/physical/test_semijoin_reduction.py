@@ -11,9 +11,9 @@ from pyoxigraph import NamedNode
 
 from penstock.algebra.expressions import Var
 from penstock.algebra.ops import TriplePattern
-from penstock.compile import sql
-from penstock.compile.operators.physical import semijoin_reduction
-from penstock.compile.relation import Relation, Terms
+from penstock.compile.physical import semijoin_reduction
+from penstock.compile.physical.facts import Facts
+from penstock.compile.relation import Terms
 
 X, Y, AT = Var("x"), Var("y"), NamedNode("a:at")
 PATTERN = TriplePattern(X, AT, Y)
@@ -30,7 +30,7 @@ def content(elements: pa.Table | None) -> Any:
     return SimpleNamespace(elements=lambda: elements)
 
 
-def some(kind: str, how_many: int) -> Terms:
+def numbered_terms(kind: str, how_many: int) -> Terms:
     return frozenset(f"<{kind}:{i}>" for i in range(how_many))
 
 
@@ -40,21 +40,19 @@ def test_below_a_projection_a_name_may_be_another_variable() -> None:
 
 
 def test_the_fewest_terms_count() -> None:
-    relation = Relation(
-        sql.Select(()), ("x", "y"), frozenset(("x", "y")), looked_up_terms={"x": some("x", 2), "y": some("y", 3)}
-    )
-    found = semijoin_reduction.narrowed_by(relation, {X: some("x", 5), Y: some("y", 1)}.get)
-    assert (found(X), found(Y), found(Var("z"))) == (some("x", 2), some("y", 1), None)
+    facts = Facts(frozenset(("x", "y")), looked_up_terms={"x": numbered_terms("x", 2), "y": numbered_terms("y", 3)})
+    found = semijoin_reduction.narrowed_by(facts, {X: numbered_terms("x", 5), Y: numbered_terms("y", 1)}.get)
+    assert (found(X), found(Y), found(Var("z"))) == (numbered_terms("x", 2), numbered_terms("y", 1), None)
 
 
 @pytest.mark.parametrize(
     ("terms", "columns"),
     [
         ({}, {}),
-        ({X: some("x", 3)}, {"s": 0.03}),
-        ({X: some("x", 0)}, {"s": 0.0}),
-        ({X: some("x", 90)}, {}),  # nearly all
-        ({X: some("x", 3), Y: some("y", 4)}, {"s": 0.03}),
+        ({X: numbered_terms("x", 3)}, {"s": 0.03}),
+        ({X: numbered_terms("x", 0)}, {"s": 0.0}),
+        ({X: numbered_terms("x", 90)}, {}),  # nearly all
+        ({X: numbered_terms("x", 3), Y: numbered_terms("y", 4)}, {"s": 0.03}),
     ],
 )
 def test_elements_that_cannot_find_a_partner(terms: dict[Var, Terms], columns: dict[str, float]) -> None:
@@ -63,6 +61,6 @@ def test_elements_that_cannot_find_a_partner(terms: dict[Var, Terms], columns: d
     assert all(each.terms == terms[each.var] for each in found)
 
 
-def test_of_elements_that_are_not_here_nothing_is_known() -> None:
-    assert semijoin_reduction.selective_terms(PATTERN, content(None), lambda var: some("x", 1)) == []
-    assert semijoin_reduction.selective_terms(PATTERN, content(ELEMENTS.slice(0, 0)), lambda var: some("x", 1)) == []
+@pytest.mark.parametrize("elements", [None, ELEMENTS.slice(0, 0)], ids=["elsewhere", "none"])
+def test_elements_outside_the_driver_have_no_selective_terms(elements: pa.Table | None) -> None:
+    assert semijoin_reduction.selective_terms(PATTERN, content(elements), lambda var: numbered_terms("x", 1)) == ()

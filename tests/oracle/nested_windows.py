@@ -13,12 +13,14 @@ from pyoxigraph import DefaultGraph, NamedNode, Quad, Store, Triple
 from penstock.algebra.build import translate
 from penstock.algebra.ops import StreamWindow
 from penstock.algebra.windows import Window
+from penstock.options import Duplicates
 from tests.oracle.blocks import Blocks
 from tests.oracle.compare import answered, oracle, same
 from tests.oracle.data import NS, PREFIXES, dataset
-from tests.oracle.declared import declared
+from tests.oracle.declared_windows import declared
 from tests.oracle.strategies import DATA_BYTES, QUERY_BYTES, Generated, query
 from tests.oracle.streams import SECOND, STREAM_BYTES, WINDOWS, Streamed, streamed
+from tests.support.quads import quad
 from tests.support.tape import Tape
 
 BLOCK_BYTES = 60
@@ -48,8 +50,8 @@ class Inside:
         background = list(oracle(self.streamed.background, self.query.source))
         store = Store()
         store.extend([*background, *self._windows([q.triple for q in background if _is_default(q)], instant)])
-        for read in (*self.blocks.alone, *self.blocks.overriding):
-            store.add_graph(_iri(read.graph))
+        for graph in self._graphs():
+            store.add_graph(graph)
         return store
 
     def tells(self) -> bool:
@@ -63,26 +65,33 @@ class Inside:
     def _confused(self, instant: int) -> Store:
         """As if the windows inside were not looked at, but the default graph."""
         right, wrong = self.store(instant), oracle(self.streamed.background, self.query.source)
-        inside = [_iri(read.graph) for read in (*self.blocks.alone, *self.blocks.overriding)]
-        for quad in right if inside else ():
-            if quad.graph_name not in inside:
-                wrong.add(quad)
-            if _is_default(quad):
-                wrong.extend(Quad(*quad.triple, graph) for graph in inside)
+        inside = self._graphs()
+        for one in right if inside else ():
+            if one.graph_name not in inside:
+                wrong.add(one)
+            if _is_default(one):
+                wrong.extend(quad(one.triple, graph) for graph in inside)
         return wrong
+
+    def _graphs(self) -> list[NamedNode]:
+        """The graphs of plain SPARQL that stand for the windows inside."""
+        return [
+            *(_iri(read.graph) for read in self.blocks.alone),
+            *(_iri(group.graph) for group in self.blocks.overriding),
+        ]
 
     def _windows(self, background: list[Triple], instant: int) -> Iterator[Quad]:
         for own in self.blocks.own:
             content = self._content(own.stream, own.window, instant)
-            yield from (Quad(*t) for t in content if not own.named)
-            yield from (Quad(*t, own.stream) for t in [*background, *content])
+            yield from (quad(t) for t in content if not own.named)
+            yield from (quad(t, own.stream) for t in [*background, *content])
             for each in self.blocks.overriding:
                 content = self._content(own.stream, each.window, instant)
                 visible = [] if own.named else content
-                yield from (Quad(*t, _iri(each.graph)) for t in [*background, *visible])
-                yield from (Quad(*t, _iri(each.of_stream(own.stream))) for t in [*background, *content])
+                yield from (quad(t, _iri(each.graph)) for t in [*background, *visible])
+                yield from (quad(t, _iri(each.of_stream(own.stream))) for t in [*background, *content])
         for read in self.blocks.alone:
-            yield from (Quad(*t, _iri(read.graph)) for t in self._content(read.stream, read.window, instant))
+            yield from (quad(t, _iri(read.graph)) for t in self._content(read.stream, read.window, instant))
 
     def _content(self, stream: NamedNode, window: Window, instant: int) -> list[Triple]:
         return [e.triple for e in self.streamed.visible(StreamWindow(stream, window), instant)]
@@ -125,6 +134,6 @@ def inside(found: Streamed, asked: Generated, made: Blocks) -> Inside:
     return Inside(found, replace(asked, text=text, whole=made.theirs(asked.whole)), made)
 
 
-def _duplicates(found: Streamed, made: Blocks) -> str:
+def _duplicates(found: Streamed, made: Blocks) -> Duplicates:
     """RSP-QL's windows merge equal triples by themselves."""
     return "keep" if not made.own and all(read.merges for read in made.alone) else found.duplicates

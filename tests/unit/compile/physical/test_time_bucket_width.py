@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, Never
+from typing import Any
 
 import pytest
 
+from penstock.algebra import ops, sse
 from penstock.algebra.build import translate
 from penstock.algebra.expressions import Var
-from penstock.compile import cardinality, sql
-from penstock.compile.cardinality import Cardinality
-from penstock.compile.context import Context, Plan, Streaming, Tables
-from penstock.compile.operators.operators import compile_op
-from penstock.compile.operators.physical import time_buckets
-from penstock.compile.operators.physical.time_buckets import best_width
-from penstock.compile.relation import FROM, TO, Relation
-from penstock.compile.windows.evaluation_instants import PeriodicInstants
+from penstock.compile import sql
+from penstock.compile.physical import cardinality
+from penstock.compile.physical.cardinality import Cardinality
+from penstock.compile.physical.facts import Facts, TimeDomain
+from penstock.compile.physical.join_algorithm import best_width, choose_join
+from penstock.compile.physical.nodes import TimeBucketJoin
 from penstock.compile.windows.stream_to_relation import WindowRelation
 from penstock.model.span import Span
-from penstock.optimise import PredicateCounts, Uniform
+from penstock.optimise import PredicateCounts, enabled
 from penstock.optimise.cost import Estimate
 from penstock.tuning import DEFAULT
+from tests.support.physical import STREAM, on_windows, physical
 
 GATE = Var("gate")
 
@@ -47,7 +47,7 @@ def test_many_rows_a_key_and_short_windows() -> None:
         (size(10, 1, 10), size(1e6, 1, 10), 2_000),  # few rows on one side
     ],
 )
-def test_where_they_do_not_pay(left: Cardinality, right: Cardinality, time: int) -> None:
+def test_no_bucket_width_if_buckets_do_not_pay(left: Cardinality, right: Cardinality, time: int) -> None:
     assert best_width(left, right, time) is None
     assert best_width(right, left, time) is None
 
@@ -65,19 +65,22 @@ def test_the_width_is_the_cheapest() -> None:
     assert cost(width) < min(cost(width / 2), cost(width * 2))
 
 
-def timed(size: Cardinality | None) -> Relation:
-    return Relation(sql.Select(()), ("gate", FROM, TO), frozenset(("gate", FROM, TO)), cardinality=size)
+def timed(size: Cardinality | None) -> Facts:
+    return Facts(frozenset(("gate",)), TimeDomain.INTERVALS, cardinality=size)
 
 
-def test_what_is_not_known_is_not_cut() -> None:
+def width_of_join(left: Facts, right: Facts, span: Span | None) -> int | None:
+    join = choose_join(ops.Join(ops.UNIT, ops.UNIT), left, right, many=True, span=span, choices=enabled(None))
+    return join.width if isinstance(join, TimeBucketJoin) else None
+
+
+def test_a_join_of_unknown_size_is_not_in_buckets() -> None:
     many, span = timed(size(1e6, 1e3, 10)), Span(0, 2_000)
-    chosen = time_buckets.choose(many, many, span)
-    assert chosen is not None
-    assert chosen.span == span
-    assert time_buckets.choose(many, timed(None), span) is None
-    assert time_buckets.choose(many, many, None) is None
-    always = Relation(sql.Select(()), ("gate",), frozenset(("gate",)), cardinality=size(1e6, 1e3, None))
-    assert time_buckets.choose(many, always, span) is None
+    assert width_of_join(many, many, span) == best_width(size(1e6, 1e3, 10), size(1e6, 1e3, 10), 2_000)
+    assert width_of_join(many, timed(None), span) is None
+    assert width_of_join(many, many, None) is None
+    always = Facts(frozenset(("gate",)), cardinality=size(1e6, 1e3, None))
+    assert width_of_join(many, always, span) is None
 
 
 def test_the_size_of_a_join() -> None:
@@ -107,20 +110,14 @@ def test_the_size_of_a_union() -> None:
 # In whole plans
 
 
-def _never(*_: object) -> Never:
-    raise AssertionError("nothing here is static")
-
-
-def compiled(pattern: str, elements: int = 1_000_000, gates: float = 300, lasts: int | None = 10) -> str:
-    """The SQL of a pattern on one window, whose elements enter and exit through so many gates."""
+def planned(pattern: str, elements: int = 1_000_000, gates: float = 300, lasts: int | None = 10) -> str:
+    """The physical plan of a pattern on one window, whose elements enter and exit through so many gates."""
     each = (elements / 2, gates, elements / 20)
     counts = PredicateCounts(elements, {"a:enters": each, "a:exits": each})
     known = frozenset(("<a:enters>", "<a:exits>"))
-    content = WindowRelation("<a:s>", False, sql.view("s"), known, rows=elements, lasts=lasts, counts=lambda: counts)
-    lattice = PeriodicInstants((1,), Span(0, 2_000))
-    plan = Plan(Tables(sql.Table("default"), sql.Table("named"), frozenset()), lambda query, name: 0, None, "")
-    plan.streaming = Streaming(lattice, (content,), (content,), frozenset(), {}, 0, _never, _never, Uniform())
-    return sql.write(compile_op(translate(f"SELECT * {{ {pattern} }}").pattern, Context(plan)).sql)
+    content = WindowRelation(STREAM, sql.view("s"), known, rows=elements, lasts=lasts, counts=lambda: counts)
+    context = on_windows(content, span=Span(0, 2_000))
+    return sse.write(physical(translate(f"SELECT * {{ {pattern} }}").pattern, context))
 
 
 ENTERS, EXITS = "?gate <a:enters> ?car .", "?gate <a:exits> ?other ."
@@ -128,7 +125,7 @@ ENTERS, EXITS = "?gate <a:enters> ?car .", "?gate <a:exits> ?other ."
 
 @pytest.mark.parametrize("pattern", [f"{ENTERS} {EXITS}", f"{{ {ENTERS} }} {{ {EXITS} }}"])
 def test_patterns_and_groups_are_joined_in_buckets(pattern: str) -> None:
-    assert compiled(pattern).count("explode(") == 2
+    assert planned(pattern).count("(timebucketjoin ") == 1
 
 
 @pytest.mark.parametrize(
@@ -142,8 +139,8 @@ def test_patterns_and_groups_are_joined_in_buckets(pattern: str) -> None:
     ],
 )
 def test_other_joins_are_as_they_were(pattern: str, known: dict[str, Any]) -> None:
-    assert time_buckets.BUCKET not in compiled(pattern, **known)
+    assert "timebucketjoin" not in planned(pattern, **known)
 
 
 def test_a_filter_that_equates_nothing_changes_nothing() -> None:
-    assert time_buckets.BUCKET in compiled(f"{ENTERS} {EXITS} FILTER(?car != ?other && ?car = <a:car>)")
+    assert "timebucketjoin" in planned(f"{ENTERS} {EXITS} FILTER(?car != ?other && ?car = <a:car>)")

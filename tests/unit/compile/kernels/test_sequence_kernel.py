@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from penstock.compile.operators.events.sequence_kernel import Chain, Piece, Step, sequences
-from penstock.compile.operators.events.sequence_tasks import pieces
+from penstock.compile.kernels.sequence_kernel import Chain, Piece, Step, sequences
+from penstock.compile.physical.sequences import cut_pieces
 from penstock.model.span import Span
 from tests.support.tape import Tape
 
@@ -107,7 +107,7 @@ def test_portions_change_nothing(tmp_path: Path) -> None:
     st.integers(0, 10_000_000), st.integers(-50, 50), st.integers(1, 100_000), st.integers(0, 5_000), st.integers(1, 8)
 )
 def test_pieces_are_the_whole(rows: int, after: int, length: int, within: int, cores: int) -> None:
-    cut = pieces(rows, Span(after, after + length), 7, within, cores)
+    cut = [Piece(*bounds) for bounds in cut_pieces(rows, Span(after, after + length), 7, within, cores)]
     if not cut:
         assert rows < 200_000 or length < 8 * max(1, within) * cores
         return

@@ -9,16 +9,17 @@ from dataclasses import replace
 from typing import Any
 
 from hypothesis import strategies as st
-from pyoxigraph import DefaultGraph, Quad, Store
+from pyoxigraph import DefaultGraph, Store
 
 from penstock.algebra.build import translate
 from penstock.algebra.ops import Query
 from penstock.translate import LANGUAGES, CannotSay, translated
 from tests.oracle.compare import oracle
 from tests.oracle.data import PREFIXES
-from tests.oracle.inside import Inside, inside_cases
+from tests.oracle.nested_windows import Inside, inside_cases
 from tests.oracle.streams import Streamed
 from tests.support.compare import Bag, graph, solutions
+from tests.support.quads import quad
 
 STEPPED = ("sliding", "uneven", "tumbling", "sliding", "tumbling", "stepping")
 KINDS = {  # which windows the queries of a style have: mostly those that others can say
@@ -97,14 +98,14 @@ def _name_of(read: str, query: Query) -> str:
 def snapshot(case: Inside, query: Query, instant: int) -> Store:
     """The dataset as a translation sees it, in which no group has a window."""
     store = oracle(case.streamed.background, case.query.source)
-    background = [quad.triple for quad in store if isinstance(quad.graph_name, DefaultGraph)]
+    background = [q.triple for q in store if isinstance(q.graph_name, DefaultGraph)]
     for stream in query.streams:
         content = [e.triple for e in case.streamed.visible(stream, instant)]
         if stream.name is None:
-            store.extend(Quad(*t) for t in content if not stream.named)
+            store.extend(quad(t) for t in content if not stream.named)
             content += background
         store.add_graph(stream.name or stream.iri)
-        store.extend(Quad(*t, stream.name or stream.iri) for t in content)
+        store.extend(quad(t, stream.name or stream.iri) for t in content)
     return store
 
 

@@ -1,0 +1,39 @@
+"""The plan that a test is about: slices that DuckDB evaluates in this process, or the shuffled plan of Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from penstock.algebra.ops import Query
+from penstock.spark.query.continuous_query import ContinuousQuery
+from penstock.spark.views.background_tables import BackgroundTables
+
+__all__ = ["PLANS", "continuous_query", "using"]
+
+PLANS = {"shuffled": None, "one slice": 10**15, "many slices": 1}  # the elements of a slice
+_chosen = ["shuffled"]
+
+
+@contextmanager
+def using(plan: str) -> Iterator[None]:
+    """Give the queries of the block that plan, as far as it can answer them."""
+    _chosen.append(plan)
+    yield
+    _chosen.pop()
+
+
+def continuous_query(
+    query: Query, background: BackgroundTables, rules: Sequence[str] | None = None, **options: Any
+) -> ContinuousQuery:
+    """Return the query with the plan of the test. `rules` are left out, each with a minus before its name."""
+    size = PLANS[_chosen[-1]]
+    left_out = set(rules or ())
+    if size is None:
+        return ContinuousQuery(query, background, rules=sorted(left_out | {"-sliced_plan"}), **options)
+    background.tuning = replace(
+        background.tuning, slice_elements=size, driver_elements=10**15, parallel_elements=10**15
+    )
+    return ContinuousQuery(query, background, rules=sorted(left_out - {"-sliced_plan"}) or None, local=True, **options)

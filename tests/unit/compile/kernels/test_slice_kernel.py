@@ -1,0 +1,68 @@
+"""The kernel of a sliced plan: tables, files, variables, temporary tables and empty answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from penstock.compile.kernels.slice_kernel import Kernel, Program, Scan, Slice, run
+
+TYPES: dict[str, pa.DataType] = {"c0": pa.int64(), "c1": pa.string()}
+SCHEMA = pa.schema(TYPES)
+ELEMENTS = pa.table({"s": ["<a>", "<b>", "<c>"], "p": ["<p>"] * 3, "o": ["<x>"] * 3, "ts": [1, 2, 3]})
+SEEN = "SELECT ts, s FROM stream WHERE ts > getvariable('after') AND ts <= getvariable('through') ORDER BY ts"
+
+
+def kernel() -> Kernel:
+    return Kernel(256, 17)
+
+
+def test_the_span_is_two_variables() -> None:
+    program, scans = Program(SEEN, SCHEMA), {"stream": Scan(ELEMENTS)}
+    one = kernel()
+    assert [one.evaluate(program, {}, Slice(a, a + 1, scans)).column("c1").to_pylist() for a in (0, 1, 2)] == [
+        ["<a>"],
+        ["<b>"],
+        ["<c>"],
+    ]
+
+
+def test_files_are_read_where_they_lie_in_their_order(tmp_path: Path) -> None:
+    paths = []
+    for name, rows in (("spool-9", ELEMENTS.slice(0, 2)), ("spool-10", ELEMENTS.slice(2))):
+        paths.append(str(tmp_path / f"{name}.parquet"))
+        pq.write_table(rows, paths[-1])
+    program = Program('SELECT ts, concat(s, "file", "row") FROM stream ORDER BY "file", "row"', SCHEMA)
+    ordered = Program(program.query, SCHEMA, ordered=frozenset(("stream",)))
+    found = kernel().evaluate(ordered, {}, Slice(0, 9, {"stream": Scan(None, tuple(paths), 1, 3)}))
+    assert found.column("c1").to_pylist() == ["<b>11", "<c>20"]
+
+
+def test_a_stream_without_files_has_no_elements() -> None:
+    assert kernel().evaluate(Program(SEEN, SCHEMA), {}, Slice(0, 9, {"stream": Scan(None)})).num_rows == 0
+
+
+def test_temporary_tables_are_made_anew_for_each_slice() -> None:
+    program = Program("SELECT ts, s FROM kept", SCHEMA, (("kept", SEEN),))
+    one, scans = kernel(), {"stream": Scan(ELEMENTS)}
+    counts = [one.evaluate(program, {}, Slice(after, 3, scans)).num_rows for after in (0, 2)]
+    assert counts == [3, 1]
+
+
+def test_an_instant_with_an_empty_answer_is_marked() -> None:
+    program = Program(f"{SEEN} LIMIT 1", SCHEMA, instants="SELECT unnest([1, 5])")
+    found = kernel().evaluate(program, {}, Slice(0, 3, {"stream": Scan(ELEMENTS)}))
+    assert found.to_pylist() == [{"c0": 1, "c1": "<a>", ".row": True}, {"c0": 5, "c1": None, ".row": False}]
+
+
+def test_no_instant_is_looked_for_if_all_have_rows() -> None:
+    program = Program(SEEN, SCHEMA, instants="SELECT error('not needed')")
+    found = kernel().evaluate(program, {}, Slice(0, 3, {"stream": Scan(ELEMENTS)}, 3))
+    assert found.num_rows == 3
+
+
+def test_a_task_returns_batches() -> None:
+    (batch,) = run(Program(SEEN, SCHEMA), {}, 256, 17, 0, Slice(0, 1, {"stream": Scan(ELEMENTS)}))
+    assert batch.to_pylist() == [{"c0": 1, "c1": "<a>", ".row": True}]

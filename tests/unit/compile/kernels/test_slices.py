@@ -1,0 +1,61 @@
+"""The slices of a span: balanced by the counts of the log, and never shorter than the overlap."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from penstock.compile.kernels.slices import cut
+from penstock.model.hyperloglog import Sketches
+from penstock.model.span import Span
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A segment with its count alone."""
+
+    first: int
+    last: int
+    rows: int
+    predicates: None = None
+    sketches: Sketches = field(default_factory=dict)
+
+
+def test_slices_have_equally_many_elements() -> None:
+    segments = [Counted(1, 100, 900), Counted(101, 200, 100)]
+    assert cut(Span(0, 200), segments, 1_000, 500, 1, 1) == [Span(0, 55), Span(55, 200)]
+
+
+def test_a_few_elements_are_one_slice() -> None:
+    assert cut(Span(0, 200), [Counted(1, 200, 10)], 10, 500, 1, 1) == [Span(0, 200)]
+
+
+def test_each_core_gets_a_slice() -> None:
+    assert cut(Span(0, 200), [Counted(1, 200, 10)], 10, 500, 1, 2) == [Span(0, 100), Span(100, 200)]
+
+
+def test_elements_without_a_segment_are_spread_evenly() -> None:
+    assert cut(Span(0, 90), [], 30, 10, 1, 1) == [Span(0, 30), Span(30, 60), Span(60, 90)]
+
+
+def test_no_slice_is_shorter_than_the_overlap() -> None:
+    assert cut(Span(0, 200), [Counted(1, 200, 1_000)], 1_000, 10, 80, 1) == [Span(0, 100), Span(100, 200)]
+    assert cut(Span(0, 200), [Counted(1, 200, 1_000)], 1_000, 10, 150, 1) == [Span(0, 200)]
+
+
+@given(
+    parts=st.lists(st.tuples(st.integers(0, 300), st.integers(0, 99), st.integers(0, 50)), max_size=6),
+    most=st.integers(1, 50),
+    overlap=st.integers(0, 100),
+    least=st.integers(1, 4),
+)
+def test_slices_are_the_span(parts: list[tuple[int, int, int]], most: int, overlap: int, least: int) -> None:
+    segments = [Counted(first, first + length, rows) for first, length, rows in parts]
+    span = Span(50, 250)
+    found = cut(span, segments, sum(s.rows for s in segments), most, overlap, least)
+    assert (found[0].after, found[-1].through) == (span.after, span.through)
+    assert all(one.through == other.after for one, other in pairwise(found))
+    assert all(s.through - s.after >= max(1, overlap) for s in found) or len(found) == 1
