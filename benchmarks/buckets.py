@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from unittest.mock import patch
 
-import pyarrow as pa
 from pyspark.sql import SparkSession
 from rich.console import Console
 
@@ -17,20 +13,17 @@ from benchmarks.common import DATA, Effort, seconds
 from benchmarks.replay import comparable, ours
 from benchmarks.report import Bar, Section, at_most
 from benchmarks.streams import SECOND, STREAM, Case, T, crossings_of, stream
-from penstock.compile.operators.physical import time_buckets
-from penstock.compile.operators.physical.time_buckets import Buckets
-from penstock.compile.relation import Relation
-from penstock.model.span import Span
-from penstock.tuning import Tuning
+from penstock.algebra.ops import Op, Query, nodes
+from penstock.compile.physical.nodes import TimeBucketJoin
+from penstock.compile.probe import probing
+from penstock.tuning import DEFAULT, Tuning
 
 ELEMENTS, LEAST, RUNS = 400_000, 250_000, 3  # of fewer elements nothing is asked
-FORCED = 4_000_000  # microseconds: the width where buckets are not chosen
+FORCED = Tuning(bucket_gain=0.0)  # buckets whatever they gain, where none are chosen
 GAIN = 1.5
 QUERY = f"""PREFIX t: <{T}> SELECT ?gate (COUNT(*) AS ?n) FROM STREAM <{STREAM}> [RANGE 2s STEP 1s]
 WHERE {{ ?gate t:enters ?car . ?gate t:exits ?other }} GROUP BY ?gate"""
 GATES = {"few gates": 300, "many gates": 100_000}
-
-Choice = Callable[[Relation, Relation, Span | None, Tuning], Buckets | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,40 +41,33 @@ class Compared:
         return self.plain / self.cut
 
 
-def never(left: Relation, right: Relation, span: Span | None, _: Tuning) -> None:
-    """No buckets."""
+class Widths:
+    """A probe that records the widths of the buckets in physical plans."""
 
+    def __init__(self) -> None:
+        self.found: list[int] = []
 
-def forced(left: Relation, right: Relation, span: Span | None, _: Tuning) -> Buckets | None:
-    """Buckets, whatever is known."""
-    return Buckets(FORCED, span) if span is not None and left.timed and right.timed else None
+    def planned(self, optimised: object, physical: Query, statistics: object, contents: object) -> None:
+        self.found += [op.width for op in nodes(physical.pattern) if isinstance(op, TimeBucketJoin)]
+
+    def compiled(self, op: Op, relation: object) -> None:
+        """The plan says it all."""
 
 
 def compared(spark: SparkSession, name: str, elements: int, runs: int, console: Console) -> Compared:
-    """What is chosen is asked first; both ways then take turns, also where none was."""
+    """The plan is asked first; both ways then take turns, also where buckets were not chosen."""
     console.print(f"measuring: {name}, {elements:,} elements", style="dim")
     case = Case(name, elements, QUERY, partial(crossings_of, GATES[name]), lambda: "", lambda _, frame: frame)
-    path, found = stream(case, elements, DATA), []
-
-    def noted(left: Relation, right: Relation, span: Span | None, tuning: Tuning) -> Buckets | None:
-        found.append(_choose(left, right, span, tuning))
-        return found[-1]
-
-    chosen = comparable(_answers(spark, case, path, noted))
-    ways = (never, forced) if found[-1] is None else (never, _choose)
-    if comparable(_answers(spark, case, path, ways[0])) != chosen:
+    path, widths = stream(case, elements, DATA), Widths()
+    with probing(widths):
+        chosen = comparable(ours(spark, case, path))
+    plain = partial(ours, spark, case, path, rules=["-time_bucket_join"])
+    cut = partial(ours, spark, case, path, tuning=DEFAULT if widths.found else FORCED)
+    if comparable(plain()) != chosen:
         raise AssertionError(f"{name}: the answers differ")
-    times = [[seconds(partial(_answers, spark, case, path, way)) for way in ways] for _ in range(runs)]
-    plain, cut = map(statistics.median, zip(*times, strict=True))
-    return Compared(name, len(chosen), plain, cut, None if found[-1] is None else found[-1].width)
-
-
-_choose: Choice = time_buckets.choose
-
-
-def _answers(spark: SparkSession, case: Case, path: Path, way: Choice) -> pa.Table:
-    with patch.object(time_buckets, "choose", way):
-        return ours(spark, case, path)
+    times = [(seconds(plain), seconds(cut)) for _ in range(runs)]
+    by_key, in_buckets = map(statistics.median, zip(*times, strict=True))
+    return Compared(name, len(chosen), by_key, in_buckets, widths.found[-1] if widths.found else None)
 
 
 def section(spark: SparkSession, effort: Effort, console: Console) -> Section:

@@ -31,7 +31,7 @@ class Effort:
         return self.repeats or (full if self.scale >= 0.5 else 1)
 
 
-def start() -> SparkSession:
+def start_session() -> SparkSession:
     """One session for both sides, with a partition a core, as either would be set up on this machine."""
     cores = os.cpu_count() or 2
     settings = {"spark.driver.memory": "4g", "spark.sql.shuffle.partitions": str(cores)}

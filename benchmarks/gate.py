@@ -76,4 +76,5 @@ GATES = (
             "Penstock to Python loop": 3.5,  # 1.7: fixed costs of a job; 0.5 at full size
         },
     ),
+    Gate("start", Effort(0.1, repeats=2), {"quick to plain": 0.8}),  # 0.4 to 0.57; 1 where no archive is mapped
 )

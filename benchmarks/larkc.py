@@ -85,7 +85,7 @@ def by_filter(posts: int) -> tuple[float, list[Counts]]:
 
 
 def by_window(spark: SparkSession, posts: int, rate: int) -> tuple[float, list[Counts]]:
-    """Live: seconds from the word that an instant is over to its answer, through the spool, the log and Spark."""
+    """Live: seconds from the word that an instant is over to its answer, through the log and Spark."""
     answers: Queue[Answer] = Queue()
     with penstock.Engine(spark=spark) as engine:
         engine.stream(STREAM)

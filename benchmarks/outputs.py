@@ -20,7 +20,7 @@ from pyspark.sql import SparkSession
 from rich.console import Console
 
 import penstock
-from benchmarks.common import DATA, Effort, seconds, start
+from benchmarks.common import DATA, Effort, seconds, start_session
 from benchmarks.report import Bar, Section, at_most
 from benchmarks.streams import SECOND, START, T
 from penstock.io.sinks.sink import Batch, Position
@@ -206,7 +206,7 @@ def main(
     runs: Annotated[int | None, typer.Option(help="How often each is timed.")] = None,
 ) -> None:
     """The section alone, for tuning."""
-    console, spark = Console(), start()
+    console, spark = Console(), start_session()
     try:
         section(spark, Effort(scale), console, runs).show(console)
     finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated
 
@@ -12,12 +13,13 @@ from pyspark.sql import SparkSession
 from rich.console import Console
 
 import penstock
-from benchmarks.common import DATA, Effort, seconds, start
+from benchmarks.common import DATA, Effort, seconds, start_session
 from benchmarks.measure import Measured
 from benchmarks.report import HEADINGS, Section, at_most, cells
 from benchmarks.streams import CASES, STREAM, Case, counted, passages, stream
 from penstock.io.sinks.sink import Batch, Position
 from penstock.spark.session import session
+from penstock.tuning import DEFAULT, Tuning
 
 RATIO, RUNS = 1.5, 3
 OVERLAP = Case("overlap", 10_000_000, "", passages, lambda: "", lambda spark, elements: elements)
@@ -41,9 +43,16 @@ class Collected:
     def close(self) -> None: ...
 
 
-def ours(spark: SparkSession, case: Case, path: Path, query: str | None = None) -> pa.Table:
+def ours(
+    spark: SparkSession,
+    case: Case,
+    path: Path,
+    query: str | None = None,
+    rules: Collection[str] | None = None,
+    tuning: Tuning = DEFAULT,
+) -> pa.Table:
     """All answers, through the public face: columns time and the query's variables, as encoded terms."""
-    with penstock.Engine(spark=spark) as engine:
+    with penstock.Engine(spark=spark, rules=rules, tuning=tuning) as engine:
         if case.background():
             engine.load(case.background().encode(), format="nt")
         engine.stream(STREAM, str(path))
@@ -115,7 +124,7 @@ def main(
     only: Annotated[str, typer.Option(help="Only cases whose name contains this.")] = "",
 ) -> None:
     """Some of the cases, for tuning."""
-    console, spark = Console(), start()
+    console, spark = Console(), start_session()
     try:
         section(spark, Effort(scale), console, only, runs).show(console)
     finally:

@@ -25,9 +25,10 @@ from benchmarks import (
     replay,
     rules,
     sequences,
+    start,
     stored,
 )
-from benchmarks.common import DOCS, Effort, seconds, start
+from benchmarks.common import DOCS, Effort, seconds, start_session
 from benchmarks.gate import GATES, Gate
 from benchmarks.report import Section, describe_machine, write_into
 from penstock.spark.session import session
@@ -49,6 +50,7 @@ PARTS: dict[str, Callable[[SparkSession, Effort, Console], Section]] = {
     "rules": rules.section,
     "classes": classes.section,
     "memory": memory.section,
+    "start": start.section,
 }
 QUICK = 0.02
 
@@ -56,7 +58,7 @@ QUICK = 0.02
 def run(part: str, effort: Effort, console: Console, gate: Gate | None = None) -> Section:
     """Measure a part in a session of its own, so that no part sees what another has left."""
     found: list[Section] = []
-    spark = start()
+    spark = start_session()
     try:
         took = seconds(lambda: found.append(PARTS[part](spark, effort, console)))
         machine = describe_machine(spark)
