@@ -34,6 +34,10 @@ def at_most(what: str, value: float, limit: float, digits: int = 2) -> Bar:
     return Bar(f"{what} {value:.{digits}f}, bar {limit:g}", value <= limit, what, value)
 
 
+def at_least_ratio(what: str, value: float, limit: float) -> Bar:
+    return Bar(f"{what} {value:.2f}, bar {limit:g}", value >= limit)
+
+
 def at_least(what: str, value: float, limit: float) -> Bar:
     return Bar(f"{what} {value:,.0f}, bar {limit:,.0f}", value >= limit)
 
