@@ -2,11 +2,37 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 
 import pytest
 
 from tests.support.plan_under_test import PLANS, using
+
+
+class Refusals(logging.Handler):
+    """The texts that DuckDB refuses: such a query falls back to the shuffled plan, and the dialect has a gap."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if "DuckDB refuses" in record.getMessage():
+            self.found.append(record.getMessage())
+
+
+@pytest.fixture(autouse=True)
+def _no_refusal() -> Iterator[None]:
+    """Fail a test in which a query falls back because of the SQL that it became."""
+    optimiser, refusals = logging.getLogger("penstock.optimiser"), Refusals()
+    level = optimiser.level
+    optimiser.setLevel(logging.INFO)
+    optimiser.addHandler(refusals)
+    yield
+    optimiser.removeHandler(refusals)
+    optimiser.setLevel(level)
+    assert refusals.found == []
 
 
 @pytest.fixture(scope="module", params=PLANS)

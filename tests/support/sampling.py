@@ -12,18 +12,19 @@ import os
 
 from hypothesis import HealthCheck, settings
 
-__all__ = ["sampled"]
+__all__ = ["ORDINARY", "sampled"]
 
 _ASKED = os.environ.get("PENSTOCK_ORACLE_EXAMPLES")
 _THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
 _MORE = 20
+ORDINARY = _ASKED is None and not _THOROUGH  # whether a run has the fixed sample alone
 
 
 def sampled(examples: int) -> settings:
     """Settings for a property whose fixed sample has so many examples."""
     return settings(
         max_examples=int(_ASKED or examples * (_MORE if _THOROUGH else 1)),
-        derandomize=_ASKED is None and not _THOROUGH,
+        derandomize=ORDINARY,
         deadline=None,
         print_blob=True,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

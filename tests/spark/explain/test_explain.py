@@ -112,7 +112,7 @@ def test_solutions_that_go_on_are_counted(spark: SparkSession) -> None:
         engine.flush()
         assert (
             figures(query.explain().optimised, "result").state
-            == "from validity intervals, with operator state, 1 solution open"
+            == "from validity intervals, with operator state, by DuckDB, 1 slice of time, 1 solution open"
         )
         engine.stop()
 

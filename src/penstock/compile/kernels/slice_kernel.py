@@ -5,7 +5,7 @@ It runs in a task of Spark, or in the driver. Its input is text, Arrow tables an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -93,6 +93,15 @@ class Kernel:
         known = self._functions
         self._functions = duckdb_functions.register(self._connection, *texts, java=self._java, known=known)
 
+    def refusal(self, program: Program, tables: Mapping[str, pa.Table], scans: Collection[str]) -> str | None:
+        """Return why DuckDB does not take a program, found by running it on no rows; None if it does."""
+        try:
+            nothing = {name: table.slice(0, 0) for name, table in tables.items()}
+            self.evaluate(program, nothing, Slice(0, 1, dict.fromkeys(scans, Scan(None))))
+        except duckdb.Error as error:
+            return str(error).partition("\n")[0]
+        return None
+
     def evaluate(self, program: Program, tables: Mapping[str, pa.Table], piece: Slice) -> pa.Table:
         """Return the rows of a program for a slice. A column `.row` is true; an empty answer is one row, in which it is
         false."""
@@ -127,7 +136,8 @@ def _register_scan(connection: duckdb.DuckDBPyConnection, name: str, scan: Scan,
     empty = "SELECT * FROM penstock_element"
     columns = ", ".join(_ELEMENT)
     if not scan.paths:
-        connection.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {empty}")
+        places = ", 0 AS file, 0 AS row" if ordered else ""
+        connection.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS SELECT *{places} FROM penstock_element")
         return
     files = "[" + ", ".join("'" + path.replace("'", "''") + "'" for path in scan.paths) + "]"
     options = "union_by_name = true" + (", filename = 'file', file_row_number = true" if ordered else "")

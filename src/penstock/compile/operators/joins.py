@@ -146,11 +146,12 @@ def conditioned(relation: Relation, condition: Expr, prefix: str) -> Relation | 
         return None
     columns = {item.name: item.args[0] if isinstance(item, sql.Alias) else item for item in query.items}  # type: ignore[attr-defined]
     on = rewritten(condition, lambda e: columns.get(e.name) if isinstance(e, Column) else None)
-    sides = {"l": joined.left, "r": joined.right}
-    for side, source in sides.items():
-        on, names = _of_side(side, on, prefix)
-        sides[side] = Derived(_extended(source.query, names), side)
-    with_condition = Join(sides["l"], sides["r"], joined.on & on)
+    sources = []
+    for source in (joined.left, joined.right):
+        on, names = _of_side(source.alias, on, prefix)
+        sources.append(Derived(_extended(source.query, names), source.alias))
+    left, right = sources
+    with_condition = Join(left, right, joined.on & on)
     return replace(relation, sql=Select(query.items, with_condition, hints=query.hints))
 
 

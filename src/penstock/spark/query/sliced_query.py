@@ -217,6 +217,10 @@ class SlicedQuery:
             target.publish(BEFORE, pa.table({}))
         read = (rows,) if instants is None else (rows, instants)
         tables = target.tables(read, self._jobs.catalog, self._tuning.slice_table_rows)
+        before = {BEFORE: open_interval_table(None, evaluation.members, solution)} if self._traits.carries else {}
+        refusal = driver_kernel(self._jobs, self._tuning).refusal(program, {**tables, **before}, target.scans)
+        if refusal is not None:
+            raise Unsupported(f"DuckDB refuses its text: {refusal}")
         assert rows.columns is not None
         return _Prepared(program, rows.columns, tuple(solution), tables, dict(target.scans))
 

@@ -44,6 +44,17 @@ def test_a_stream_without_files_has_no_elements() -> None:
     assert kernel().evaluate(Program(SEEN, SCHEMA), {}, Slice(0, 9, {"stream": Scan(None)})).num_rows == 0
 
 
+def test_an_ordered_stream_without_files_has_no_elements() -> None:
+    ordered = Program('SELECT ts, s FROM stream ORDER BY "file", "row"', SCHEMA, ordered=frozenset(("stream",)))
+    assert kernel().evaluate(ordered, {}, Slice(0, 9, {"stream": Scan(None)})).num_rows == 0
+
+
+def test_a_text_that_duckdb_refuses_is_found_without_rows() -> None:
+    one, good, bad = kernel(), Program("SELECT ts, s FROM stream", SCHEMA), Program("SELECT u.ts", SCHEMA)
+    assert one.refusal(good, {"other": ELEMENTS}, ("stream",)) is None
+    assert one.refusal(bad, {}, ()) == 'Binder Error: Referenced table "u" not found!'
+
+
 def test_temporary_tables_are_made_anew_for_each_slice() -> None:
     program = Program("SELECT ts, s FROM kept", SCHEMA, (("kept", SEEN),))
     one, scans = kernel(), {"stream": Scan(ELEMENTS)}
