@@ -25,7 +25,7 @@ from penstock.spark.views.background_tables import BackgroundTables
 from tests.oracle import events_texts as texts
 from tests.oracle.events_cases import Case, Cut, for_spark, grouped
 from tests.support.event_reference import Element, World
-from tests.support.plan_under_test import continuous_query
+from tests.support.plan_under_test import continuous_query, stated_rows
 from tests.support.quads import quad_of
 
 Bag = Counter[Any]
@@ -96,7 +96,7 @@ def written(world: World, name: NamedNode, cut: Cut, folder: Path) -> StreamFile
     for path, part in zip(paths, parts, strict=True):
         pq.write_table(_table(part, cut.points), path)
     predicates = frozenset(encode(e.triple[1]) for e in elements) if cut.known else None
-    return StreamFiles(paths, predicates, rows=cut.rows or len(elements))
+    return StreamFiles(paths, predicates, rows=stated_rows(cut.rows or len(elements), len(elements)))
 
 
 def _table(elements: tuple[Element, ...], points: bool) -> pa.Table:

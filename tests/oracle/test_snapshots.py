@@ -34,7 +34,7 @@ from penstock.tuning import DEFAULT, Tuning
 from tests.oracle.compare import difference, oracle
 from tests.oracle.strategies import Generated
 from tests.oracle.streams import Element, Streamed, streamed_cases
-from tests.support.plan_under_test import continuous_query
+from tests.support.plan_under_test import continuous_query, stated_rows
 from tests.support.quads import triple_of
 from tests.support.sampling import sampled
 from tests.support.tables import table_of
@@ -149,9 +149,7 @@ def written(elements: list[Element], folder: Path, streamed: Streamed) -> Stream
         paths.append(str(folder / f"{i:06}.parquet"))
         pq.write_table(table, paths[-1])
     predicates = frozenset(encode(e.triple.predicate) for e in elements) if streamed.known else None
-    return StreamFiles(
-        tuple(paths), predicates, rows=streamed.last % 3 * 40_000
-    )  # about how many Spark is told there are
+    return StreamFiles(tuple(paths), predicates, rows=stated_rows(streamed.last % 3 * 40_000, len(elements)))
 
 
 def answered(query: Query, rows: list[dict[str, Any]]) -> Answer:

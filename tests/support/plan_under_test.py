@@ -18,7 +18,7 @@ from penstock.spark.query.continuous_query import ContinuousQuery
 from penstock.spark.views.background_tables import BackgroundTables
 from tests.support.sampling import ORDINARY
 
-__all__ = ["PLANS", "continuous_query", "using"]
+__all__ = ["PLANS", "continuous_query", "stated_rows", "using"]
 
 PLANS = {"shuffled": None, "one slice": 10**15, "many slices": 1}  # the elements of a slice
 SHUFFLED_SHARE = 3  # one query in so many
@@ -46,6 +46,12 @@ def continuous_query(
         background.tuning, slice_elements=size, driver_elements=10**15, parallel_elements=10**15
     )
     return ContinuousQuery(query, background, rules=sorted(left_out - {"-sliced_plan"}) or None, local=True, **options)
+
+
+def stated_rows(stated: int, real: int) -> int:
+    """Return how many elements the statistics of a stream state: the shuffled plan chooses by them, whether they are
+    true or not. Slices get the real number, since each may have a single element."""
+    return stated if _chosen[-1] == "shuffled" else real
 
 
 def _is_left_to_slices(query: Query) -> bool:
