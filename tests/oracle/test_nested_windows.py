@@ -20,9 +20,10 @@ from tests.oracle.test_emissions import every_output_says_the_same, makes_names
 from tests.oracle.test_snapshots import evaluated, explained
 from tests.support.sampling import sampled
 
-pytestmark = pytest.mark.usefixtures("plan")
-
-pytestmark = pytest.mark.filterwarnings("ignore::penstock.errors.PenstockWarning")  # windows that nothing reads
+pytestmark = [
+    pytest.mark.usefixtures("plan"),
+    pytest.mark.filterwarnings("ignore::penstock.errors.PenstockWarning"),  # windows that nothing reads
+]
 
 
 def seeded(examples: int) -> settings:
