@@ -44,7 +44,7 @@ class Cut:
     files: int  # into how many a stream is cut
     spans: int  # into how many the time is cut
     rows: int  # how many elements Spark is told to expect, and makes partitions for
-    rules: tuple[str, ...]  # of the optimiser
+    rules: tuple[str, ...]  # none of the optimiser, or one that is left out
     known: bool  # whether the predicates of the streams are known
     said: bool  # whether the query is a text
     points: bool  # whether the start of a point is written down
@@ -125,7 +125,7 @@ def apart(made: World, tape: Tape) -> World:
 
 def cut(tape: Tape) -> Cut:
     off = tape.count(-len(RULES), len(RULES))
-    rules = () if off == len(RULES) else tuple(name for i, name in enumerate(RULES) if i != off)
+    rules = () if off == len(RULES) else (f"-{RULES[off]}",)
     files, spans = tape.count(1, 3), tape.pick((1, 1, 1, 1, 3))
     rows = tape.pick((0, 0, 0, 0, 60_000, 600_000))
     return Cut(files, spans, rows, rules, tape.chance(2), tape.chance(2), tape.chance(2))

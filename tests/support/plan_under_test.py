@@ -14,6 +14,7 @@ from typing import Any
 
 from penstock.algebra import sse
 from penstock.algebra.ops import Query
+from penstock.optimise import enabled
 from penstock.spark.query.continuous_query import ContinuousQuery
 from penstock.spark.views.background_tables import BackgroundTables
 from tests.support.sampling import ORDINARY
@@ -36,16 +37,15 @@ def using(plan: str) -> Iterator[None]:
 def continuous_query(
     query: Query, background: BackgroundTables, rules: Sequence[str] | None = None, **options: Any
 ) -> ContinuousQuery:
-    """Return the query with the plan of the test. `rules` are left out, each with a minus before its name."""
+    """Return the query with the plan of the test, whatever `rules` say of it."""
     plan = "one slice" if _chosen[-1] == "shuffled" and _is_left_to_slices(query) else _chosen[-1]
-    size = PLANS[plan]
-    left_out = set(rules or ())
+    size, names = PLANS[plan], enabled(rules)
     if size is None:
-        return ContinuousQuery(query, background, rules=sorted(left_out | {"-sliced_plan"}), **options)
+        return ContinuousQuery(query, background, rules=sorted(names - {"sliced_plan"}), **options)
     background.tuning = replace(
         background.tuning, slice_elements=size, driver_elements=10**15, parallel_elements=10**15
     )
-    return ContinuousQuery(query, background, rules=sorted(left_out - {"-sliced_plan"}) or None, local=True, **options)
+    return ContinuousQuery(query, background, rules=sorted(names | {"sliced_plan"}), local=True, **options)
 
 
 def stated_rows(stated: int, real: int) -> int:
