@@ -26,6 +26,7 @@ from benchmarks import (
     replay,
     rules,
     sequences,
+    small,
     start,
     stored,
 )
@@ -41,6 +42,7 @@ PARTS: dict[str, Callable[[SparkSession, Effort, Console], Section]] = {
     "nquads": nquads.section,
     "replay": replay.section,
     "kinds": kinds.section,
+    "small": small.section,
     "buckets": buckets.section,
     "cost": cost.section,
     "flip": flip.section,
