@@ -166,12 +166,22 @@ def _of_side(side: str, condition: Expr, prefix: str = ".on") -> tuple[Expr, dic
 
 
 def _lets_of(expr: Expr, side: str) -> Iterator[sql.Let]:
-    """Return the largest shareable expressions that read one side alone, with repetitions."""
-    if isinstance(expr, sql.Let) and expr.sides == {side}:
+    """Return the largest shareable expressions that read one side alone, with repetitions.
+
+    A conversion of others is computed for each pair that needs it: a number is compared as a double only where its
+    partner is one.
+    """
+    if isinstance(expr, sql.Let) and expr.sides == {side} and not _converts(expr.expr):
         yield expr
     elif isinstance(expr, sql.Let) or any(lets_in(expr)):
         for arg in expr.args:
             yield from _lets_of(arg, side)
+
+
+def _converts(expr: Expr) -> bool:
+    """Whether the expression only casts other shareable ones, or takes the first of them."""
+    is_conversion = isinstance(expr, sql.Cast) or (isinstance(expr, sql.Call) and expr.function == "coalesce")
+    return is_conversion and all(isinstance(arg, sql.Let) or _converts(arg) for arg in expr.args)
 
 
 def _with_columns(relation: Relation, names: dict[str, Expr]) -> Relation:
@@ -180,9 +190,26 @@ def _with_columns(relation: Relation, names: dict[str, Expr]) -> Relation:
 
 
 def _extended(query: Query, names: dict[str, Expr]) -> Query:
-    """Return the query with further columns, each an expression on one side of a join."""
+    """Return the query with further columns, each an expression on one side of a join.
+
+    Expressions that several of them share are computed once, and so are those of rows that are copied.
+    """
+    if not names:
+        return query
+    if isinstance(query, Select) and _copies_rows(query) and isinstance(query.source, Derived):
+        return Select(query.items, _extended(query.source.query, names), query.where)
     own = [sql.alias(rewritten(expr, _without_side), name) for name, expr in names.items()]
-    return Select([sql.STAR, *own], query) if own else query
+    source, items = sql.lower(query, own)
+    columns = [sql.STAR] if query.columns is None else map(sql.name, query.columns)
+    return Select([*columns, *items], source)
+
+
+def _copies_rows(query: Select) -> bool:
+    """Whether the query only repeats each row for the elements of an array, such as buckets of time."""
+    match query.items:
+        case (sql.Star(), sql.Alias(args=(sql.Call(function="explode"),))):
+            return not (query.is_cut or query.distinct or query.group or query.hints)
+    return False
 
 
 def _without_side(expr: Expr) -> Expr | None:

@@ -49,7 +49,9 @@ def estimated(runs: Sequence[Run], rows: int) -> PredicateCounts:
 
 def _distinct(runs: Sequence[Counter[str]], most: float) -> float:
     """Estimate the number of distinct terms from the frequency with which rows of different runs agree."""
-    together = sum(runs, Counter())
+    together: Counter[str] = Counter()
+    for run in runs:
+        together.update(run)
     pairs = together.total() ** 2 - sum(run.total() ** 2 for run in runs)
     agreeing = _squares(together) - sum(map(_squares, runs))
     return min(most, pairs / agreeing) if agreeing else most
