@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
-from typing import TypeAlias, overload
+from typing import Any, TypeAlias, overload
 
+import numpy as np
 from pyoxigraph import Literal, NamedNode
 
 from penstock.algebra.durations import lengths
@@ -17,7 +18,7 @@ from penstock.syntax.units import UNITS as WORDS
 __all__ = ["Duration", "Moment", "duration_option", "microseconds", "moment", "stamp", "to_datetime"]
 
 Duration: TypeAlias = str | int | timedelta
-Moment: TypeAlias = datetime | int
+Moment: TypeAlias = datetime | int | np.datetime64 | np.integer[Any]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -66,12 +67,18 @@ def _parse_duration(text: str) -> int:
 
 
 def moment(time: Moment) -> int:
-    """A moment as microseconds since 1970; a datetime without a zone is in UTC, as timestamps in streams are."""
-    if isinstance(time, datetime):
+    """A moment as microseconds since 1970; a datetime without a zone is in UTC, as timestamps in streams are.
+
+    Times of pandas are datetimes; those of numpy are taken too, whatever their unit."""
+    if isinstance(time, int):
+        return time
+    if isinstance(time, datetime) and time == time:  # pandas' NaT is a datetime that is not even equal to itself
         return ((time if time.tzinfo else time.replace(tzinfo=UTC)) - _EPOCH) // _MICROSECOND
-    if not isinstance(time, int):
-        raise OptionError(f"{time!r} is not a time: give a datetime, or microseconds since 1970")
-    return time
+    if isinstance(time, np.datetime64) and not np.isnat(time):
+        return int(time.astype("datetime64[us]").astype(np.int64))
+    if isinstance(time, np.integer):
+        return int(time)
+    raise OptionError(f"{time!r} is not a time: give a datetime, or microseconds since 1970")
 
 
 @overload

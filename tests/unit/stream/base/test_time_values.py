@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
+from penstock.errors import OptionError
 from penstock.stream.base.time_values import Duration, Moment, microseconds, moment, to_datetime
 
 
@@ -42,10 +46,21 @@ def test_no_duration_is_negative() -> None:
         (datetime(1970, 1, 1, 0, 0, 1), 1_000_000),
         (datetime(1970, 1, 1, 1, 0, tzinfo=timezone(timedelta(hours=1))), 0),
         (-5, -5),
+        (pd.Timestamp("1970-01-01T00:00:01.000001"), 1_000_001),
+        (pd.Timestamp("1970-01-01T01:00:01", tz="Europe/Rome"), 1_000_000),
+        (np.datetime64("1970-01-01T00:01"), 60_000_000),
+        (np.datetime64("1970-01-01T00:00:01.000001999"), 1_000_001),
+        (np.int64(7), 7),
     ],
 )
 def test_moments(written: Moment, expected: int) -> None:
     assert moment(written) == expected
+
+
+@pytest.mark.parametrize("written", [pd.NaT, np.datetime64("NaT"), 1.5, "2026-01-01"])
+def test_other_values_are_no_times(written: Any) -> None:
+    with pytest.raises(OptionError, match="is not a time: give a datetime, or microseconds since 1970"):
+        moment(written)
 
 
 def test_datetimes_are_in_utc_and_never_overflow() -> None:
