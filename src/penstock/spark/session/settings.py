@@ -52,6 +52,8 @@ PRIVATE: dict[str, str] = {
     "spark.sql.caseSensitive": "true",  # ?x and ?X are two variables
     "spark.sql.variable.substitute": "false",  # "${x}" in a query is text
     "spark.sql.adaptive.coalescePartitions.enabled": "false",  # it goes by what comes in, not by what comes out
+    # New in Spark 4.3; it breaks where settings of code generation change after planning, as those of `jobs.py` do.
+    "spark.sql.codegen.wholeStage.union.enabled": "false",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.sql.execution.arrow.pyspark.fallback.enabled": "false",
 }
