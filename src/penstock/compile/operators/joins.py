@@ -192,16 +192,17 @@ def _with_columns(relation: Relation, names: dict[str, Expr]) -> Relation:
 def _extended(query: Query, names: dict[str, Expr]) -> Query:
     """Return the query with further columns, each an expression on one side of a join.
 
-    Expressions that several of them share are computed once, and so are those of rows that are copied.
+    An expression that several of them share is computed once, and so is one of rows that are copied.
     """
     if not names:
         return query
     if isinstance(query, Select) and _copies_rows(query) and isinstance(query.source, Derived):
         return Select(query.items, _extended(query.source.query, names), query.where)
     own = [sql.alias(rewritten(expr, _without_side), name) for name, expr in names.items()]
+    if query.columns is None:  # a star would pass shared columns on, to another condition's columns of the same names
+        return Select([sql.STAR, *own], query)
     source, items = sql.lower(query, own)
-    columns = [sql.STAR] if query.columns is None else map(sql.name, query.columns)
-    return Select([*columns, *items], source)
+    return Select([*map(sql.name, query.columns), *items], source)
 
 
 def _copies_rows(query: Select) -> bool:
