@@ -16,7 +16,6 @@ from typing import Any
 import duckdb
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from rich.console import Console
@@ -25,7 +24,7 @@ import penstock
 from benchmarks.common import DATA, Effort, seconds
 from benchmarks.replay import Collected
 from benchmarks.report import Section, at_least_ratio, at_most
-from benchmarks.streams import MINUTE, RDF, SECOND, SIOC, START, STREAM, C, T
+from benchmarks.streams import MINUTE, RDF, SECOND, SIOC, START, STREAM, C, T, stored
 
 RUNS = 3
 BY_HAND, DUCKDB, DUCKDB_SINKS = 0.5, 0.3, 0.15  # time by PySpark's, throughput by DuckDB's, and that of 1,000 sinks
@@ -132,11 +131,7 @@ def prices(elements: int) -> pa.Table:
 
 def stream(kind: Kind, elements: int, folder: Path) -> Path:
     """The file of the stream, generated if it is not there."""
-    path = folder / f"kinds-{kind.generate.__name__}-{elements}.parquet"
-    if not path.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        pq.write_table(kind.generate(elements), path, row_group_size=500_000)
-    return path
+    return stored(f"kinds-{kind.generate.__name__}", kind.generate, elements, folder, group_rows=500_000)
 
 
 def streets() -> str:

@@ -96,10 +96,17 @@ def sightings(elements: int) -> pa.Table:
 
 def stream(case: Case, elements: int, folder: Path) -> Path:
     """The file of the case's stream, generated if it is not there."""
-    path = folder / f"{case.name.replace(' ', '-')}-{elements}.parquet"
+    return stored(case.name.replace(" ", "-"), case.generate, elements, folder)
+
+
+def stored(
+    name: str, generate: Callable[[int], pa.Table], elements: int, folder: Path, group_rows: int = 1_000_000
+) -> Path:
+    """The file of a stream of so many elements, generated if it is not there."""
+    path = folder / f"{name}-{elements}.parquet"
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        pq.write_table(case.generate(elements), path, row_group_size=1_000_000)
+        pq.write_table(generate(elements), path, row_group_size=group_rows)
     return path
 
 
