@@ -59,6 +59,7 @@ class Tuning:
     slice_elements: int = _set(500_000, "elements of one slice of a span, which a task evaluates as a whole")
     parallel_elements: int = _set(50_000, "from so many elements on, there is a slice for every core")
     driver_elements: int = _set(50_000, 'elements of a round that this process evaluates itself with rounds="auto"')
+    shared_job_elements: int = _set(200_000, "elements of a query that shares its Spark job with others that are due")
     slice_table_rows: int = _set(1_000_000, "rows of a table of the background that is sent to every slice")
     slice_memory: int = _set(4_096, "mebibytes that a slice uses before DuckDB writes to disk")
     small_job_rows: int = _set(50_000, "a job below this size has one partition, and no compiled or adaptive plan")

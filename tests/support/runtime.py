@@ -219,6 +219,9 @@ class NoPlanner:
 
     def release(self, plan: CompiledQuery) -> None: ...
 
+    def slice_job(self) -> None:
+        """Return none: a fake plan has no slices."""
+
 
 class Alone(EvaluationGroups):
     """Units of one query each."""

@@ -12,6 +12,7 @@ from penstock.model.stream_files import StreamFiles
 if TYPE_CHECKING:
     from penstock.compile.parameter_table import ParameterTable
     from penstock.spark.query.open_intervals import OpenIntervalFiles
+    from penstock.spark.query.sliced_rows import SliceJob
 
 __all__ = ["Evaluation"]
 
@@ -21,7 +22,8 @@ class Evaluation:
     """The streams that a plan reads, by IRI, and the span of instants to evaluate.
 
     A plan with operator state continues from the files `before`, which its last evaluation has written. `final` says
-    that time ends with the span. With `members` the plan is that of a query family, and answers for each member.
+    that time ends with the span. With `members` the plan is that of a query family, and answers for each member. `job`
+    is the Spark job of all queries that are due together; None if the query has one of its own.
     """
 
     streams: Mapping[str, StreamFiles]
@@ -29,3 +31,4 @@ class Evaluation:
     before: OpenIntervalFiles = None
     final: bool = False
     members: ParameterTable | None = None
+    job: SliceJob | None = None

@@ -29,7 +29,6 @@ from penstock.compile.windows import stream_to_relation
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
 from penstock.optimise.adaptive import Adaptive
-from penstock.spark.query.answer_rows import SlicedRows
 from penstock.spark.query.change_result import ChangeResult
 from penstock.spark.query.context_builder import ContextBuilder, of_physical
 from penstock.spark.query.evaluation import Evaluation
@@ -37,6 +36,7 @@ from penstock.spark.query.open_intervals import open_interval_table
 from penstock.spark.query.query_traits import QueryTraits
 from penstock.spark.query.slice_target import SliceTarget
 from penstock.spark.query.sliced_result import SlicedSnapshot
+from penstock.spark.query.sliced_rows import SlicedRows
 from penstock.spark.session.driver_kernel import driver_kernel
 from penstock.spark.session.jobs import Jobs
 from penstock.spark.views.background_tables import BackgroundTables
@@ -109,6 +109,8 @@ class SlicedQuery:
         rows = SlicedRows(
             self._jobs, prepared.program, prepared.columns, tables, pieces, self._tuning.slice_memory, here
         )
+        if evaluation.job is not None:
+            rows.share(evaluation.job)
         if self._traits.carries:
             of_intervals = self._traits.emit == "intervals"
             return ChangeResult(rows, prepared.solution, of_intervals, self._tuning.open_intervals_here)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import pyarrow as pa
@@ -19,6 +19,7 @@ from penstock.spark.session import tasks
 from penstock.spark.session.catalog import Catalog, catalog
 from penstock.tuning import DEFAULT, Tuning
 
+T = TypeVar("T")
 _SIZES = (
     "spark.sql.adaptive.enabled",
     "spark.sql.shuffle.partitions",
@@ -135,6 +136,12 @@ class Jobs:
     ) -> DataFrame:
         """Return the rows that tasks return, one task for every piece."""
         return tasks.run(self.session, pieces, work, columns, modules)
+
+    def collect(
+        self, shares: Sequence[bytes], work: Callable[[bytes], Iterable[T]], modules: tuple[ModuleType, ...]
+    ) -> list[T]:
+        """Run a job with a task for every share of work, and return all that the tasks return."""
+        return tasks.collect(self.session.sparkContext, shares, work, modules)
 
     def drop(self, views: Iterable[str]) -> None:
         """Drop views."""

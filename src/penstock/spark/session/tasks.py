@@ -1,22 +1,30 @@
-"""Python tasks on Spark's workers: one task for every piece of work, which returns Arrow batches."""
+"""Python tasks on Spark's workers: one task for every piece of work."""
 
 from __future__ import annotations
 
+import hashlib
+import pickle
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from types import ModuleType
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
+from weakref import WeakKeyDictionary
 
 import pyarrow as pa
-from pyspark import cloudpickle
+from pyspark import RDD, SparkContext, cloudpickle
 from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["Work", "by_value", "run"]
+__all__ = ["Work", "by_value", "collect", "run"]
 
 P = TypeVar("P")
+T = TypeVar("T")
 Batches: TypeAlias = Iterable[pa.RecordBatch]
 Work: TypeAlias = Callable[[int, P], Iterator[pa.RecordBatch]]
 """Makes rows from a piece and its number."""
+
+_KEPT = "penstock_kept_by_worker"  # a module of a worker, with the code that it has loaded
+_EMPTY: WeakKeyDictionary[SparkContext, dict[int, RDD[Any]]] = WeakKeyDictionary()
 
 
 def run(
@@ -32,6 +40,52 @@ def run(
 
     by_value(*modules, sys.modules[__name__])
     return session.range(0, len(given), 1, max(1, len(given))).mapInArrow(task, columns)
+
+
+def collect(
+    context: SparkContext,
+    shares: Sequence[bytes],
+    work: Callable[[bytes], Iterable[T]],
+    modules: tuple[ModuleType, ...],
+) -> list[T]:
+    """Run a job with a task for every share, and return all that the tasks return.
+
+    The quickest way through Spark: nothing is planned, and a worker loads the code of `work` once. That is for small
+    jobs, which come again and again.
+    """
+    code, given = _code(work, modules), list(shares)
+    digest = hashlib.sha256(code).hexdigest()
+
+    def task(number: int, _: Iterable[object]) -> Iterable[T]:
+        found: Iterable[T] = _kept(digest, code)(given[number])
+        return found
+
+    by_value(sys.modules[__name__])
+    return _empty(context, len(given)).mapPartitionsWithIndex(task).collect()
+
+
+@cache
+def _code(work: Callable[[bytes], Iterable[T]], modules: tuple[ModuleType, ...]) -> bytes:
+    by_value(*modules)
+    code: bytes = cloudpickle.dumps(work)  # type: ignore[no-untyped-call]
+    return code
+
+
+def _kept(digest: str, code: bytes) -> Callable[[bytes], Iterable[Any]]:
+    """Return the function with that code. It is loaded once by a worker, and its globals last as long as the worker."""
+    kept = sys.modules.setdefault(_KEPT, ModuleType(_KEPT)).__dict__
+    if digest not in kept:
+        kept[digest] = pickle.loads(code)
+    function: Callable[[bytes], Iterable[Any]] = kept[digest]
+    return function
+
+
+def _empty(context: SparkContext, partitions: int) -> RDD[Any]:
+    """Return a data set without rows, with that many partitions: making one takes some milliseconds."""
+    made = _EMPTY.setdefault(context, {})
+    if partitions not in made:
+        made[partitions] = context.parallelize([], partitions)
+    return made[partitions]
 
 
 def by_value(*modules: ModuleType) -> None:

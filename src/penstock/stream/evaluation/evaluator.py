@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from penstock import log
@@ -26,8 +26,9 @@ from penstock.tuning import DEFAULT, Tuning
 
 if TYPE_CHECKING:
     from penstock.spark.query.open_intervals import OpenIntervalFiles
+    from penstock.spark.query.sliced_rows import SliceJob
 
-__all__ = ["Deriving", "Evaluator", "log_failure"]
+__all__ = ["Deriving", "Evaluator", "PlannedEvaluation", "log_failure"]
 
 _WHOLE = ("rstream", "events")  # reports that leave nothing open
 
@@ -40,6 +41,17 @@ class Deriving(Protocol):
 
     def undo(self, stream: str, number: int) -> None:
         """Remove the elements of a batch whose delivery was interrupted."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedEvaluation:
+    """The evaluation of a group for a span. `alone`: of one query, not of a family."""
+
+    group: EvaluationGroup
+    plan: CompiledQuery
+    span: Span
+    frame: Frame
+    alone: bool
 
 
 class Evaluator:
@@ -59,23 +71,35 @@ class Evaluator:
         self._watch = watch or RoundWatch(self._clock.now, tuning)
         self._inputs, self._groups, self._report_state, self._answered = inputs, groups, report_state, answered
 
-    def answer(
-        self, group: EvaluationGroup, plan: CompiledQuery, span: Span, streams: Mapping[str, StreamFiles], final: bool
-    ) -> bool:
-        """Evaluate a group for a span and deliver its answers; whether a delivery was made or has failed. A query that
-        was paused meanwhile keeps its progress."""
+    def plan(
+        self,
+        group: EvaluationGroup,
+        plan: CompiledQuery,
+        span: Span,
+        streams: Mapping[str, StreamFiles],
+        final: bool,
+        job: SliceJob | None = None,
+    ) -> PlannedEvaluation:
+        """Return the evaluation of a group for a span, before its job has run. It may share a `job` with others."""
         members = group.members(self._groups.planner)
         before = self._state_files(group, members is None)
+        shared = None if members is None and not group.first.fetches else job
         with self._watch.part(PLANNING):
-            frame = plan.evaluate(Evaluation(streams, span, before, final, members))
+            frame = plan.evaluate(Evaluation(streams, span, before, final, members, shared))
+        return PlannedEvaluation(group, plan, span, frame, members is None)
+
+    def answer(self, planned: PlannedEvaluation) -> bool:
+        """Run the job and deliver the answers; whether a delivery was made or has failed. A query that was paused
+        meanwhile keeps its progress."""
+        group, plan, frame = planned.group, planned.plan, planned.frame
         with self._watch.part(JOB):
-            batches = self._batch(group.first, plan, frame) if members is None else self._batches(group, plan, frame)
-        reached = replace(group.progress_after(span), open=0)
+            batches = self._batch(group.first, plan, frame) if planned.alone else self._batches(group, plan, frame)
+        reached = replace(group.progress_after(planned.span), open=0)
         if plan.carries:
             with self._watch.part(STATE):
-                reached = self._save_state(reached, frame, group.first.entry.number if members is None else None)
+                reached = self._save_state(reached, frame, group.first.entry.number if planned.alone else None)
         elif not batches and plan.emit in _WHOLE:
-            group.pass_over(span)
+            group.pass_over(planned.span)
             return False
         with self._watch.part(DELIVERY):
             return self._deliver(group, reached, batches)

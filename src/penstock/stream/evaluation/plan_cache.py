@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from penstock.compile.parameter_table import ParameterTable
     from penstock.options import Rounds
     from penstock.spark.query.continuous_query import ContinuousQuery
+    from penstock.spark.query.sliced_rows import SliceJob
     from penstock.spark.views.background_tables import BackgroundTables
 
 __all__ = ["PlanCache"]
@@ -73,6 +74,12 @@ class PlanCache:
         from penstock.compile.parameter_table import ParameterTable
 
         return ParameterTable(numbers, rows)
+
+    def slice_job(self) -> SliceJob:
+        """See `Planner`: an empty job for queries that are due together."""
+        from penstock.spark.query.sliced_rows import SliceJob
+
+        return SliceJob()
 
     def release(self, plan: CompiledQuery) -> None:
         """See `Planner`: close a plan that no group uses any more."""

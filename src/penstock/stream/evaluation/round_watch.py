@@ -59,15 +59,17 @@ class RoundWatch:
         if self._groups:
             self._log(self._now() - began, self._groups)
 
-    def group(self) -> None:
-        """Measure another group from now on."""
-        self._parts = Counter()
+    def resume(self, parts: Counter[str]) -> None:
+        """Add the time of parts to those of this group from now on."""
+        self._parts = parts
 
     def span(self, group: EvaluationGroup, plan: CompiledQuery, span: Span, elements: int, *, live: bool) -> None:
         """Note that the group is evaluated for a span, over so many elements."""
-        if not self._groups or self._groups[-1].parts is not self._parts:
-            self._groups.append(_Evaluated(group.name, len(group.tasks), self._parts))
-        noted, schedule = self._groups[-1], plan.schedule
+        noted = next((known for known in self._groups if known.parts is self._parts), None)
+        if noted is None:
+            noted = _Evaluated(group.name, len(group.tasks), self._parts)
+            self._groups.append(noted)
+        schedule = plan.schedule
         noted.elements += elements
         noted.instants += schedule.count(span.after, span.through)
         if live and schedule.steps and not schedule.at_changes:

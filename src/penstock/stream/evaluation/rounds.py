@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache, partial
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from penstock import log
 from penstock.algebra.schedule import stretched
@@ -23,6 +24,9 @@ from penstock.stream.registry.evaluation_group import EvaluationGroup
 from penstock.stream.registry.evaluation_groups import EvaluationGroups
 from penstock.stream.registry.load_shedding import pace
 from penstock.tuning import DEFAULT, Tuning
+
+if TYPE_CHECKING:
+    from penstock.spark.query.sliced_rows import SliceJob
 
 __all__ = ["Inputs", "RoundSnapshot", "Rounds"]
 
@@ -75,6 +79,20 @@ class RoundSnapshot:
         return {name: self._streams.setdefault((name, stream.paths), stream) for name, stream in found.items()}
 
 
+Steps: TypeAlias = Generator[bool, None, bool]
+"""The evaluation of a group, which waits where others may be planned. Its values say whether it had something to do."""
+
+
+@dataclass(slots=True)
+class _Attempt:
+    """The evaluation of a group in this round, with the microseconds that its parts have taken."""
+
+    group: EvaluationGroup
+    steps: Steps
+    parts: Counter[str] = field(default_factory=Counter)
+    busy: bool = False
+
+
 class Rounds:
     """Evaluates due instants. `answered` is called after every delivery."""
 
@@ -99,7 +117,7 @@ class Rounds:
         derived, combined = {group.output: group for group in ordered if group.output}, cache(self._watermarks.combined)
         due = partial(_due_span, derived=derived, combined=combined, snapshot=snapshot)
         with self._watch.round():
-            busy = [self._attempt(group, snapshot, partial(due, group)) for group in ordered]
+            busy = [self._together([(group, partial(due, group)) for group in run], snapshot) for run in _runs(ordered)]
         self._retain()
         return any(busy)
 
@@ -108,36 +126,70 @@ class Rounds:
         ordered, snapshot = self._ordered(), RoundSnapshot(self._inputs)
         deriving = [group for group in ordered if group.output is not None]
         with self._watch.round():
-            for group in ordered:
-                cause = next((other for other in deriving if other.output in group.inputs and not other.ready), None)
-                if cause is None:
-                    self._attempt(group, snapshot, partial(_full_span, group, snapshot), final=True)
-                elif group.ready and cause.first.error is not None:
-                    self._fail(group, PenstockError(f"the query {cause.name}, whose stream it reads, failed"))
+            for run in _runs(ordered):
+                due = []
+                for group in run:
+                    unread = (other for other in deriving if other.output in group.inputs and not other.ready)
+                    if (cause := next(unread, None)) is None:
+                        due.append((group, partial(_full_span, group, snapshot)))
+                    elif group.ready and cause.first.error is not None:
+                        self._fail(group, PenstockError(f"the query {cause.name}, whose stream it reads, failed"))
+                self._together(due, snapshot, final=True)
 
     def _ordered(self) -> list[EvaluationGroup]:
         """The groups in dependency order, with the queries whose sinks are to be tried again by now."""
         self._groups.release_postponed(self._clock.now())
         return in_order(self._groups.arranged())
 
-    def _attempt(
-        self, group: EvaluationGroup, snapshot: RoundSnapshot, span_of: Callable[[], Span | None], final: bool = False
+    def _together(
+        self,
+        groups: Iterable[tuple[EvaluationGroup, Callable[[], Span | None]]],
+        snapshot: RoundSnapshot,
+        final: bool = False,
     ) -> bool:
-        """Evaluate a group; whether it had something to do. An error fails this group only."""
+        """Evaluate groups of which none reads a stream of another; whether one had something to do.
+
+        All are planned before the first is answered: small ones share a job, which runs then.
+        """
+        job = self._groups.planner.slice_job()
+        attempts = [_Attempt(group, self._attempt(group, snapshot, due, final, job)) for group, due in groups]
+        waiting = [attempt for attempt in attempts if self._advance(attempt)]
+        for attempt in waiting:
+            while self._advance(attempt):
+                pass
+        return any(attempt.busy for attempt in attempts)
+
+    def _advance(self, attempt: _Attempt) -> bool:
+        """Go on with the evaluation of a group; whether it waits for its job. An error fails this group only."""
+        self._watch.resume(attempt.parts)
+        try:
+            with log.about(attempt.group.name):
+                attempt.busy |= next(attempt.steps)
+            return True
+        except StopIteration as end:
+            attempt.busy |= bool(end.value)
+        except Exception as error:
+            self._fail(attempt.group, error)
+            attempt.busy = True
+        return False
+
+    def _attempt(
+        self,
+        group: EvaluationGroup,
+        snapshot: RoundSnapshot,
+        span_of: Callable[[], Span | None],
+        final: bool,
+        job: SliceJob | None,
+    ) -> Steps:
+        """Evaluate a group; see `_answer`."""
         if not group.inputs or (group.plan is None and group.first.error is not None):
             return False
-        self._watch.group()
-        try:
-            with log.about(group.name):
-                self._planned(group)  # also for paused queries: the retention bound needs the plan
-                span = span_of() if group.ready else None
-                if span is None:
-                    return False
-                pace(group, span, final, self._tuning)
-                return self._answer(group, self._planned(group), span, snapshot, final)
-        except Exception as error:
-            self._fail(group, error)
-            return True
+        self._planned(group)  # also for paused queries: the retention bound needs the plan
+        span = span_of() if group.ready else None
+        if span is None:
+            return False
+        pace(group, span, final, self._tuning)
+        return (yield from self._answer(group, self._planned(group), span, snapshot, final, job))
 
     def _planned(self, group: EvaluationGroup) -> due_instants.CompiledQuery:
         with self._watch.part(PLANNING):
@@ -148,12 +200,19 @@ class Rounds:
             self._evaluator.fail(task, error)
 
     def _answer(
-        self, group: EvaluationGroup, plan: due_instants.CompiledQuery, span: Span, snapshot: RoundSnapshot, final: bool
-    ) -> bool:
+        self,
+        group: EvaluationGroup,
+        plan: due_instants.CompiledQuery,
+        span: Span,
+        snapshot: RoundSnapshot,
+        final: bool,
+        job: SliceJob | None,
+    ) -> Steps:
         """Evaluate the span in pieces; whether an answer was delivered. A piece that was refused is the last, and comes
         again when the query is resumed.
 
-        `final`: the run ends with the span."""
+        It waits where a piece of few elements is planned, so that other groups can share its job. `final`: the run ends
+        with the span."""
         has_instant = plan.schedule.has_instant(span.after, span.through)
         segments = snapshot.segments(group.inputs, span.through) if has_instant else {}
         elements = sum(part.rows for parts in segments.values() for part in parts)
@@ -165,7 +224,13 @@ class Rounds:
                 streams = snapshot.streams(due_instants.visible_segments(plan, piece, segments, self._inputs.dropped))
                 read = sum(files.rows for files in streams.values())
                 self._watch.span(group, plan, piece, read, live=not final)
-                busy |= self._evaluator.answer(group, plan, piece, streams, final and piece.through == span.through)
+                shared = job if read <= self._tuning.shared_job_elements else None
+                before = 0 if shared is None else len(shared)
+                last = final and piece.through == span.through
+                planned = self._evaluator.plan(group, plan, piece, streams, last, shared)
+                if shared is not None and len(shared) > before:
+                    yield busy
+                busy |= self._evaluator.answer(planned)
             else:
                 group.pass_over(piece)
             if group.progress != piece.through or not group.tasks:
@@ -190,6 +255,17 @@ class Rounds:
                 continue
             if (bound := due_instants.retention_bound(planned, stream, complete)) is not None:
                 self._inputs.tidy(stream, *bound)
+
+
+def _runs(groups: Iterable[EvaluationGroup]) -> Iterator[list[EvaluationGroup]]:
+    """Yield the groups in runs. None reads a stream that another of its run derives."""
+    run: list[EvaluationGroup] = []
+    for group in groups:
+        if any(other.output in group.inputs for other in run if other.output is not None):
+            yield run
+            run = []
+        run.append(group)
+    yield run
 
 
 def _due_span(

@@ -16,6 +16,7 @@ from penstock.stream.registry.query_family import Family
 
 if TYPE_CHECKING:
     from penstock.compile.parameter_table import ParameterTable
+    from penstock.spark.query.sliced_rows import SliceJob
     from penstock.stream.registry.registered_query import RegisteredQuery
 
 __all__ = ["EvaluationGroup", "Planner"]
@@ -28,6 +29,7 @@ class Planner(Protocol):
     def compiled(self, query: Query, entry: QueryRecord) -> CompiledQuery: ...
     def members(self, numbers: Sequence[int], rows: Sequence[Constants]) -> ParameterTable: ...
     def release(self, plan: CompiledQuery) -> None: ...
+    def slice_job(self) -> SliceJob | None: ...
 
 
 class EvaluationGroup:

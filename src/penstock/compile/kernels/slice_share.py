@@ -1,0 +1,78 @@
+"""A share of slices: those that one Spark task evaluates, of one query or of several. Shares and answers are bytes.
+
+The code of this module is sent to workers by value. A worker loads it once, so that its kernel lasts from task to task.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from penstock.compile.kernels.slice_kernel import Kernel, Program, Scan, Slice
+
+__all__ = ["Work", "evaluate", "pack", "unpack_rows"]
+
+_ROWS = 100_000  # of a packed part of an answer
+_kernels: dict[tuple[int, int], Kernel] = {}  # of this worker, by memory and Java's version
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A slice of the query with that number, its program and the tables that it reads."""
+
+    number: int
+    program: Program
+    tables: Mapping[str, pa.Table]
+    piece: Slice
+
+
+_CLASSES = {kind.__name__: kind for kind in (Work, Program, Scan, Slice)}
+
+
+def pack(share: Iterable[Work], memory: int, java: int) -> bytes:
+    """Return a share as bytes. They name the classes above, which the worker's own code has."""
+    packed = io.BytesIO()
+    _Pickler(packed, pickle.HIGHEST_PROTOCOL).dump((memory, java, list(share)))
+    return packed.getvalue()
+
+
+def evaluate(packed: bytes) -> Iterator[tuple[int, bytes | None, str]]:
+    """Evaluate a share: the number of a query, and a part of its rows; None and the reason if DuckDB fails."""
+    memory, java, share = _Unpickler(io.BytesIO(packed)).load()
+    kernel = _kernels.get((memory, java)) or _kernels.setdefault((memory, java), Kernel(memory, java))
+    for work in share:
+        try:
+            rows = kernel.evaluate(work.program, work.tables, work.piece)
+        except duckdb.Error as error:
+            yield work.number, None, str(error)
+        else:
+            yield from ((work.number, part, "") for part in _pack_rows(rows))
+
+
+def unpack_rows(parts: Iterable[bytes]) -> pa.Table:
+    """Return the rows of an answer, of which there is one part at least."""
+    return pa.concat_tables([pa.ipc.open_stream(part).read_all() for part in parts])
+
+
+def _pack_rows(rows: pa.Table) -> Iterator[bytes]:
+    for start in range(0, max(1, rows.num_rows), _ROWS):
+        packed = pa.BufferOutputStream()
+        with pa.ipc.new_stream(packed, rows.schema) as stream:
+            stream.write_table(rows.slice(start, _ROWS))
+        yield packed.getvalue().to_pybytes()
+
+
+class _Pickler(pickle.Pickler):
+    def persistent_id(self, value: Any) -> str | None:
+        return value.__name__ if isinstance(value, type) and value in _CLASSES.values() else None
+
+
+class _Unpickler(pickle.Unpickler):
+    def persistent_load(self, name: str) -> type:
+        return _CLASSES[name]
