@@ -61,6 +61,10 @@ class Tuning:
     driver_elements: int = _set(50_000, 'elements of a round that this process evaluates itself with rounds="auto"')
     shared_job_elements: int = _set(200_000, "elements of a query that shares its Spark job with others that are due")
     slice_table_rows: int = _set(1_000_000, "rows of a table of the background that is sent to every slice")
+    broadcast_table_bytes: int = _set(
+        1 << 20, "bytes of a table that workers keep, and that is not sent with every job"
+    )
+    broadcast_tables_bytes: int = _set(1 << 30, "bytes of all tables that workers keep")
     slice_memory: int = _set(4_096, "mebibytes that a slice uses before DuckDB writes to disk")
     small_job_rows: int = _set(50_000, "a job below this size has one partition, and no compiled or adaptive plan")
     made_rows_per_read: int = _set(10, "rows that a join makes are as much work as one that is read")

@@ -11,7 +11,9 @@ from penstock import Engine, PenstockError
 from penstock.compile.kernels.slice_kernel import Program, Scan, Slice
 from penstock.spark.query.sliced_rows import SlicedRows, SliceJob
 from penstock.spark.session.jobs import Jobs
+from penstock.spark.session.sent_tables import sent_tables
 from penstock.spark.session.session import private
+from penstock.tuning import Tuning
 
 S = "http://e/s"
 LIST = f"PREFIX : <http://e/> SELECT ?x FROM STREAM <{S}> [RANGE 1s STEP 1s] {{ ?x :at :r%s }}"
@@ -87,3 +89,22 @@ def test_all_queries_of_a_run_are_one_job(spark: Any, tmp_path: Any) -> None:
     assert started == 2
     assert answers[0] == answers[1]
     assert len(answers[0]) == 4
+
+
+def test_workers_keep_large_tables(spark: Any) -> None:
+    """The second job sends nothing but the name of the table; a third table leaves no place for the first."""
+    jobs = Jobs(private(spark), Tuning(broadcast_table_bytes=1_000, broadcast_tables_bytes=25_000))
+    large = [pa.table({"m": list(range(at, at + 1_000))}) for at in range(3)]
+    pieces = [Slice(0, 1)]
+
+    def total(table: pa.Table) -> int:
+        rows = SlicedRows(jobs, Program("SELECT sum(m) FROM more", SCHEMA), ["n"], {"more": table}, pieces, 256, None)
+        found: int = rows.collect().column("n")[0].as_py()
+        return found
+
+    sums = [total(table) for table in (large[0], large[0], large[1], large[2], large[0])]
+    assert sums == [499_500, 499_500, 500_500, 501_500, 499_500]
+    kept = sent_tables(spark.sparkContext).broadcasts([], 0, 25_000)
+    again = sent_tables(spark.sparkContext).broadcasts([large[0], large[2]], 1_000, 25_000)
+    assert (kept, set(again)) == ({}, {id(large[0]), id(large[2])})
+    assert jobs.broadcasts([pa.table({"m": [1]})]) == {}

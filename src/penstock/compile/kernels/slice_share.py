@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 import pickle
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,16 +35,17 @@ class Work:
 _CLASSES = {kind.__name__: kind for kind in (Work, Program, Scan, Slice)}
 
 
-def pack(share: Iterable[Work], memory: int, java: int) -> bytes:
-    """Return a share as bytes. They name the classes above, which the worker's own code has."""
+def pack(share: Iterable[Work], memory: int, java: int, large: Collection[int] = ()) -> bytes:
+    """Return a share as bytes. They name the classes above, and the tables with the identities `large`: the worker has
+    both."""
     packed = io.BytesIO()
-    _Pickler(packed, pickle.HIGHEST_PROTOCOL).dump((memory, java, list(share)))
+    _Pickler(packed, large).dump((memory, java, list(share)))
     return packed.getvalue()
 
 
-def evaluate(packed: bytes) -> Iterator[tuple[int, bytes | None, str]]:
+def evaluate(packed: bytes, large: Mapping[int, pa.Table]) -> Iterator[tuple[int, bytes | None, str]]:
     """Evaluate a share: the number of a query, and a part of its rows; None and the reason if DuckDB fails."""
-    memory, java, share = _Unpickler(io.BytesIO(packed)).load()
+    memory, java, share = _Unpickler(packed, large).load()
     kernel = _kernels.get((memory, java)) or _kernels.setdefault((memory, java), Kernel(memory, java))
     for work in share:
         try:
@@ -69,10 +70,20 @@ def _pack_rows(rows: pa.Table) -> Iterator[bytes]:
 
 
 class _Pickler(pickle.Pickler):
-    def persistent_id(self, value: Any) -> str | None:
-        return value.__name__ if isinstance(value, type) and value in _CLASSES.values() else None
+    def __init__(self, file: io.BytesIO, large: Collection[int]) -> None:
+        super().__init__(file, pickle.HIGHEST_PROTOCOL)
+        self._large = large
+
+    def persistent_id(self, value: Any) -> str | int | None:
+        if isinstance(value, type):
+            return value.__name__ if value in _CLASSES.values() else None
+        return id(value) if id(value) in self._large else None
 
 
 class _Unpickler(pickle.Unpickler):
-    def persistent_load(self, name: str) -> type:
-        return _CLASSES[name]
+    def __init__(self, packed: bytes, large: Mapping[int, pa.Table]) -> None:
+        super().__init__(io.BytesIO(packed))
+        self._large = large
+
+    def persistent_load(self, key: str | int) -> Any:
+        return _CLASSES[key] if isinstance(key, str) else self._large[key]

@@ -112,9 +112,10 @@ class SliceJob:
         jobs, memory = wanted.jobs, wanted.memory
         work = [part for number, rows in enumerate(queries) for part in rows.work(number)]
         tasks = len(work) if len(queries) == 1 else min(len(work), jobs.cores)
-        shares = [slice_share.pack(work[first::tasks], memory, jobs.java) for first in range(tasks)]
+        large = jobs.broadcasts(table for part in work for table in part.tables.values())
+        shares = [slice_share.pack(work[first::tasks], memory, jobs.java, large) for first in range(tasks)]
         found = [Found() for _ in queries]
-        for number, part, reason in jobs.collect(shares, slice_share.evaluate, _MODULES):
+        for number, part, reason in jobs.collect(shares, slice_share.evaluate, _MODULES, large):
             if part is None:
                 found[number].reasons.append(reason)
             else:

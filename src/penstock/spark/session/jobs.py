@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from types import ModuleType
@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import pyarrow as pa
+from pyspark.core.broadcast import Broadcast
 from pyspark.sql import DataFrame, SparkSession
 
 from penstock.compile import sql
@@ -17,6 +18,8 @@ from penstock.compile.context import Rows
 from penstock.compile.sql import Query, Select
 from penstock.spark.session import tasks
 from penstock.spark.session.catalog import Catalog, catalog
+from penstock.spark.session.sent_tables import sent_tables
+from penstock.spark.session.tasks import ShareWork
 from penstock.tuning import DEFAULT, Tuning
 
 T = TypeVar("T")
@@ -138,10 +141,20 @@ class Jobs:
         return tasks.run(self.session, pieces, work, columns, modules)
 
     def collect(
-        self, shares: Sequence[bytes], work: Callable[[bytes], Iterable[T]], modules: tuple[ModuleType, ...]
+        self,
+        shares: Sequence[bytes],
+        work: ShareWork[T],
+        modules: tuple[ModuleType, ...],
+        large: Mapping[int, Broadcast[pa.Table]],
     ) -> list[T]:
         """Run a job with a task for every share of work, and return all that the tasks return."""
-        return tasks.collect(self.session.sparkContext, shares, work, modules)
+        return tasks.collect(self.session.sparkContext, shares, work, modules, large)
+
+    def broadcasts(self, tables: Iterable[pa.Table]) -> dict[int, Broadcast[pa.Table]]:
+        """Return the broadcasts of the large ones among these tables, by identity."""
+        tuning = self._tuning
+        sent = sent_tables(self.session.sparkContext)
+        return sent.broadcasts(tables, tuning.broadcast_table_bytes, tuning.broadcast_tables_bytes)
 
     def drop(self, views: Iterable[str]) -> None:
         """Drop views."""

@@ -5,23 +5,26 @@ from __future__ import annotations
 import hashlib
 import pickle
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
 import pyarrow as pa
 from pyspark import RDD, SparkContext, cloudpickle
+from pyspark.core.broadcast import Broadcast
 from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["Work", "by_value", "collect", "run"]
+__all__ = ["ShareWork", "Work", "by_value", "collect", "run"]
 
 P = TypeVar("P")
 T = TypeVar("T")
 Batches: TypeAlias = Iterable[pa.RecordBatch]
 Work: TypeAlias = Callable[[int, P], Iterator[pa.RecordBatch]]
 """Makes rows from a piece and its number."""
+ShareWork: TypeAlias = Callable[[bytes, Mapping[int, pa.Table]], Iterable[T]]
+"""Makes results from a share of work, and from large tables that the worker keeps."""
 
 _KEPT = "penstock_kept_by_worker"  # a module of a worker, with the code that it has loaded
 _EMPTY: WeakKeyDictionary[SparkContext, dict[int, RDD[Any]]] = WeakKeyDictionary()
@@ -45,19 +48,20 @@ def run(
 def collect(
     context: SparkContext,
     shares: Sequence[bytes],
-    work: Callable[[bytes], Iterable[T]],
+    work: ShareWork[T],
     modules: tuple[ModuleType, ...],
+    large: Mapping[int, Broadcast[pa.Table]] = MappingProxyType({}),
 ) -> list[T]:
-    """Run a job with a task for every share, and return all that the tasks return.
+    """Run a job with a task for every share, and return all that the tasks return. `large` has tables that they read.
 
     The quickest way through Spark: nothing is planned, and a worker loads the code of `work` once. That is for small
     jobs, which come again and again.
     """
-    code, given = _code(work, modules), list(shares)
+    code, given, tables = _code(work, modules), list(shares), dict(large)
     digest = hashlib.sha256(code).hexdigest()
 
     def task(number: int, _: Iterable[object]) -> Iterable[T]:
-        found: Iterable[T] = _kept(digest, code)(given[number])
+        found: Iterable[T] = _kept(digest, code)(given[number], {key: sent.value for key, sent in tables.items()})
         return found
 
     by_value(sys.modules[__name__])
@@ -65,18 +69,18 @@ def collect(
 
 
 @cache
-def _code(work: Callable[[bytes], Iterable[T]], modules: tuple[ModuleType, ...]) -> bytes:
+def _code(work: ShareWork[T], modules: tuple[ModuleType, ...]) -> bytes:
     by_value(*modules)
     code: bytes = cloudpickle.dumps(work)  # type: ignore[no-untyped-call]
     return code
 
 
-def _kept(digest: str, code: bytes) -> Callable[[bytes], Iterable[Any]]:
+def _kept(digest: str, code: bytes) -> ShareWork[Any]:
     """Return the function with that code. It is loaded once by a worker, and its globals last as long as the worker."""
     kept = sys.modules.setdefault(_KEPT, ModuleType(_KEPT)).__dict__
     if digest not in kept:
         kept[digest] = pickle.loads(code)
-    function: Callable[[bytes], Iterable[Any]] = kept[digest]
+    function: ShareWork[Any] = kept[digest]
     return function
 
 
