@@ -1,8 +1,9 @@
 """`python -m benchmarks.live`: from push to answer, beside native Structured Streaming written by hand.
 
-Both sides get the same lines. One minute of them at a time is made durable, and the first of them says that the minute
+All sides get the same lines. One minute of them at a time is made durable, and the first of them says that the minute
 before is over: its counts by tollgate are the answer, and the clock runs from the push until they have arrived. The
-next push comes a little later, so that neither side's own rhythm decides.
+next push comes a little later, so that no side's own rhythm decides. Penstock answers by Spark jobs, as by default, and
+in the driver (`rounds="auto"`); then twenty different queries on the stream, beside one.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ import math
 import random
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from queue import Queue
 from typing import Protocol
@@ -26,10 +29,11 @@ import penstock
 from benchmarks.common import Effort
 from benchmarks.report import Section, at_most
 from penstock.answer import Answer
+from penstock.options import Rounds
 from penstock.stream.base import durable_files
 from penstock.stream.ingest.streaming_query import streaming_session
 
-RATIO = 1.5
+RATIO, MEDIAN, NINETY_NINTH, IN_DRIVER, TIMES_ONE = 0.35, 120.0, 250.0, 25.0, 2.0  # milliseconds, but for ratios
 BLOCKS, TIMED, WARM_UP, ELEMENTS = 3, 20, 15, 200
 SHARES = {"median": 0.5, "99th percentile": 0.99}
 PAUSE = 0.03, 0.1  # seconds between an answer and the next push
@@ -55,6 +59,18 @@ class Window:
 
 
 WINDOWS = (Window("tumbling, 1m", 1), Window("sliding, 5m by 1m", 5))
+FORMS = (
+    "SELECT ?gate (COUNT(DISTINCT ?car) AS ?n) {} WHERE {{ ?gate t:registers ?car }} GROUP BY ?gate",
+    "SELECT ?car (MAX(?gate) AS ?last) {} WHERE {{ ?gate t:registers ?car }} GROUP BY ?car HAVING (COUNT(?gate) > 1)",
+    "SELECT DISTINCT ?gate {} WHERE {{ ?gate t:registers ?car FILTER (STRENDS(STR(?car), '7')) }}",
+    "SELECT (COUNT(*) AS ?n) {} WHERE {{ ?gate t:registers ?car }}",
+)
+
+
+def others(count: int) -> list[str]:
+    """Queries of several forms and windows, so that no two are of one family."""
+    windows = [f"FROM STREAM <{STREAM}> [RANGE {minutes}m STEP 1m]" for minutes in range(1, 2 + count // len(FORMS))]
+    return [f"PREFIX t: <{T}> {form.format(window)}" for window in windows for form in FORMS][:count]
 
 
 def lines(minute: int, elements: int) -> bytes:
@@ -71,6 +87,9 @@ def _line(chance: random.Random, moment: float) -> str:
     )
 
 
+Make = Callable[[Path], "Side"]
+
+
 class Side(Protocol):
     """Answers by instant, in seconds since 1970, from what is pushed."""
 
@@ -82,13 +101,19 @@ class Side(Protocol):
 
 
 class Ours:
-    """Penstock: a live engine, an answer at a time to a function."""
+    """Penstock: a live engine, an answer at a time to a function. Of the `others` only the number counts."""
 
-    def __init__(self, spark: SparkSession, window: Window, folder: Path) -> None:
+    def __init__(
+        self, spark: SparkSession, window: Window, folder: Path, rounds: Rounds = "spark", others: Sequence[str] = ()
+    ) -> None:
         self.answers: Queue[tuple[int, Counts]] = Queue()
-        self._engine = penstock.Engine(spark=spark, checkpoint=folder)
+        self._engine = penstock.Engine(spark=spark, checkpoint=folder, rounds=rounds)
         self._engine.stream(STREAM)
+        self._missing: dict[int, int] = {}  # answers to an instant that have not come
+        self._count, self._counts = 1 + len(others), dict[int, Counts]()
         self._engine.register(window.query, name="count", sink=self._take)
+        for number, text in enumerate(others):
+            self._engine.register(text, name=f"other{number}", sink=self._took)
 
     def push(self, data: bytes) -> None:
         self._engine.push(STREAM, data)
@@ -96,7 +121,16 @@ class Ours:
     def _take(self, answer: Answer) -> None:
         assert answer.time is not None
         counts = {row["gate"].value: int(row["n"].value) for row in answer}
-        self.answers.put((int(answer.time.timestamp()), counts))
+        self._counts[int(answer.time.timestamp())] = counts
+        self._took(answer)
+
+    def _took(self, answer: Answer) -> None:
+        """Count an answer; the last one of an instant makes it whole."""
+        assert answer.time is not None
+        instant = int(answer.time.timestamp())
+        self._missing[instant] = self._missing.get(instant, self._count) - 1
+        if not self._missing[instant]:
+            self.answers.put((instant, self._counts.pop(instant)))
 
     def __enter__(self) -> Ours:
         self._engine.start()
@@ -183,19 +217,17 @@ class Track:
         return instant
 
 
-def measure(spark: SparkSession, window: Window, blocks: int, timed: int, warm_up: int) -> tuple[Track, Track]:
-    """Both sides by turns, and an error if their answers differ."""
+def measure(sides: Mapping[str, Make], blocks: int, timed: int, warm_up: int) -> dict[str, Track]:
+    """All sides by turns, and an error if their answers differ."""
     with tempfile.TemporaryDirectory() as folder:
-        tracks = (
-            Track(lambda: Ours(spark, window, Path(folder, "ours"))),
-            Track(lambda: Native(spark, window, Path(folder, "native"))),
-        )
+        tracks = {name: Track(partial(make, Path(folder, name))) for name, make in sides.items()}
         for number in range(blocks):
-            for track in tracks:
+            for track in tracks.values():
                 track.block(warm_up if number == 0 else max(1, warm_up // 3), timed, ELEMENTS)
-    ours, native = (track.answers for track in tracks)
-    if ours != native:
-        raise AssertionError(f"{window.name}: the answers differ, first at {_first_difference(ours, native)}")
+    for (one, first), (other, second) in pairwise(tracks.items()):
+        if first.answers != second.answers:
+            instant = _first_difference(first.answers, second.answers)
+            raise AssertionError(f"{one} and {other}: the answers differ, first at {instant}")
     return tracks
 
 
@@ -213,11 +245,25 @@ def section(spark: SparkSession, effort: Effort, console: Console) -> Section:
     blocks, timed, warm_up = (BLOCKS, TIMED, WARM_UP) if effort.scale >= 0.5 else (1, 10, 5)
     for window in WINDOWS:
         console.print(f"measuring: live, {window.name}", style="dim")
-        ours, native = (track.times for track in measure(spark, window, blocks, timed, warm_up))
+        sides: dict[str, Make] = {
+            "jobs": partial(Ours, spark, window),
+            "driver": partial(Ours, spark, window, rounds="auto"),
+            "native": partial(Native, spark, window),
+        }
+        tracks = measure(sides, blocks, timed, warm_up)
         for word, share in SHARES.items():
-            first, second = percentile(ours, share), percentile(native, share)
+            jobs, driver, native = (1000 * percentile(track.times, share) for track in tracks.values())
             what = f"{window.name}: {word}"
-            rows.append((what, f"{first * 1000:.0f}", f"{second * 1000:.0f}", f"{first / second:.2f}"))
-            bars.append(at_most(f"{what}, ratio", first / second, RATIO))
+            rows.append((what, f"{jobs:.0f}", f"{driver:.0f}", f"{native:.0f}", f"{jobs / native:.2f}"))
+            bars.append(at_most(f"{what}, ratio", jobs / native, RATIO if share == 0.5 else 1.0))
+            bars.append(at_most(f"{what}, ms", jobs, MEDIAN if share == 0.5 else NINETY_NINTH, 0))
+            if share == 0.5:
+                bars.append(at_most(f"{what}, in the driver, ms", driver, IN_DRIVER, 0))
+    console.print("measuring: live, 20 queries", style="dim")
+    make = partial(Ours, spark, WINDOWS[0])
+    several = measure({"one": make, "twenty": partial(make, others=others(19))}, blocks, timed, warm_up)
+    one, twenty = (1000 * percentile(track.times, 0.5) for track in several.values())
+    rows.append(("20 different queries: median", f"{twenty:.0f}", "", "", ""))
+    bars.append(at_most("20 different queries to one, ratio", twenty / one, TIMES_ONE))
     title = f"from push to answer, {blocks * timed} answers each, {ELEMENTS} elements a push"
-    return Section(title, ("window", "Penstock ms", "native ms", "ratio"), rows, bars)
+    return Section(title, ("window", "Penstock ms", "in the driver ms", "native ms", "ratio"), rows, bars)

@@ -28,6 +28,7 @@ from benchmarks import (
     sequences,
     small,
     start,
+    steady,
     stored,
 )
 from benchmarks.common import DOCS, Effort, seconds, start_session
@@ -55,6 +56,7 @@ PARTS: dict[str, Callable[[SparkSession, Effort, Console], Section]] = {
     "classes": classes.section,
     "memory": memory.section,
     "start": start.section,
+    "steady": steady.section,
 }
 QUICK = 0.02
 
