@@ -192,9 +192,9 @@ class Engine:
         Its name is the given one, else that in the text, else a number. `sink` is a function that is called with each
         answer, a path (.ndjson, .csv, .nq, or a folder for Parquet), or an object of your own (`penstock.io.sinks`);
         without one the answers are kept for `query.answers()`. Two equal triples are two elements, unless `duplicates`
-        is "merge". `emit` is the report, by default that of the query or of its language: "rstream" (the whole answer
-        at each instant), "istream" (solutions when they become true), "dstream" (when they cease to be) or "intervals"
-        (each solution once, with its validity interval).
+        is "merge": then the latest stands for all. `emit` is the report, by default that of the query or of its
+        language: "rstream" (the whole answer at each instant), "istream" (solutions when they become true), "dstream"
+        (when they cease to be) or "intervals" (each solution once, with its validity interval).
         When evaluation falls behind, it catches up in larger spans ("catch-up"); with `overload` "stretch" it sheds
         load: it skips every other instant and so on, until it keeps up (for queries with a fixed evaluation period).
         A sink that raises an error is tried again `retry` times, after 0.1 s, 0.2 s and so on up to 10 s, before the

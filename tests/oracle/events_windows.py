@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from penstock.algebra.ops import Distinct, Graph, Op, OrderBy, Project, Reduced, Slice
+from penstock.algebra.ops import Distinct, Op, OrderBy, Project, Reduced, Slice
 from tests.oracle import streams
-from tests.oracle.events_cases import Case, uses
+from tests.oracle.events_cases import Case
 from tests.oracle.events_runs import Bag
 from tests.support import event_reference as events
 from tests.support.event_reference import Element
@@ -59,15 +59,4 @@ def _visible(seen: streams.Streamed, instant: int) -> Iterator[Element]:
 
 def _merged(elements: Iterable[Element], case: Case) -> list[Element]:
     """Of equal triples the latest stands for all."""
-    if case.duplicates == "keep":
-        return list(elements)
-    return list({e.triple: e for e in sorted(elements, key=lambda e: e.end)}.values())
-
-
-def is_clear(case: Case) -> bool:
-    """Whether it is said which of equal triples is the latest, and in which graph it is."""
-    if case.duplicates == "keep":
-        return True
-    ends = Counter((e.triple, e.end) for e in {(e.triple, e.start, e.end): e for e in case.world.elements}.values())
-    known = {e.triple for e in case.world.elements} & case.world.background
-    return max(ends.values()) == 1 and not known and (len(case.windows) == 1 or not uses(case.plan, Graph))
+    return list(elements) if case.duplicates == "keep" else events.latest(elements)

@@ -110,6 +110,8 @@ WINDOWS: dict[str, Callable[[Tape, int], Window]] = {
     "tumbling": lambda draw, step: TimeWindow(step, step),
     "counting": lambda draw, step: CountWindow(draw.count(1, 6)),
     "stepping": lambda draw, step: CountWindow(draw.count(2, 6), draw.count(1, 2)),
+    "sampling": lambda draw, step: TimeWindow(step * draw.count(1, 3) // 4, step, draw.count(0, 1) * SECOND // 2),
+    "sparse": lambda draw, step: CountWindow(draw.count(1, 2), draw.count(3, 4)),
     "past": lambda draw, step: TimeWindow(step * draw.count(1, 3), step, draw.count(1, 6) * SECOND // 2),
     "leaving": lambda draw, step: SlideWindow(step * draw.count(1, 4), step),
     "moving": lambda draw, step: SlideWindow(draw.count(1, 12) * SECOND // 2),

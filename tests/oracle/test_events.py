@@ -38,7 +38,7 @@ from tests.oracle.events_cases import (
 )
 from tests.oracle.events_rules import Ruled, ruled_case, says_more, solutions
 from tests.oracle.events_runs import Bag, delivered, told
-from tests.oracle.events_windows import answers_in, is_clear, what_comes
+from tests.oracle.events_windows import answers_in, what_comes
 from tests.support import event_reference as events
 from tests.support.sampling import sampled
 
@@ -79,6 +79,12 @@ def test_events(case: Case, session: Any, folder: Folder) -> None:
     same(delivered(case, session, folder()), events.delivered(case.plan, case.seen), case)
 
 
+@given(case=telling(lambda tape: replace(events_case(tape), duplicates="merge")))
+@sampled(12)
+def test_equal_triples_are_one_event(case: Case, session: Any, folder: Folder) -> None:
+    same(delivered(case, session, folder()), events.delivered(case.plan, case.seen), case)
+
+
 @given(case=telling(events_case), part=st.integers(1, 5))
 @sampled(12)
 def test_what_was_delivered_stays(case: Case, part: int, session: Any, folder: Folder) -> None:
@@ -96,7 +102,7 @@ def changes(case: Case) -> bool:
     query = Query(Select(), case.plan)
     is_known = is_timed(query) or not uses(case.plan, ops.Path)
     is_small = 1 <= leaves(case.plan) <= 3 and not complete(query)
-    return is_small and is_known and is_clear(case) and bool(what_comes(case))
+    return is_small and is_known and case.is_clear and bool(what_comes(case))
 
 
 @given(case=first(partial(events_case, makers=EVERYTHING), changes))
@@ -116,7 +122,7 @@ def test_short_sequences(case: Case, session: Any, folder: Folder) -> None:
 
 
 def sees(case: Case) -> bool:
-    is_small = 2 <= leaves(case.plan) <= 3 and is_timed(Query(Select(), case.plan)) and is_clear(case)
+    is_small = 2 <= leaves(case.plan) <= 3 and is_timed(Query(Select(), case.plan)) and case.is_clear
     return is_small and any(answers_in(case).values())
 
 

@@ -64,6 +64,12 @@ def test_tumbling_windows(case: Case, session: Any, tmp_path_factory: Any) -> No
     check(*case, session, tmp_path_factory.mktemp("stream"))
 
 
+@given(case=streamed_cases("sampling", "sparse"))
+@sampled(10)
+def test_windows_that_sample(case: Case, session: Any, tmp_path_factory: Any) -> None:
+    check(*case, session, tmp_path_factory.mktemp("stream"))
+
+
 @given(case=streamed_cases("counting", "stepping"))
 @sampled(12)
 def test_windows_that_count(case: Case, session: Any, tmp_path_factory: Any) -> None:

@@ -67,6 +67,7 @@ class World:
     keeps: Callable[[Place, Element], bool] = lambda place, element: True
     outer: tuple[tuple[Var, object], ...] = ()
     place: Place = ()
+    merges: bool = False  # whether the latest of equal triples stands for all
 
     def seen(self) -> Iterator[tuple[Triple, int | None, int | None]]:
         yield from ((e.triple, e.start, e.end) for e in self.elements if self.keeps(self.place, e))
@@ -86,10 +87,16 @@ class World:
         return replace(self, outer=tuple((var, term) for var, term in self.outer if var in kept))
 
     def until(self, instant: int) -> World:
-        return replace(self, elements=tuple(e for e in self.elements if e.end <= instant))
+        elements = [e for e in self.elements if e.end <= instant]
+        return replace(self, elements=tuple(latest(elements) if self.merges else elements))
 
     def of(self, stream: NamedNode) -> tuple[Element, ...]:
         return tuple(e for e in self.elements if e.stream == stream)
+
+
+def latest(elements: Iterable[Element]) -> list[Element]:
+    """Of equal triples the one that ends last."""
+    return list({e.triple: e for e in sorted(elements, key=lambda e: e.end)}.values())
 
 
 def delivered(op: Op, world: World) -> Counter[object]:

@@ -374,10 +374,14 @@ class Slice(Op):
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """FROM and FROM NAMED: graphs of the store that make up the default graph, and those that GRAPH can see."""
+    """FROM and FROM NAMED: graphs of the store that make up the default graph, and those that GRAPH can see.
+
+    With `adds` (CQELS) the named graphs are there beside those of the store, of which none is hidden.
+    """
 
     default: tuple[NamedNode, ...]
     named: tuple[NamedNode, ...]
+    adds: bool = False
 
 
 @dataclass(frozen=True, slots=True)

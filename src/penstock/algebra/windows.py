@@ -1,6 +1,7 @@
 """Windows: from an element of a stream to the time during which a query can see it. Time is microseconds since 1970.
 
-[RANGE ρ STEP σ]      τ is visible during [⌈τ/σ⌉σ, ⌈(τ+ρ)/σ⌉σ); [RANGE ρ TUMBLING] is the same with σ = ρ
+[RANGE ρ STEP σ]      τ is visible during [⌈τ/σ⌉σ, ⌈(τ+ρ)/σ⌉σ); [RANGE ρ TUMBLING] is the same with σ = ρ.
+                      With σ > ρ it samples: where that interval is empty, no instant sees the element
 [FROM NOW-α TO NOW-β STEP σ]  the same with ρ = α−β for an element of the time τ+β: a window in the past
 RANGE w SLIDE δ       τ is visible during [τ, ⌊τ/δ⌋δ + w); FIXED is the same with δ = w
 [RANGE ρ]             the same with δ the smallest time there is, so that it is [τ, τ+ρ); [NOW] holds an instant alone
@@ -21,16 +22,22 @@ UNITS["w"] = 7 * UNITS["d"]
 @dataclass(frozen=True, slots=True)
 class TimeWindow:
     """At the instant kσ it holds the elements with kσ−β−ρ < τ ≤ kσ−β (ρ the range, σ the step, β the delay, which is
-    for windows in the past), until the next instant."""
+    for windows in the past), until the next instant. With σ > ρ it is a sample: most elements are in no content."""
 
     range: int
     step: int
     delay: int = 0
 
     def visible(self, time: int) -> tuple[int, int]:
-        """The visibility interval of an element with that timestamp: start, and exclusive end."""
+        """The visibility interval of an element with that timestamp: start, and exclusive end. It may be empty if the
+        window samples."""
         seen = time + self.delay
         return ceiling(seen, self.step), ceiling(seen + self.range, self.step)
+
+    @property
+    def samples(self) -> bool:
+        """Whether some elements are never seen."""
+        return self.range < self.step
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from penstock.cli.base import app, clean_exit, complain, exit_code, status
 from penstock.cli.inputs import QueryFile, input_bytes, read_query, split_graph, stream_spec
 from penstock.cli.logs import LogFormatOption, LogLevelOption, to_stderr
 from penstock.cli.options import BackgroundOption, MasterOption, SetOption, StoreOption, StreamOption
-from penstock.cli.streaming import Streaming
+from penstock.cli.streaming import Streaming, warnings_of
 from penstock.errors import PenstockError
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def _answer_all(engine: Engine, queries: list[QueryFile], format: output.Format)
 def _answer(engine: Engine, query: QueryFile, format: output.Format, *, titled: bool) -> int:
     """Run one query, write its answer, and return its exit code; the other queries run even if it fails."""
     try:
-        with status(f"Answering {query.name}…"):
+        with warnings_of(query), status(f"Answering {query.name}…"):
             text = output.write(engine.query(query.text, base=query.base), format, query.name)
     except PenstockError as error:
         complain(f"{query.place}: {error}")

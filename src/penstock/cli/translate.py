@@ -10,6 +10,7 @@ import typer
 from penstock.cli.base import app, clean_exit, complain, exit_code
 from penstock.cli.inputs import read_query
 from penstock.cli.options import QueryArgument
+from penstock.cli.streaming import warnings_of
 from penstock.errors import QueryError
 
 # \b keeps click from joining the lines, so that they can be copied.
@@ -55,7 +56,8 @@ def translate_query(
     with clean_exit():
         file = read_query(query)
         try:
-            said = translated(file.text, to.value, file.base, merged=merged, background=not no_background)
+            with warnings_of(file):
+                said = translated(file.text, to.value, file.base, merged=merged, background=not no_background)
             typer.echo(said, nl=False)
         except QueryError as error:
             complain(f"{file.place}: {error}")

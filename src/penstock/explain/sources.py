@@ -69,7 +69,7 @@ class Sources:
         """The graph of a stream has the default graph for its background; a variable stands for streams as well."""
         of_stream = name in self.iris or (isinstance(name, Var) and any(w.name is None for w in self.windows))
         dataset = self._query.dataset
-        if (name is None or of_stream) and (dataset is None or dataset.default):
+        if (name is None or of_stream) and (dataset is None or dataset.adds or dataset.default):
             yield Source()
         if name is not None and name not in self.iris:
             yield Source(graph=name)
@@ -82,7 +82,7 @@ class Sources:
             return self._names.iri(source.graph)
         dataset = self._query.dataset
         named = source.graph is not None
-        given = () if dataset is None else dataset.named if named else dataset.default
+        given = () if dataset is None or dataset.adds else dataset.named if named else dataset.default
         return ", ".join(map(self._names.iri, given)) or ("all named graphs" if named else "default graph")
 
     def stream_title(self, iri: NamedNode) -> str:

@@ -10,6 +10,7 @@ from penstock.algebra import ops
 from penstock.syntax import tree
 from penstock.translate.blocks import BlockLanguage, Read
 from penstock.translate.window_forms import WindowForm, usual_forms
+from penstock.translate.writer import SparqlWriter
 
 __all__ = ["CqelsQl"]
 
@@ -30,6 +31,12 @@ class CqelsQl(BlockLanguage):
     def __init__(self, query: tree.Query, meaning: ops.Query, background: bool) -> None:
         super().__init__(query, meaning, background)
         self._read: set[Read] = set()
+
+    def datasets(self) -> Iterator[str]:
+        dataset = self.meaning.dataset
+        if dataset is not None and not dataset.default and not dataset.adds:
+            raise self.cannot("its default graph is empty, and FROM NAMED does not empty it there")
+        return SparqlWriter.datasets(self)
 
     def streams(self) -> Iterator[str]:
         for number, (stream, window) in enumerate(self.unread(self._read)):

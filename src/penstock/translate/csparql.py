@@ -80,8 +80,8 @@ class CSparql(Language):
         if not self.blocks or not self.background:
             yield from super().datasets()
             return
-        named = [clause.iri.value for clause in self.query.datasets if clause.named]
-        visible = named if self.query.datasets else list(self._graphs)
+        dataset = self.meaning.dataset
+        visible = list(self._graphs) if dataset is None or dataset.adds else [graph.value for graph in dataset.named]
         own = any(stream.name is None for stream in self.meaning.streams)
         if self._default_is_read or own or not visible:
             raise self.cannot(_ALONE)

@@ -44,6 +44,11 @@ class Language(SparqlWriter):
             raise self.cannot("its window lies in the past" if isinstance(window, TimeWindow) else self.no_slide)
         return f"[{template.format_map(window_parts(window, duration))}]"
 
+    def datasets(self) -> Iterator[str]:
+        """FROM and FROM NAMED. Where that hides nothing (CQELS), it is left out, since elsewhere it would."""
+        adds = self.meaning.dataset is not None and self.meaning.dataset.adds
+        return iter(()) if adds else super().datasets()
+
     # Operators of EP-SPARQL alone
 
     def chain(self, chain: tree.Chain) -> str:

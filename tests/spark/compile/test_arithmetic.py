@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 
 from penstock import Engine
 from tests.support.evaluations import Cases, wrong
+from tests.support.unordered_moments import UNORDERED
 
 
 @pytest.fixture(scope="module")
@@ -109,6 +110,7 @@ TIMES: Cases = {
     '("2020-01-01"^^xsd:date < "2020-01-02"^^xsd:date)': "true",
     '("2020-01-01Z"^^xsd:date = "2020-01-01+00:00"^^xsd:date)': "true",
     f'("2020-01-01"^^xsd:date < {_at("2020-01-01T00:00:00")})': None,
+    **UNORDERED,
 }
 
 TABLES = {"operators": OPERATORS, "comparisons": COMPARISONS, "times": TIMES}

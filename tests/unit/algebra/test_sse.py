@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode
 
 from penstock.algebra import ops
+from penstock.algebra.build import translate
 from penstock.algebra.expressions import Aggregate, Call, Const, Exists, Occurrence, Term, Var
 from penstock.algebra.ops import Op, Physical, TriplePattern
 from penstock.algebra.sse import SexprError, read, read_expression, write
@@ -222,3 +223,9 @@ def test_whole_queries(query: ops.Query, text: str) -> None:
 def test_query_syntax_errors_have_a_reason(text: str, message: str) -> None:
     with pytest.raises(SexprError, match=message):
         read_query(text)
+
+
+def test_from_named_of_cqels_is_written_and_read() -> None:
+    query = translate("ASK FROM NAMED <http://e/g> { STREAM <http://e/s> [NOW] { ?x ?p ?y } }")
+    assert query.dataset == ops.Dataset((), (NamedNode("http://e/g"),), adds=True)
+    assert read_query(write_query(query)) == query

@@ -90,6 +90,22 @@ def test_a_window_in_the_past_holds_what_one_of_now_held(time: int, range_: int,
     assert (start <= instant < end) == (instant - delay - range_ < time <= instant - delay)
 
 
+# RANGE 10 STEP 50: a sample, the last ten of every fifty. It stays until the next one.
+#
+#     0         50        100       150
+#     |---------|---------|---------|
+#            41 ══════════
+#            50 ══════════
+#       40 and 3 are never seen
+@pytest.mark.parametrize(
+    ("time", "visible"), [(41, (50, 100)), (50, (50, 100)), (40, (50, 50)), (3, (50, 50)), (-5, (0, 50))]
+)
+def test_step_beyond_the_range(time: int, visible: tuple[int, int]) -> None:
+    window = TimeWindow(10, 50)
+    assert window.visible(time) == visible
+    assert (window.samples, TimeWindow(50, 50).samples) == (True, False)
+
+
 # RANGE 10 SLIDE 5: everything of [5, 10) enters at its own time and leaves at 15.
 #
 #     0    5    10   15   20

@@ -442,3 +442,27 @@ def test_closed_standard_output_is_an_error(folder: Path, monkeypatch: pytest.Mo
     with pytest.raises(typer.Exit), base.clean_exit():
         raise AssertionError("not reached")
     assert said == ["standard output is closed"]
+
+
+def test_translations_warn_as_all_else_does(tmp_path: Path) -> None:
+    file = tmp_path / "gates.rq"
+    file.write_text("SELECT ?gates FROM STREAM <http://e/s> [RANGE 1m STEP 5m] { ?gate <http://e/p> ?car }")
+    ran = CliRunner().invoke(cli.app, ["translate", str(file), "--to", "csparql"])
+    assert (ran.exit_code, ran.stdout.splitlines()[0]) == (0, "SELECT ?gates")
+    assert ran.stderr == (
+        f"{file}: warning: line 1: ?gates is never bound; did you mean ?gate?\n"
+        "  SELECT ?gates FROM STREAM <http://e/s> [RANGE 1m STEP 5m] { ?gate <http://e/p> ?car }\n"
+        "         ^^^^^^\n"
+    )
+
+
+def test_a_query_of_the_background_warns_with_its_place(tmp_path: Path) -> None:
+    file = tmp_path / "gates.rq"
+    file.write_text("SELECT ?gates { ?gate <http://e/p> ?car }")
+    ran = CliRunner().invoke(cli.app, ["run", str(file)])
+    assert (ran.exit_code, ran.stderr) == (
+        0,
+        f"{file}: warning: line 1: ?gates is never bound; did you mean ?gate?\n"
+        "  SELECT ?gates { ?gate <http://e/p> ?car }\n"
+        "         ^^^^^^\n",
+    )

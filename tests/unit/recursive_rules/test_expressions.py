@@ -10,10 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode
 
+from penstock.algebra.build import translate
 from penstock.algebra.expressions import Call, Const, Expr, Occurrence, Term, Var
+from penstock.algebra.ops import Extend
 from penstock.model.term_encoding import XSD, decode, encode
+from penstock.optimise.walk import nodes
 from penstock.recursive_rules.solutions.expressions import Expression
 from penstock.recursive_rules.solutions.rows import Row
+from tests.support.unordered_moments import UNORDERED
 
 A, B = Var("a"), Var("b")
 LAYOUT = (A, B)
@@ -113,3 +117,19 @@ def test_distinct_operands_of_many_rows_are_evaluated_at_once(monkeypatch: pytes
     assert expression.values(rows) == [encode(Literal(n % 10)) for n in range(100)]
     assert expression.values(rows[:5]) == [encode(Literal(n)) for n in range(5)]
     assert asked == [10]
+
+
+@pytest.mark.parametrize("case", UNORDERED)
+def test_moments_without_an_order_are_neither_equal_nor_unequal(case: str) -> None:
+    query = translate(f"PREFIX xsd: <{XSD}> SELECT ({case} AS ?r) {{}}")
+    (extend,) = [op for op in nodes(query.pattern) if isinstance(op, Extend)]
+    (value,) = Expression(extend.expression, LAYOUT).values([(0, 0, None, None)])
+    assert (None if value is None else value.split('"')[1]) == UNORDERED[case]
+
+
+@pytest.mark.parametrize("name", ["=", "!=", "IN", "NOT IN"])
+@pytest.mark.parametrize("term", ["<http://e/a>", '"abc"', f'"abc"^^<{XSD}date>', f'"5"^^<{XSD}integer>', "_:b"])
+def test_other_terms_are_compared_as_before(name: str, term: str) -> None:
+    """Also terms that have no datatype, or no value."""
+    equal, expected = Expression(Call(name, (A, B)), LAYOUT), name in ("=", "IN")
+    assert equal.values([(0, 0, term, term)]) == [encode(Literal(expected))]

@@ -202,10 +202,17 @@ def test_what_people_see() -> None:
         ("BASE <http://e/> ASK { ?x <p> ?y FILTER(IRI('a') = ?x) }", "csparql", "BASE <http://e/>"),
         ("ASK FROM NAMED WINDOW :w ON :s [FROM NOW-3s TO NOW-1s STEP 1s] { WINDOW :w { ?x :p ?y } }", "rspql",
          "FROM NAMED WINDOW :w ON :s [FROM NOW-3s TO NOW-1s STEP 1s]"),
+        ("ASK FROM NAMED :g { STREAM :s [NOW] { ?x :p ?y } GRAPH :g { ?x :q ?y } }", "cqels", "FROM NAMED :g"),
+        ("ASK FROM :g FROM NAMED :h { STREAM :s [NOW] { ?x :p ?y } ?x :q ?z }", "rspql", "FROM NAMED :h"),
     ],
 )  # fmt: skip
 def test_lines(text: str, to: str, line: str) -> None:
     assert line in translated(PREFIX + text, to, merged=True).splitlines()
+
+
+def test_from_named_of_cqels_hides_nothing_and_is_left_out_elsewhere() -> None:
+    text = PREFIX + "ASK FROM NAMED :g { STREAM :s [NOW] { ?x :p ?y } ?x :q ?z GRAPH :h { ?x :q ?y } }"
+    assert "FROM NAMED :g" not in translated(text, "rspql", merged=True)
 
 
 ALONE = "a block reads a window without the background's default graph (--no-background assumes that it is empty)"
@@ -237,6 +244,8 @@ ALONE = "a block reads a window without the background's default graph (--no-bac
          "C-SPARQL has no equivalent: a block asks for the graphs in which the elements of a window came"),
         ("ASK FROM STREAM :s [TRIPLES 3] { GRAPH ?g { ?x :p ?y } }", "rspql",
          "RSP-QL has no equivalent: GRAPH ?g reads streams as well as graphs"),
+        ("ASK FROM NAMED :g FROM STREAM :s [TRIPLES 3] { ?x :p ?y GRAPH :g { ?x :q ?y } }", "cqels",
+         "CQELS has no equivalent: its default graph is empty, and FROM NAMED does not empty it there"),
         ("ASK FROM STREAM :s [TRIPLES 3] { ?x :p+ ?y }", "cqels",
          "CQELS has no equivalent: its paths may use triples of several windows, or of windows and the background"),
         ("ASK FROM STREAM :s [TRIPLES 3] { ?x :p ?y FILTER(timestamp(?x) > 1) }", "cqels",

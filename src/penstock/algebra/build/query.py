@@ -193,7 +193,7 @@ class Builder(TermBuilder, ExpressionBuilder, WindowBuilder, BlockBuilder, Event
         select = query.form if isinstance(query.form, tree.Select) else None
         variables = _variables(visible_in_select(select, where, modifiers, values)) if select else ()
         pattern = self.level(self.group(where), select, modifiers, values, variables)
-        form, dataset = self.form(query), self.dataset(query.datasets)
+        form, dataset = self.form(query), self.dataset(query)
         streams, registration = self.streams(query), self.registration(query)
         return ops.Query(form, pattern, variables, dataset, query.base, streams, registration, self.emit(query))
 
@@ -215,11 +215,13 @@ class Builder(TermBuilder, ExpressionBuilder, WindowBuilder, BlockBuilder, Event
         self.blank_nodes = {}
         return tuple(part for t in triples for part in self.triple(t) if isinstance(part, ops.TriplePattern))
 
-    def dataset(self, clauses: tuple[tree.DatasetClause, ...]) -> ops.Dataset | None:
+    def dataset(self, query: tree.Query) -> ops.Dataset | None:
+        """The dataset; beside windows of CQELS, whose own queries need it, FROM NAMED alone hides nothing."""
+        clauses = query.datasets
         if not clauses:
             return None
         default, named = (tuple(self.iri(c.iri) for c in clauses if c.named is kind) for kind in (False, True))
-        return ops.Dataset(default, named)
+        return ops.Dataset(default, named, adds=not default and "cqels" in query.languages)
 
 
 def _merged(elements: Iterable[tree.Element]) -> Iterable[tree.Element]:

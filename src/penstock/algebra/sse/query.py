@@ -76,7 +76,8 @@ def _window(window: Window) -> Sexpr:
 def _dataset(query: ops.Query) -> list[Sexpr]:
     if query.dataset is None:
         return []
-    return [["from", *map(token, query.dataset.default)], ["named", *map(token, query.dataset.named)]]
+    default, named = (list(map(token, graphs)) for graphs in (query.dataset.default, query.dataset.named))
+    return [["adds", *named]] if query.dataset.adds else [["from", *default], ["named", *named]]
 
 
 def _base(query: ops.Query) -> list[Sexpr]:
@@ -102,7 +103,7 @@ def read_query(text: str) -> ops.Query:
 
 
 def _add(fields: dict[str, Any], name: Sexpr, *rest: Sexpr) -> None:
-    iris = tuple(a(NamedNode, each) for each in rest) if name in ("from", "named") else ()
+    iris = tuple(a(NamedNode, each) for each in rest) if name in ("from", "named", "adds") else ()
     match name:
         case "register":
             fields["registration"] = _read_registration(rest[0], dict(map(tuple, rest[1:])))  # type: ignore[arg-type]
@@ -112,6 +113,8 @@ def _add(fields: dict[str, Any], name: Sexpr, *rest: Sexpr) -> None:
             fields["dataset"] = ops.Dataset(iris, ())
         case "named":
             fields["dataset"] = ops.Dataset(fields["dataset"].default if "dataset" in fields else (), iris)
+        case "adds":
+            fields["dataset"] = ops.Dataset((), iris, adds=True)
         case "base":
             fields["base"] = a(Literal, rest[0]).value
         case "emit":

@@ -126,7 +126,8 @@ def in_time(view: str, window: TimeWindow, span: PlanSpan) -> Query:
     enters = up(_TS + sql.long(window.delay) if window.delay else _TS, window.step)
     length = exact_length(window)
     leaves = up(_TS + sql.long(window.delay + window.range), window.step) if length is None else enters + length
-    return _seen(enters, leaves, Table(view), within(_TS, near))
+    where = within(_TS, near) & (enters < leaves) if window.samples else within(_TS, near)
+    return _seen(enters, leaves, Table(view), where)
 
 
 def _seen(enters: Expr, leaves: Expr, source: From, where: Expr) -> Query:

@@ -16,6 +16,7 @@ from penstock.algebra.scope import references
 from penstock.algebra.sparql_writer import SparqlWriter
 from penstock.model.term_encoding import decode, encode
 from penstock.recursive_rules.solutions.fast_expressions import ERROR, Slow, as_term, as_truth, fast_evaluator
+from penstock.recursive_rules.solutions.moments import with_ordered_moments
 from penstock.recursive_rules.solutions.rows import Layout, Row, slots
 from penstock.recursive_rules.solutions.time_terms import occurrence
 
@@ -40,7 +41,7 @@ class Expression:
         known = [var for var in sorted(references(expr)) if var in places]
         named: dict[Expr, str] = dict.fromkeys(references(expr), "unbound")
         named |= zip((*known, *map(Occurrence, self._kinds)), self._names, strict=True)
-        self._text = f"({SparqlWriter(named).expression(expr)})"
+        self._text = f"({SparqlWriter(named).expression(with_ordered_moments(expr))})"
         self._base = base
         self._quick = fast_evaluator(expr, places)
         self._answers: dict[tuple[bool, Operands], str | None] = {}

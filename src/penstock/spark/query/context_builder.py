@@ -23,7 +23,7 @@ from penstock.compile.operators.events import complex_events
 from penstock.compile.parameter_table import ParameterTable
 from penstock.compile.relation import INSTANT
 from penstock.compile.reports import deltas
-from penstock.compile.sql import Query, Select
+from penstock.compile.sql import Query
 from penstock.compile.windows import stream_to_relation
 from penstock.compile.windows.evaluation_instants import ChangeInstants, EvaluationInstants, PeriodicInstants
 from penstock.compile.windows.plan_span import PlanSpan
@@ -75,7 +75,7 @@ class ContextBuilder:
         self._traits, self._background, self._target, self._owner = traits, background, target, owner
         self._query, self._merge, self._choices = traits.query, traits.merge, traits.choices
         self._emit, self._by_deltas, self._schedule = traits.emit, traits.by_deltas, traits.schedule
-        self._by_instant = traits.emit != "events"  # whether rows differ between instants
+        self._by_instant = traits.emit != "events" or traits.merge  # whether rows differ between instants
 
     def contents(self, streams: Mapping[str, StreamFiles], span: Span) -> list[WindowRelation]:
         """Return the content of each window in the span."""
@@ -195,12 +195,7 @@ class ContextBuilder:
 
     def _unwindowed(self, content: WindowRelation) -> WindowRelation:
         """Return a stream without a window: all its elements, mostly without a visibility interval."""
-        when = content.when if self._by_instant else ()
-        if not self._merge:
-            return replace(content, when=when)
-        content = self._with_entailed(content)
-        columns = map(sql.name, (*stream_to_relation.ELEMENT, *when))
-        return replace(content, sql=Select(columns, content.sql, distinct=True), when=when, paths=())
+        return replace(content, when=content.when if self._by_instant else ())
 
     def _window_relations(
         self, contents: list[WindowRelation], query: ops.Query, timeline: EvaluationInstants, tables: Tables
@@ -209,7 +204,7 @@ class ContextBuilder:
 
         Duplicates are merged if the query says so. Where no element is seen twice, the instant replaces the interval.
         """
-        if self._emit == "events":
+        if self._emit == "events" and not self._merge:
             return tuple(map(self._unwindowed, contents))
         merged = [self._without_duplicates(c, s.merge, tables) for c, s in zip(contents, query.streams, strict=True)]
         windows = [s.window for s in query.streams]
@@ -251,7 +246,7 @@ class ContextBuilder:
         """Return the windows as one relation: without duplicates if the query says so, or united where that pays."""
         if len(windows) == 1:
             return windows
-        if self._merge and self._emit != "events":
+        if self._merge:
             return [stream_to_relation.as_one(windows, timeline)]
         if not self._unites(query, windows):
             return windows

@@ -50,7 +50,7 @@ class EntailedTriples:
         if not entailed.ontology.active:
             return own
         stated: list[Query] = [Select(_SPO, own.default)]
-        if dataset is None:
+        if dataset is None or dataset.adds:
             stated.append(Select(_SPO, Table(self._axioms)))
         named = Select(_GSPO, own.named)
         return Tables(

@@ -115,7 +115,7 @@ class Triples:
     def tables(self, dataset: Dataset | None) -> Tables:
         """Return the tables of a query: the store's own graphs, or those that FROM and FROM NAMED choose."""
         self._publish()
-        if dataset is None:
+        if dataset is None or dataset.adds:
             return Tables(Table(self._default), Table(self._named), frozenset(self._graphs))
         merged, named = (_among(map(encode, graphs)) for graphs in (dataset.default, dataset.named))
         return Tables(

@@ -12,7 +12,7 @@ from penstock.compile import sql
 from penstock.compile.expressions import term_columns
 from penstock.compile.expressions.functions import durations
 from penstock.compile.expressions.functions.arithmetic import is_numeric
-from penstock.compile.expressions.functions.moments import Moment, moment
+from penstock.compile.expressions.functions.moments import MOMENTS, Moment, moment
 from penstock.compile.expressions.values import (
     Instant,
     Length,
@@ -121,11 +121,28 @@ def equal(left: Value, right: Value) -> Truth:
 def _term_equal(left: Value, right: Value) -> Expr:
     a, b = term(left), term(right)
     values = [] if isinstance(left, Text) or isinstance(right, Text) else _families("=", left, right)
+    undecided = [(_incomparable(left, right), sql.null("BOOLEAN"))] if _may_be_moments(left, right) else []
     return sql.case(
         (a.is_null() | b.is_null(), sql.null("BOOLEAN")),
         (~(term_columns.is_literal(a) & term_columns.is_literal(b)), a.eq(b)),
+        *undecided,
         otherwise=sql.coalesce(*values, *_same_or_unequal(left, right)),
     )
+
+
+def _may_be_moments(left: Value, right: Value) -> bool:
+    """Whether both sides may be moments. A constant that is none settles it."""
+    return {type(left), type(right)} <= {Node, Instant} and not any(map(_is_other_constant, (left, right)))
+
+
+def _is_other_constant(value: Value) -> bool:
+    constant = value.sql if isinstance(value, Node) else None
+    known = constant.value if isinstance(constant, sql.Literal) and constant.is_text else None
+    return known is not None and not known.endswith(MOMENTS)
+
+
+def _incomparable(left: Value, right: Value) -> Expr:
+    return _moment(left).is_incomparable(_moment(right))
 
 
 def _same_or_unequal(left: Value, right: Value) -> list[Expr]:

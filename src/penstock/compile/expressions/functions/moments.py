@@ -1,7 +1,8 @@
 """xsd:dateTime and xsd:date: comparison and components. https://www.w3.org/TR/sparql11-query/#func-date-time
 
 Two moments with a time zone, or two without, compare on the time line; with just one zone known, only where no
-zone could turn the answer around (14 hours either way), as XML Schema orders them.
+zone could turn the answer around (14 hours either way), as XML Schema orders them. Else each comparison is an error,
+also `=` and `!=`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _ZONE = "(?:Z|[+-](?:0[0-9]|1[0-3]):[0-5][0-9]|[+-]14:00)"
 _DAY = "-?[0-9]{4,6}-[0-9]{2}-[0-9]{2}"
 _TIME = "(?:(?:[01][0-9]|2[0-3]):[0-9]{2}:[0-9]{2}(?:[.][0-9]+)?|24:00:00(?:[.]0+)?)"
 _FOURTEEN_HOURS = 14 * 3600 * 1_000_000
-_ENDS = tuple(map(term_encoding.tail_of, ("dateTime", "date")))
+MOMENTS = tuple(map(term_encoding.tail_of, ("dateTime", "date")))
 _EMPTY, _MIDNIGHT = sql.text(""), sql.text("T24:")
 
 
@@ -35,12 +36,19 @@ class Moment:
     zoned: Expr
 
     def compare(self, symbol: str, other: Moment) -> Expr:
-        alike, zones = self.datatype.eq(other.datatype), self.zoned.eq(other.zoned)
-        if symbol == "=":
-            known = sql.all_of([alike, self.micros.not_null(), other.micros.not_null()])
-            return sql.when(known, self.micros.eq(other.micros) & zones)
+        return sql.when(self._alike(other) & self._ordered(other), self.micros.compared(symbol, other.micros))
+
+    def is_incomparable(self, other: Moment) -> Expr:
+        """Whether both are moments of one datatype that have no order."""
+        return self._alike(other) & ~self._ordered(other)
+
+    def _alike(self, other: Moment) -> Expr:
+        return self.datatype.eq(other.datatype)
+
+    def _ordered(self, other: Moment) -> Expr:
+        """Whether the time line says which comes first; NULL if one of them is no moment."""
         apart = sql.call("abs", self.micros - other.micros) > _FOURTEEN_HOURS
-        return sql.when(alike & (zones | apart), self.micros.compared(symbol, other.micros))
+        return self.zoned.eq(other.zoned) | apart
 
 
 @lru_cache(maxsize=1024)
@@ -53,7 +61,7 @@ def moment(encoded: Expr) -> Moment:
     clock = sql.call("replace", sql.call("regexp_extract", encoded, date_time, 1), _MIDNIGHT, sql.text("T00:"))
     iso = sql.coalesce(clock.cast("TIMESTAMP"), midnight.cast("TIMESTAMP"))
     next_day = sql.case((sql.call("contains", encoded, _MIDNIGHT), 86_400_000_000), otherwise=0)
-    is_moment = sql.any_of(sql.call("endswith", encoded, sql.text(end)) for end in _ENDS)  # spares the other terms
+    is_moment = sql.any_of(sql.call("endswith", encoded, sql.text(end)) for end in MOMENTS)  # spares the other terms
     micros = sql.when(is_moment, sql.call("unix_micros", iso) + next_day)
     zoned = is_moment & encoded.rlike(sql.text(_ZONE + chr(34) + "[^" + chr(34) + "]*$"))
     return Moment(term_columns.tail(encoded), let(micros), let(zoned))
