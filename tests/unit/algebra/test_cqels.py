@@ -56,7 +56,7 @@ def test_several_windows_on_one_stream() -> None:
     assert made.streams == (
         ops.StreamWindow(S, SlideWindow(3 * SECOND), name=W), ops.StreamWindow(S, SlideWindow(1), name=N),
     )  # fmt: skip
-    assert made.dataset == ops.Dataset((), (NamedNode("http://example.org/graph"),))
+    assert made.dataset == ops.Dataset((), (NamedNode("http://example.org/graph"),), adds=True)
     plan = f"""(project (?x ?y ?z ?g)
         (join (join (inwindow {W} (bgp (?x :p ?y))) (inwindow {N} (bgp (?y :p ?z)))) (graph ?g (bgp (?z :p ?x)))))"""
     assert write(made.pattern) == write(read(plan))

@@ -105,6 +105,83 @@ def test_comparisons_that_may_hold(condition: str) -> None:
         assert filtered(condition) == []
 
 
+# Other functions, aggregates, and the variables that hold their results
+
+
+def test_a_count_and_a_string() -> None:
+    assert warned('SELECT ?s { ?s :p ?x } GROUP BY ?s\nHAVING (COUNT(*) > "5")') == [
+        'line 3: COUNT(*) is a number, and "5" a string: this comparison never holds\n'
+        '  HAVING (COUNT(*) > "5")\n'
+        "                     ^^^\n"
+        "hint: write a number, as in 4.2"
+    ]
+
+
+def test_a_variable_that_holds_a_count() -> None:
+    query = 'SELECT ?s ?n { ?s :p ?x } AGGREGATE { (?n, COUNT, {?s}) FILTER (?n > "5"@en) }'
+    assert warned(query) == [
+        'line 2: ?n is a number, and "5" a string: this comparison never holds\n'
+        f"  {query}\n"
+        "                                                                       ^^^\n"
+        "hint: write a number, as in 4.2"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("query", "said", "hint"),
+    [
+        ('SELECT ?s (SUM(?x) AS ?n) { ?s :p ?x } GROUP BY ?s HAVING (?n > "many")',
+         '?n is a number, and "many" a string: this comparison never holds', "a number, as in 4.2"),
+        ("SELECT ?s { { SELECT ?s (COUNT(?x) AS ?n) { ?s :p ?x } GROUP BY ?s } FILTER (?n = :five) }",
+         "?n is a number, and <http://example.org/five> an IRI: this comparison never holds", "a number, as in 4.2"),
+        ("SELECT ?s { ?s :p ?x } GROUP BY ?s HAVING (GROUP_CONCAT(?x) = 5)",
+         "GROUP_CONCAT(?x) is a string, and 5 a number: this comparison never holds", 'a string, as in "text"'),
+        ('ASK { ?s :p ?x FILTER EXISTS { ?s :q ?y FILTER (STRLEN(?y) > "5") } }',
+         'STRLEN(?y) is a number, and "5" a string: this comparison never holds', "a number, as in 4.2"),
+        ('ASK { ?s :p ?x BIND (YEAR(?x) AS ?y) FILTER (?y = "2009") }',
+         '?y is a number, and "2009" a string: this comparison never holds', "a number, as in 4.2"),
+        ('ASK { ?s :p ?x FILTER (DATATYPE(?x) = "xsd:integer") }',
+         'DATATYPE(?x) is an IRI, and "xsd:integer" a string: this comparison never holds',
+         "an IRI, as in <http://example.org/name> or with a prefix"),
+        ("ASK { ?s :p ?x FILTER (STR(?x) = :a) }",
+         "STR(?x) is a string, and <http://example.org/a> an IRI: this comparison never holds",
+         'a string, as in "text"'),
+        ("ASK { ?s :p ?x FILTER (BOUND(?x) = 1) }",
+         "BOUND(?x) is a boolean, and 1 a number: this comparison never holds", "true or false"),
+        ('ASK { ?s :p ?x FILTER (xsd:date(?x) < "2009-07-20T08:00:00Z"^^xsd:dateTime) }',
+         'xsd:date(?x) is an xsd:date, and "2009-07-20T08:00:00Z" an xsd:dateTime: this comparison never holds',
+         'a day, as in "2009-07-20"^^xsd:date'),
+        ("ASK { ?s :p ?x FILTER (xsd:integer(?x) IN ('5')) }",
+         'xsd:integer(?x) is a number, and "5" a string: they are never equal', "a number, as in 4.2"),
+        ("SELECT ?s { ?s :p ?x } GROUP BY ?s HAVING (COUNT(?x) > STR(?s))",
+         "COUNT(?x) is a number, and STR(?s) a string: this comparison never holds", "a number, as in 4.2"),
+        ("ASK { ?s :p ?x FILTER (CONCAT(?x, 'a') = 5) }",
+         "CONCAT(…) is a string, and 5 a number: this comparison never holds", 'a string, as in "text"'),
+    ],
+)  # fmt: skip
+def test_what_is_computed(query: str, said: str, hint: str) -> None:
+    found = warned(query)
+    assert [text.splitlines()[0] for text in found] == [f"line 2: {said}"]
+    assert found[0].splitlines()[-1] == f"hint: write {hint}"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        'ASK { ?s :p ?n { SELECT (COUNT(*) AS ?n) { ?a :p ?b } } FILTER (?n > "5") }',  # a pattern binds it as well
+        'ASK { VALUES ?n { "a" } { SELECT (COUNT(*) AS ?n) { ?a :p ?b } } FILTER (?n > "5") }',
+        'ASK { GRAPH ?n { ?a :p ?b } { SELECT (COUNT(*) AS ?n) { ?a :p ?b } } FILTER (?n > "5") }',
+        'ASK { { BIND (STRLEN("a") AS ?n) } UNION { BIND ("b" AS ?n) } FILTER (?n > "5") }',
+        'ASK { { BIND (STRLEN("a") AS ?n) } UNION { BIND (STR(:b) AS ?n) } FILTER (?n > "5") }',
+        'SELECT ?s { ?s :p ?x } GROUP BY ?s HAVING (MAX(?x) > "5" && COUNT(?x) != "5")',
+        'ASK { ?s :p ?x FILTER (IF(BOUND(?x), 1, "a") = "a" && COALESCE(?x, 1) = "a") }',
+        'ASK { ?s :p ?x FILTER (timestamp(?x) - timestamp(?s) > "PT1M"^^xsd:duration) }',
+    ],
+)
+def test_what_may_be_of_several_kinds(query: str) -> None:
+    assert warned(query) == []
+
+
 # Constants whose lexical form is not of their datatype
 
 

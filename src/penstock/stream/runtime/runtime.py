@@ -10,7 +10,7 @@ from threading import Condition, RLock
 from typing import TYPE_CHECKING, Literal
 
 from penstock import log
-from penstock.algebra.build import translate
+from penstock.algebra.build import build
 from penstock.algebra.ops import Query
 from penstock.algebra.retention_bounds import unbounded
 from penstock.answer import Answer
@@ -45,6 +45,8 @@ from penstock.stream.registry.registered_query import RegisteredQuery
 from penstock.stream.runtime.live_engine import LiveEngine
 from penstock.stream.runtime.progress import EngineStatus, Progress, QueryStatus
 from penstock.stream.runtime.status import Status
+from penstock.syntax import parse
+from penstock.syntax.checks.graph_warnings import foreign_streams
 from penstock.tuning import DEFAULT, Tuning
 
 if TYPE_CHECKING:
@@ -137,10 +139,12 @@ class Runtime:
         overload: Overload = CATCH_UP,
         retry: int = 0,
     ) -> RegisteredQuery:
-        query = translate(text, base)
+        parsed = parse(text, base)
+        query = build(parsed)
         check_overload(query, overload)
-        for doubt in unbounded(query, self._retention):
-            warnings.warn(doubt, PenstockWarning, stacklevel=3)  # where register was called
+        streams = {*self._streams, *self.catalogue.derived}
+        for doubt in (*map(PenstockWarning, unbounded(query, self._retention)), *foreign_streams(parsed, streams)):
+            warnings.warn(doubt, stacklevel=3)  # where register was called
         known = self.catalogue.name_for(text, name, query)
         entry = entry_of(known, text, base, duplicates, emit, sink, overload, retry)
         with self._lock:

@@ -9,7 +9,7 @@ from enum import Enum
 from penstock.syntax import tree
 from penstock.syntax.functions import XSD
 
-__all__ = ["Kind", "is_of_datatype", "kind_of_constant", "right_form"]
+__all__ = ["Kind", "is_of_datatype", "kind_of_constant", "kind_of_datatype", "right_form"]
 
 
 class Kind(Enum):
@@ -59,12 +59,14 @@ _DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 _RIGHT = {
     **dict.fromkeys(_INTEGERS, "write a whole number, as in 42"),
-    "boolean": "write true or false",
-    "date": 'write a day, as in "2009-07-20"^^xsd:date',
     "yearMonthDuration": 'write months, as in "P1Y6M"^^xsd:yearMonthDuration',
 }
 _RIGHT_OF_KIND = {
     Kind.number: "write a number, as in 4.2",
+    Kind.string: 'write a string, as in "text"',
+    Kind.boolean: "write true or false",
+    Kind.day: 'write a day, as in "2009-07-20"^^xsd:date',
+    Kind.iri: "write an IRI, as in <http://example.org/name> or with a prefix",
     Kind.moment: 'write a moment, as in "2009-07-20T08:00:00Z"^^xsd:dateTime',
     Kind.duration: 'write a duration, as in "PT5M"^^xsd:duration for five minutes',
 }
@@ -72,7 +74,12 @@ _RIGHT_OF_KIND = {
 
 def kind_of_constant(literal: tree.Literal) -> Kind | None:
     """The kind of a literal; None for a datatype that is not known here."""
-    return Kind.string if literal.datatype is None else _KINDS.get(_local(literal.datatype.value))
+    return Kind.string if literal.datatype is None else kind_of_datatype(literal.datatype.value)
+
+
+def kind_of_datatype(datatype: str) -> Kind | None:
+    """The kind of a datatype's literals; None for a datatype that is not known here."""
+    return _KINDS.get(_local(datatype))
 
 
 def is_of_datatype(lexical: str, datatype: str) -> bool:

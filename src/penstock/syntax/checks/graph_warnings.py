@@ -1,15 +1,16 @@
-"""Warnings about windows that nothing reads, and about graphs whose name is nearly that of a stream or a window."""
+"""Warnings about windows that nothing reads, and about graphs whose name is that of a stream, or nearly so."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from penstock.errors import PenstockWarning
 from penstock.syntax import tree
+from penstock.syntax.checks.walk import nodes
 from penstock.syntax.suggest import one_edit_away
 
-__all__ = ["near_streams", "unread_windows"]
+__all__ = ["foreign_streams", "near_streams", "unread_windows"]
 
 _SHORT = 4  # shorter names are near to each other by chance
 _LAST_PART = re.compile(r"[^/#:]*$")
@@ -30,8 +31,7 @@ def unread_windows(query: tree.Query, every_node: Sequence[object]) -> Iterator[
 
 def near_streams(query: tree.Query, every_node: Sequence[object]) -> Iterator[PenstockWarning]:
     """Warnings about `GRAPH <iri>` one letter off a stream or a window, unless FROM or FROM NAMED has that graph."""
-    blocks = [node.iri for node in every_node if isinstance(node, tree.StreamBlock)]
-    streams = [iri.value for iri in (*(clause.iri for clause in query.streams), *blocks)]
+    streams = _streams(query, every_node)
     windows = [clause.name.value for clause in query.windows if clause.variable is None]
     known = {*streams, *windows, *(clause.iri.value for clause in query.datasets)}
     for node in every_node:
@@ -42,6 +42,23 @@ def near_streams(query: tree.Query, every_node: Sequence[object]) -> Iterator[Pe
                 elif near := _near(name, windows):
                     reason = f"<{name}> is no window of this query; did you mean WINDOW <{near}>?"
                     yield span.warning(reason, query.text)
+
+
+def foreign_streams(query: tree.Query, streams: Collection[str]) -> Iterator[PenstockWarning]:
+    """Warnings about `GRAPH <iri>` of one of the streams, if the query does not read that stream."""
+    every_node = list(nodes(query))
+    known = {*_streams(query, every_node), *(clause.iri.value for clause in query.datasets)}
+    for node in every_node:
+        match node:
+            case tree.NamedGraph(tree.Iri(name, span)) if name in streams and name not in known:
+                reason = f"<{name}> is a stream, but this query has no window on it: GRAPH reads the background alone"
+                yield span.warning(reason, query.text, f"add FROM NAMED STREAM <{name}> [RANGE 10m STEP 1m]")
+
+
+def _streams(query: tree.Query, every_node: Iterable[object]) -> list[str]:
+    """The streams that a query reads under their own names."""
+    blocks = [node.iri for node in every_node if isinstance(node, tree.StreamBlock)]
+    return [iri.value for iri in (*(clause.iri for clause in query.streams), *blocks)]
 
 
 def _near(name: str, candidates: Sequence[str]) -> str | None:
