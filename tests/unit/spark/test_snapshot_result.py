@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import pyarrow as pa
 
+from penstock.compile.windows.evaluation_instants import PeriodicInstants
 from penstock.model.span import Span
 from penstock.spark.query.snapshot_result import SnapshotResult
 from tests.support.runtime import FakeDataFrame
@@ -57,3 +58,13 @@ def test_no_empty_instants_are_computed_if_every_instant_has_rows() -> None:
 def test_a_result_without_rows() -> None:
     assert evaluated([], Asked(), [7, 9]) == []
     assert silent(evaluated([], Asked(4), [7, 9])) == [(4, 7), (4, 9)]
+
+
+def test_the_empty_instants_of_thousands_of_years_are_not_listed() -> None:
+    rows, asked = pa.table({"time": pa.array([6, 10**17], pa.int64())}), Asked(6, 8, 10**17)
+    instants = PeriodicInstants((2, 6), Span(4, 10**17))
+    found = SnapshotResult(cast(Any, FakeDataFrame(rows)), instants, cast(Any, asked)).collect()
+    assert found.to_pylist() == [
+        {"time": 6, ".row": True}, {"time": 10**17, ".row": True}, {"time": 8, ".row": False},
+    ]  # fmt: skip
+    assert asked.spans == [Span(7, 10**17 - 2)]

@@ -59,11 +59,19 @@ class PeriodicInstants:
 
     def __iter__(self) -> Iterator[int]:
         """The instants themselves, of a span that is known."""
+        return filter(self._is_instant, self._lattice())
+
+    def __reversed__(self) -> Iterator[int]:
+        return filter(self._is_instant, reversed(self._lattice()))
+
+    def _lattice(self) -> range:
         first, last = self.first, self.last
         assert isinstance(first, int)
         assert isinstance(last, int)
-        lattice = range(first, last + 1, self.step)
-        return (t for t in lattice if any(t % step == 0 for step in self.steps))
+        return range(first, last + 1, self.step)
+
+    def _is_instant(self, time: int) -> bool:
+        return any(time % step == 0 for step in self.steps)
 
     def at_instants(self, relation: Relation) -> Relation:
         """Return a copy of each row for every instant of its validity interval."""

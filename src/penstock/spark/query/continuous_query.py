@@ -121,7 +121,7 @@ class ContinuousQuery:
             streaming = context.plan.streaming
             assert streaming is not None
             if isinstance(streaming.timeline, PeriodicInstants):
-                instants = list(streaming.timeline)
+                instants = streaming.timeline
                 return SnapshotResult(frame, instants, lambda missing: self._non_empty(streams, missing), members)
             times = self._jobs.rows(context.universes[0].sql)
             return SnapshotResult(frame, None, lambda _: times, members)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Reversible, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -22,13 +22,14 @@ __all__ = ["ROW", "SnapshotResult", "empty_answers", "marked"]
 class SnapshotResult:
     """The rows of the answers, each with its instant in the first column, of a family with `.km` in the second.
 
-    `possible` has all instants of the span, None if only Spark knows them; `non_empty` returns, for a span, the
-    instants at which some window holds an element. It is called only if an instant has no row, which is rare. `members`
-    has the numbers of a family's queries: at such an instant each has an answer.
+    `possible` has all instants of the span, None if only Spark knows them: they are never listed, for there may be very
+    many between two elements. `non_empty` returns, for a span, the instants at which some window holds an element. It
+    is called only if an instant has no row. `members` has the numbers of a family's queries: at such an instant each
+    has an answer.
     """
 
     frame: DataFrame
-    possible: list[int] | None
+    possible: Reversible[int] | None
     non_empty: Callable[[Span], DataFrame]
     members: Sequence[int] | None = None
 
@@ -47,11 +48,11 @@ class SnapshotResult:
     def _empty(self, present: set[int]) -> list[int]:
         if self.possible is None:
             return sorted({row[0] for row in self.non_empty(Span(0, 0)).collect()} - present)
-        missing = [t for t in self.possible if t not in present]
-        if not missing:
+        ends = (next((t for t in some if t not in present), None) for some in (self.possible, reversed(self.possible)))
+        first, last = ends
+        if first is None or last is None:
             return []
-        found = _integers(self.non_empty(Span(missing[0] - 1, missing[-1])).toArrow().column(0))
-        return sorted(found & set(missing))
+        return sorted(_integers(self.non_empty(Span(first - 1, last)).toArrow().column(0)) - present)
 
     def write_open(self, path: str) -> int:
         """Fail: RSTREAM has no operator state."""
