@@ -115,6 +115,10 @@ class Tuning:
     segment_part_rows: int = _set(1 << 19, "rows of a Parquet file of the log, about")
     sketch_rows: int = _set(10_000, "rows of a file that are sketched; the others are taken to be like these")
     sketch_predicates: int = _set(200, "predicates of a file that have a sketch: manifests stay small")
+    pause_us: int = _set(3_600_000_000, "microseconds without an element that segments remember: there they are cut")
+    stretches: int = _set(
+        16, "stretches of elements between such pauses that a segment remembers, and a span is cut into"
+    )
     push_bytes: int = _set(8 << 20, "bytes of pushed text that are parsed and made durable at once, about")
     journal_bytes: int = _set(8 << 20, "a journal of this size becomes a segment: its elements are held in memory")
 

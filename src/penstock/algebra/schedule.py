@@ -61,6 +61,26 @@ class Schedule:
         ends = [self._end(window, progress) for window in windows if not isinstance(window, CountWindow)]
         return min(ends) if len(ends) == len(windows) and ends else None
 
+    def seen_until(self, last: int, stream: str) -> int | None:
+        """A time with an instant at which no window sees an element of the stream up to `last` any more, and neither
+        does a later instant. None: there may be no such time.
+
+        Windows that elements do not leave by themselves change when others come, and so have no instant in between,
+        unless there are steps.
+        """
+        ends = [self._leaves(window, last) for window in self._on(stream)]
+        known = [end for end in ends if end is not None]
+        if len(known) < len(ends):
+            return None if self.steps else max([last, *known])
+        after = max(known, default=last)
+        return min((ceiling(after + 1, step) for step in self.steps), default=after)
+
+    def _leaves(self, window: Window, last: int) -> int | None:
+        """A time at which all elements up to `last` have left the window; None: they stay until others come."""
+        if isinstance(window, TimeWindow):
+            return last + window.delay + window.range + window.step
+        return None if isinstance(window, CountWindow) or window.range is None else last + window.range
+
     def tail(self, stream: str) -> int:
         """The number of the newest elements up to the progress that windows which count elements still need."""
         counting = [window for window in self._on(stream) if isinstance(window, CountWindow)]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from penstock.model import hyperloglog
+from penstock.model.stretches import Stretch
 
 __all__ = ["SegmentStatistics"]
 
 
 class SegmentStatistics(Protocol):
-    """The statistics of a segment: rows, first and last timestamp, rows per predicate, and sketches.
+    """The statistics of a segment: rows, first and last timestamp, rows per predicate, sketches, and stretches.
 
     See `penstock.stream.log.segment.Segment`.
     """
@@ -28,3 +29,6 @@ class SegmentStatistics(Protocol):
 
     @property
     def sketches(self) -> hyperloglog.Sketches: ...
+    @property
+    def stretches(self) -> Sequence[Stretch]:
+        """Where its elements lie in time; none: that is not known."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from penstock.model.span import Span
 from penstock.model.statistics import SegmentStatistics
+from penstock.model.stretches import known_stretches
 
 __all__ = ["cut"]
 
@@ -37,13 +38,14 @@ def cut(
 
 
 def _cumulative(span: Span, segments: Sequence[SegmentStatistics], others: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return times of the span, and the number of elements up to each: within a segment they are spread evenly, and
+    """Return times of the span, and the number of elements up to each: within a stretch they are spread evenly, and
     so are `others` in the span."""
-    inside = [s for s in segments if s.rows and s.last > span.after and s.first <= span.through]
+    known = (stretch for segment in segments for stretch in known_stretches(segment))
+    inside = [s for s in known if s.rows and s.last > span.after and s.first <= span.through]
     ends = [end for s in inside for end in (s.first - 1, s.last)]
     times = np.unique(np.clip([span.after, span.through, *ends], span.after, span.through))
     numbers = max(0, others) * (times - span.after) / (span.through - span.after)
-    for segment in inside:
-        share = (times - (segment.first - 1)) / (segment.last - segment.first + 1)
-        numbers += segment.rows * np.clip(share, 0.0, 1.0)
+    for stretch in inside:
+        share = (times - (stretch.first - 1)) / (stretch.last - stretch.first + 1)
+        numbers += stretch.rows * np.clip(share, 0.0, 1.0)
     return times, numbers - numbers[0]

@@ -18,6 +18,7 @@ from penstock.algebra.windows import CountWindow, TimeWindow, Window
 from penstock.model import hyperloglog, term_encoding
 from penstock.model.span import Span
 from penstock.model.statistics import SegmentStatistics
+from penstock.model.stretches import rows_within
 from penstock.optimise import PredicateCounts, Statistics
 from penstock.optimise.statistics import Position, Still
 
@@ -135,7 +136,8 @@ def _terms(rows: float, known: hyperloglog.Counted | None) -> tuple[float, float
 
 
 def _shares(window: Window, segments: Sequence[SegmentStatistics], span: Span) -> list[float]:
-    """Return the share of each segment that lies in the window, as if its elements were evenly distributed."""
+    """Return the share of each segment that lies in the window, as if the elements of a stretch were evenly
+    distributed."""
     if isinstance(window, CountWindow):
         return [min(1.0, window.size / max(1, sum(segment.rows for segment in segments)))] * len(segments)
     if window.range is None:
@@ -143,13 +145,7 @@ def _shares(window: Window, segments: Sequence[SegmentStatistics], span: Span) -
     delay = window.delay if isinstance(window, TimeWindow) else 0
     after, through = span.after - delay - window.range, span.through - delay
     visible_share = window.range / (through - after)
-    return [visible_share * _overlap(segment, after, through) for segment in segments]
-
-
-def _overlap(segment: SegmentStatistics, after: int, through: int) -> float:
-    """Return the share of the segment's time that lies in the span."""
-    common = min(segment.last, through) - max(segment.first - 1, after)
-    return max(0, common) / (segment.last - segment.first + 1)
+    return [visible_share * rows_within(segment, after, through) / max(1, segment.rows) for segment in segments]
 
 
 @dataclass(frozen=True, slots=True)

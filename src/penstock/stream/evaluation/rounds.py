@@ -9,7 +9,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from penstock import log
-from penstock.algebra.schedule import stretched
+from penstock.algebra.schedule import Schedule
 from penstock.errors import PenstockError
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
@@ -19,6 +19,7 @@ from penstock.stream.evaluation.report_state import ReportState
 from penstock.stream.evaluation.round_watch import PLANNING, RoundWatch
 from penstock.stream.log.stream_log import Segment
 from penstock.stream.registry import due_instants
+from penstock.stream.registry.busy_spans import BusySpan, busy_spans, pieces
 from penstock.stream.registry.dependency_order import in_order
 from penstock.stream.registry.evaluation_group import EvaluationGroup
 from penstock.stream.registry.evaluation_groups import EvaluationGroups
@@ -188,7 +189,7 @@ class Rounds:
         span = span_of() if group.ready else None
         if span is None:
             return False
-        pace(group, span, final, self._tuning)
+        pace(group, span, final, partial(_busy, group, span, snapshot), self._tuning)
         return (yield from self._answer(group, self._planned(group), span, snapshot, final, job))
 
     def _planned(self, group: EvaluationGroup) -> due_instants.CompiledQuery:
@@ -215,10 +216,8 @@ class Rounds:
         with the span."""
         has_instant = plan.schedule.has_instant(span.after, span.through)
         segments = snapshot.segments(group.inputs, span.through) if has_instant else {}
-        elements = sum(part.rows for parts in segments.values() for part in parts)
         busy = False
-        query = stretched(group.query, group.reached.stretched)
-        for piece in due_instants.chunks(query, span, elements, self._tuning):
+        for piece in pieces(plan.schedule, span, segments, self._tuning):
             ends = group.reached.open > 0 and plan.schedule.has_instant(piece.after, piece.through)
             if ends or due_instants.has_news(group.query, plan, piece, segments):
                 streams = snapshot.streams(due_instants.visible_segments(plan, piece, segments, self._inputs.dropped))
@@ -281,6 +280,10 @@ def _due_span(
         return None
     segments = snapshot.segments(group.inputs, through) if group.progress is None else {}
     return due_instants.span(group.progress, through, segments)
+
+
+def _busy(group: EvaluationGroup, span: Span, snapshot: RoundSnapshot, times: Schedule) -> list[BusySpan]:
+    return busy_spans(times, span, snapshot.segments(group.inputs, span.through))
 
 
 def _full_span(group: EvaluationGroup, snapshot: RoundSnapshot) -> Span | None:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from penstock.errors import LoadError, PenstockError, PenstockWarning
@@ -21,6 +20,7 @@ from penstock.io.columns import ELEMENTS, END, LOGGED
 from penstock.io.graphs import Documents
 from penstock.io.nquads import parse
 from penstock.io.splits import Split, chunks, filesystem, splits
+from penstock.model.stretches import Stretch, cut_at_pauses, merged
 from penstock.stream.base import durable_files
 from penstock.stream.base.clock import Clock
 from penstock.stream.base.watermark import Watermarks
@@ -69,7 +69,7 @@ class BoundedSources:
         if declared.path is None:
             self._read_lines(stream, declared.source or ())
         elif declared.is_parquet and in_place and declared.lateness is None and _fits(Path(declared.path)):
-            return _segments(Path(declared.path))
+            return _segments(Path(declared.path), self._tuning)
         else:
             self._read_files(stream, declared, session)
         return []
@@ -267,19 +267,28 @@ def _differs(schema: pa.Schema, name: str) -> bool:
     return name in schema.names and schema.field(name).type != LOGGED.field(name).type
 
 
-def _segments(path: Path) -> list[Segment]:
+def _segments(path: Path, tuning: Tuning) -> list[Segment]:
     """The files as segments. Their predicates are not counted."""
-    measured = [(str(file), *_measure(file)) for file in _parquet_files(path)]
-    return [Segment((file,), rows, first, last, None) for file, rows, first, last in measured if rows]
+    measured = [(str(file), *_measure(file, tuning)) for file in _parquet_files(path)]
+    return [
+        Segment((file,), rows, found[0].first, max(one.last for one in found), None, stretches=found)
+        for file, rows, found in measured
+        if found
+    ]
 
 
-def _measure(file: Path) -> tuple[int, int, int]:
-    """Rows, and the least and the greatest time: from the file's own statistics where it has some."""
-    meta = pq.read_metadata(file)
-    column = meta.schema.names.index("ts")
-    found = [meta.row_group(group).column(column).statistics for group in range(meta.num_row_groups)]
-    bounds = [bound for one in found if one is not None and one.has_min_max for bound in (int(one.min), int(one.max))]  # type: ignore[arg-type]
-    if len(bounds) < 2 * len(found) or not found:
-        span = pc.min_max(pq.read_table(file, columns=["ts"], partitioning=None).column("ts"))
-        bounds = [span["min"].as_py() or 0, span["max"].as_py() or 0]
-    return meta.num_rows, min(bounds), max(bounds)
+def _measure(file: Path, tuning: Tuning) -> tuple[int, tuple[Stretch, ...]]:
+    """Rows, and their stretches: from the file's own statistics, where these show that there is no pause."""
+    with pq.ParquetFile(file) as parquet:
+        groups = [_group_stretches(parquet, number, tuning) for number in range(parquet.num_row_groups)]
+        return parquet.metadata.num_rows, merged((one for group in groups for one in group), tuning)
+
+
+def _group_stretches(parquet: pq.ParquetFile, number: int, tuning: Tuning) -> tuple[Stretch, ...]:
+    """The stretches of a row group. The times themselves are read if they are unknown, or may have a pause."""
+    group = parquet.metadata.row_group(number)
+    times = group.column(parquet.metadata.schema.names.index("ts")).statistics
+    if times is not None and times.has_min_max and int(times.max) - int(times.min) <= tuning.pause_us:  # type: ignore[arg-type]
+        return (Stretch(int(times.min), int(times.max), group.num_rows),)  # type: ignore[arg-type]
+    read = parquet.read_row_group(number, columns=["ts"]).column("ts")
+    return cut_at_pauses(read.drop_null().to_numpy(), tuning)

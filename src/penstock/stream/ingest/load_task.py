@@ -21,6 +21,7 @@ from penstock.io.nquads import BadLine, Parsed, parse
 from penstock.io.splits import Split, chunks, filesystem, line_of
 from penstock.model import hyperloglog
 from penstock.model.hyperloglog import Sketches
+from penstock.model.stretches import Stretch, cut_at_pauses, merged
 from penstock.tuning import DEFAULT, Tuning
 
 __all__ = ["LoadedFile", "portions", "write_part"]
@@ -46,6 +47,7 @@ class LoadedFile:
     malformed: int
     bad: list[BadLine]
     sketches: Sketches = field(default_factory=dict)
+    stretches: tuple[Stretch, ...] = ()
 
 
 def write_part(
@@ -96,6 +98,7 @@ class _Measured:
     malformed: int = 0
     bad: list[BadLine] = field(default_factory=list)
     sketches: list[Sketches] = field(default_factory=list)
+    stretches: tuple[Stretch, ...] = ()
 
     def add(self, parsed: Parsed, line: int) -> None:
         """Some more, from the lines that begin with this one."""
@@ -118,13 +121,14 @@ class _Measured:
         self.first = min(self.first, least) if self.rows else least
         self.last = int(newest[-1])
         self.rows += len(times)
+        self.stretches = merged((*self.stretches, *cut_at_pauses(times, self.tuning)), self.tuning)
 
     def part(self, piece: Split, target: str) -> LoadedFile:
         """The lines before the piece are counted only if a number in the file is needed."""
         before = line_of(piece) - 1 if self.bad else 0
         bad = [replace(found, line=found.line + before, file=piece.path) for found in self.bad]
         known = (self.rows, self.first, self.last, dict(self.predicates), self.disorder, self.malformed)
-        return LoadedFile(target, *known, bad, hyperloglog.merged(self.sketches))
+        return LoadedFile(target, *known, bad, hyperloglog.merged(self.sketches), self.stretches)
 
 
 def _counts(predicates: pa.ChunkedArray[pa.StringScalar]) -> dict[str, int]:

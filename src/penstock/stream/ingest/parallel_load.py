@@ -40,6 +40,8 @@ from penstock.io.graphs import DOCUMENTS, Documents
 from penstock.io.nquads import BadLine
 from penstock.io.splits import Split
 from penstock.model import hyperloglog
+from penstock.model import stretches as time_stretches
+from penstock.model.stretches import Stretch
 from penstock.spark.session import tasks
 from penstock.stream.ingest import load_task
 from penstock.stream.ingest.load_task import LoadedFile, write_part
@@ -49,7 +51,7 @@ __all__ = ["LoadedFile", "modules", "write"]
 
 _TRAVELLING = (
     columns, errors, graphs, graphs_feed, graphs_times, lines, nquads, nquads_block, nquads_fast, nquads_grammar,
-    nquads_reasons, nquads_slow, nquads_terms, nquads_time, load_task, hyperloglog, splits, thresholds,
+    nquads_reasons, nquads_slow, nquads_terms, nquads_time, load_task, hyperloglog, splits, thresholds, time_stretches,
 )  # fmt: skip
 
 
@@ -90,4 +92,5 @@ def write(
 def _part(result: dict[str, Any]) -> LoadedFile:
     if "error" in result:
         raise LoadError(result["error"])
-    return LoadedFile(**result | {"bad": [BadLine(**line) for line in result["bad"]]})
+    stretches = tuple(Stretch(*one) for one in result["stretches"])
+    return LoadedFile(**result | {"bad": [BadLine(**line) for line in result["bad"]], "stretches": stretches})

@@ -141,7 +141,7 @@ class StreamPartition:
         """Commit files as the segment that came last."""
         reach("segment")
         self.sync(parts)
-        self.add(name, segment_of(parts, self.next_number, batches, late, malformed))
+        self.add(name, segment_of(parts, self.next_number, batches, late, malformed, self._tuning))
 
     def sync(self, parts: Iterable[SegmentFile]) -> None:
         """Wait until files of the partition are on the disk, with their names."""

@@ -17,6 +17,7 @@ from penstock.io.columns import logged
 from penstock.model import hyperloglog
 from penstock.model.hyperloglog import Sketches
 from penstock.model.statistics import SegmentStatistics
+from penstock.model.stretches import Stretch, cut_at_pauses, known_stretches, merged
 from penstock.tuning import DEFAULT, Tuning
 
 __all__ = ["Segment", "SegmentFile", "WrittenFile", "segment_of", "write_part"]
@@ -39,6 +40,7 @@ class WrittenFile:
     last: int
     predicates: Mapping[str, int]
     sketches: Sketches
+    stretches: tuple[Stretch, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,7 @@ class Segment:
     late: int = 0  # elements of these batches that came too late
     malformed: int = 0  # lines of these batches that hold no element
     sketches: Sketches = field(default_factory=dict)  # of its terms; Parquet that is read where it lies has none
+    stretches: tuple[Stretch, ...] = ()  # of its elements in time; none in manifests of earlier versions
 
     def to_json(self, folder: Path, replaces: Iterable[str] = ()) -> bytes:
         """The manifest. Paths in it are relative, so that a checkpoint can be moved."""
@@ -73,11 +76,17 @@ class Segment:
         del fields["replaces"]
         sketches = {predicate: tuple(counted) for predicate, counted in fields["sketches"].items()}
         paths = tuple(str(folder / path) for path in fields["paths"])
-        return cls(**fields | {"paths": paths, "sketches": sketches})
+        stretches = tuple(Stretch(*one) for one in fields.get("stretches", ()))
+        return cls(**fields | {"paths": paths, "sketches": sketches, "stretches": stretches})
 
 
 def segment_of(
-    parts: Sequence[SegmentFile], number: int, batches: Mapping[str, int], late: int = 0, malformed: int = 0
+    parts: Sequence[SegmentFile],
+    number: int,
+    batches: Mapping[str, int],
+    late: int = 0,
+    malformed: int = 0,
+    tuning: Tuning = DEFAULT,
 ) -> Segment:
     """The segment of some files, which are in the order of arrival."""
     full = [part for part in parts if part.rows]
@@ -92,6 +101,7 @@ def segment_of(
         late,
         malformed,
         hyperloglog.merged(part.sketches for part in full),
+        merged((stretch for part in full for stretch in known_stretches(part)), tuning),
     )
 
 
@@ -99,10 +109,10 @@ def write_part(table: pa.Table, path: Path, sketches: Sketches | None = None, tu
     """Write a Parquet file with all columns of the log. `sketches` are computed unless they are given."""
     path.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(logged(table), path, use_dictionary=["p", "g"])  # type: ignore[arg-type]  # the stubs know no list
-    span = pc.min_max(table.column("ts"))
-    times = span["min"].as_py() or 0, span["max"].as_py() or 0
+    stretches = cut_at_pauses(table.column("ts").to_numpy(), tuning)
+    times = (stretches[0].first, stretches[-1].last) if stretches else (0, 0)
     known = hyperloglog.sketches(table, tuning) if sketches is None else sketches
-    return WrittenFile(str(path), table.num_rows, *times, _predicates(table), known)
+    return WrittenFile(str(path), table.num_rows, *times, _predicates(table), known, stretches)
 
 
 def _predicates(table: pa.Table) -> dict[str, int]:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from penstock.algebra.ops import Query
-from penstock.algebra.schedule import Schedule, schedule
+from penstock.algebra.schedule import Schedule
 from penstock.algebra.windows import CountWindow
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
+from penstock.model.stretches import known_stretches
 from penstock.spark.query.evaluation import Evaluation
 from penstock.stream.answers.answer_batch import Frame
 from penstock.stream.log.stream_log import Segment
+from penstock.stream.registry.busy_spans import Segments
 from penstock.tuning import DEFAULT, Tuning
 
 __all__ = [
     "CompiledQuery",
-    "chunks",
     "coarsen",
     "has_news",
     "needed_segments",
@@ -25,8 +26,6 @@ __all__ = [
     "span",
     "visible_segments",
 ]  # fmt: skip
-
-Segments = Mapping[str, Sequence[Segment]]
 
 
 class CompiledQuery(Protocol):
@@ -62,7 +61,7 @@ def has_news(query: Query, plan: CompiledQuery, due: Span, segments: Segments) -
         return False
     counting = [isinstance(window.window, CountWindow) for window in query.streams]
     if all(counting) and (query.registration is None or query.registration.every is None):
-        return any(part.last > due.after for parts in segments.values() for part in parts)
+        return any(_has_within(part, due.after, due.through) for parts in segments.values() for part in parts)
     return any(needed_segments(plan, name, parts, due) for name, parts in segments.items())
 
 
@@ -71,7 +70,12 @@ def needed_segments(plan: CompiledQuery, stream: str, segments: Sequence[Segment
     horizon = plan.schedule.horizon(due.after, stream)
     if horizon is None:
         return list(segments)
-    return [part for part in segments if part.last > horizon and part.first <= due.through]
+    return [part for part in segments if _has_within(part, horizon, due.through)]
+
+
+def _has_within(part: Segment, after: int, through: int) -> bool:
+    """Whether a stretch of the segment touches after < ts <= through."""
+    return any(stretch.last > after and stretch.first <= through for stretch in known_stretches(part))
 
 
 def visible_segments(
@@ -86,16 +90,6 @@ def _stream(parts: Sequence[Segment], dropped: int) -> StreamFiles:
     predicates = frozenset().union(*counted) if len(counted) == len(parts) else None
     paths = tuple(path for part in parts for path in part.paths)
     return StreamFiles(paths, predicates, dropped, sum(part.rows for part in parts), tuple(parts))
-
-
-def chunks(query: Query, due: Span, elements: int, tuning: Tuning = DEFAULT) -> Iterator[Span]:
-    """The span in pieces whose answers fit into memory; one piece, unless there are very many instants in it."""
-    step = min(schedule(query).steps, default=None)
-    inside = 0 if step is None else (due.through - due.after) // step
-    count = max(1, min(-(-inside // tuning.job_instants), elements // tuning.job_elements))
-    width = -(-(due.through - due.after) // count)
-    for start in range(due.after, due.through, width):
-        yield Span(start, min(start + width, due.through))
 
 
 # Falling behind

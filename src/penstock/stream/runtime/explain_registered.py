@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from penstock.spark.query.profile import Profile
     from penstock.stream.evaluation.plan_cache import PlanCache
     from penstock.stream.ingest.stream_view import StreamView
+    from penstock.stream.registry.busy_spans import Segments
     from penstock.stream.registry.due_instants import CompiledQuery
     from penstock.stream.registry.registered_query import RegisteredQuery
 
@@ -42,7 +43,7 @@ def explain_registered(task: RegisteredQuery, plans: PlanCache, inputs: StreamVi
 
 
 def _examined(
-    plan: CompiledQuery, plans: PlanCache, inputs: StreamView, segments: due_instants.Segments, span: Span, run: bool
+    plan: CompiledQuery, plans: PlanCache, inputs: StreamView, segments: Segments, span: Span, run: bool
 ) -> Profile:
     from penstock.spark.query.profile import profile_continuous
 

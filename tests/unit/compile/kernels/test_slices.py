@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from penstock.compile.kernels.slices import cut
 from penstock.model.hyperloglog import Sketches
 from penstock.model.span import Span
+from penstock.model.stretches import Stretch
 
 
 @dataclass(frozen=True)
@@ -22,11 +23,19 @@ class Counted:
     rows: int
     predicates: None = None
     sketches: Sketches = field(default_factory=dict)
+    stretches: tuple[Stretch, ...] = ()
 
 
 def test_slices_have_equally_many_elements() -> None:
     segments = [Counted(1, 100, 900), Counted(101, 200, 100)]
     assert cut(Span(0, 200), segments, 1_000, 500, 1, 1) == [Span(0, 55), Span(55, 200)]
+
+
+def test_an_element_of_another_year_does_not_make_slices_uneven() -> None:
+    stretches = Stretch(1, 1, 1), Stretch(10**15 + 1, 10**15 + 200, 999)
+    segments = [Counted(1, 10**15 + 200, 1_000, stretches=stretches)]
+    first, second = cut(Span(0, 10**15 + 200), segments, 1_000, 500, 1, 1)
+    assert first.through == second.after == 10**15 + 99
 
 
 def test_a_few_elements_are_one_slice() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -22,6 +22,7 @@ from penstock.compile.windows.window_statistics import (
 from penstock.model import hyperloglog
 from penstock.model.hyperloglog import Sketches
 from penstock.model.span import Span
+from penstock.model.stretches import Stretch
 from penstock.optimise import PredicateCounts, Statistics, Uniform
 from penstock.optimise.cost import ROWS_MADE, cost, estimate
 from penstock.stream.log.segment import Segment, segment_of, write_part
@@ -46,6 +47,7 @@ class Known:
     first: int
     last: int
     sketches: Sketches = field(default_factory=dict)
+    stretches: tuple[Stretch, ...] = ()
 
     @property
     def predicates(self) -> dict[str, int]:
@@ -150,6 +152,13 @@ def test_what_a_window_holds(window: Window, rows: float) -> None:
 def test_statistics_over_many_instants_are_the_average_window_content() -> None:
     found = content_statistics(TimeWindow(20, 1), SEGMENTS, Span(19, 199), Uniform)
     assert found.count(PATTERN) == pytest.approx(20, rel=0.02)
+
+
+def test_an_element_of_another_year_does_not_thin_out_the_others() -> None:
+    stretches = Stretch(-(10**15), -(10**15), 1), Stretch(0, 199, 200)
+    segment = replace(known(200, 10, 0), rows=201, first=-(10**15), stretches=stretches)
+    found = content_statistics(TimeWindow(50, 1), [segment], AT, Uniform)
+    assert found.count(PATTERN) == pytest.approx(50, rel=0.02)
 
 
 def test_without_sketches_a_sample_tells() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -12,6 +13,7 @@ from penstock.io.sinks import Batch, Position
 from penstock.io.sinks.calling import CallingSink
 from penstock.log import TextFormatter
 from penstock.model.span import Span
+from penstock.model.stretches import Stretch
 from penstock.stream.evaluation.rounds import Rounds
 from penstock.stream.registry.evaluation_groups import EvaluationGroups
 from penstock.stream.registry.registered_query import RegisteredQuery
@@ -247,6 +249,16 @@ def test_a_query_that_is_paused_between_the_pieces_of_a_span_continues_without_a
         round.live()
         q.resume()
     assert sink.times == [10, 20, 130]
+
+
+def test_thousands_of_quiet_years_are_passed_over() -> None:
+    q, far = task("q", S), 10**15
+    stretches = Stretch(3, 5, 1), Stretch(far + 1, far + 9, 40)
+    inputs = FakeInputs({S: [replace(segment(3, far + 9, rows=41), stretches=stretches)]}, {S: far + 10})
+    rounds(inputs, q, tuning=Tuning(job_elements=1, pause_us=1_000)).live()
+    assert [span for _, span in plan(q).seen] == [Span(2, 30), Span(far, far + 10)]
+    assert times(q) == [10, 20, 30, far + 10]
+    assert q.progress == far + 10
 
 
 class Registering(ListSink):

@@ -7,9 +7,12 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from penstock.errors import LoadError, PenstockWarning
+from penstock.model.stretches import Stretch
 from penstock.stream.ingest.bounded_sources import BoundedSources
 from penstock.stream.ingest.dead_letters import DeadLetters
 from penstock.stream.ingest.stream_declaration import declare
@@ -118,3 +121,19 @@ def test_a_gzip_that_is_cut_off_leaves_no_trace(tmp_path: Path) -> None:
     assert str(caught.value) == f"{file}: the gzip file is cut off; no element of it is kept"
     file.write_bytes(whole)
     assert read(tmp_path, file) == 1000
+
+
+@pytest.mark.parametrize("statistics", [True, False])
+def test_parquet_in_place_knows_where_its_elements_are(tmp_path: Path, statistics: bool) -> None:
+    file, year = tmp_path / "s.parquet", 365 * 86_400_000_000
+    times = [7, *(56 * year + second for second in range(30)), 8_000 * year]
+    terms = pa.array(["<a:b>"] * len(times))
+    table = pa.table({"s": terms, "p": terms, "o": terms, "ts": pa.array(times, pa.int64())})
+    pq.write_table(table, file, row_group_size=10, write_statistics=statistics)
+    streams = {STREAM: declare(file, None, None, False, None)}
+    sources = BoundedSources(StreamLog(tmp_path / "log"), DeadLetters(tmp_path / "dead"), ManualClock(), streams)
+    (segment,) = sources.read(STREAM, no_session, in_place=True)
+    assert (segment.rows, segment.first, segment.last) == (32, 7, 8_000 * year)
+    assert segment.stretches == (
+        Stretch(7, 7, 1), Stretch(56 * year, 56 * year + 29, 30), Stretch(8_000 * year, 8_000 * year, 1),
+    )  # fmt: skip

@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession
 from penstock.errors import LoadError
 from penstock.io.columns import LOGGED
 from penstock.io.splits import Split, splits
+from penstock.model.stretches import Stretch
 from penstock.stream.ingest import parallel_load
 from penstock.stream.ingest.load_task import LoadedFile, write_part
 from penstock.tuning import DEFAULT, Tuning
@@ -39,7 +40,10 @@ def written(folder: Path, text: str, size: int = 1 << 20, tuning: Tuning = DEFAU
 def test_a_part(tmp_path: Path) -> None:
     (part,) = written(tmp_path, line(3) + line(1, "a:q") + line(7) + line(4))
     known = {"<a:p>": 3, "<a:q>": 1}
-    assert part == LoadedFile(f"{tmp_path}/0.parquet", 4, 1_000_000, 7_000_000, known, 3_000_000, 0, [], part.sketches)
+    stretches = (Stretch(1_000_000, 7_000_000, 4),)
+    assert part == LoadedFile(
+        f"{tmp_path}/0.parquet", 4, 1_000_000, 7_000_000, known, 3_000_000, 0, [], part.sketches, stretches
+    )
     assert {predicate: counted[0] for predicate, counted in part.sketches.items()} == known
     table = pq.read_table(part.path)
     assert table.schema.equals(LOGGED)
@@ -52,6 +56,7 @@ def test_statistics_do_not_depend_on_the_portions(tmp_path: Path, chunk: int) ->
     text = line(5) + line(9) + "bad\n" + line(6) + line(2) + "worse\n" + line(8)
     (part,) = written(tmp_path, text, tuning=Tuning(chunk_bytes=chunk))
     assert (part.rows, part.first, part.last, part.disorder) == (5, 2_000_000, 9_000_000, 7_000_000)
+    assert part.stretches == (Stretch(2_000_000, 9_000_000, 5),)
     assert [(bad.line, bad.text, bad.file) for bad in part.bad] == [
         (3, "bad", f"{tmp_path}/a.nq"),
         (6, "worse", f"{tmp_path}/a.nq"),

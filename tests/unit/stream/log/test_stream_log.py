@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from penstock.model.stretches import Stretch
 from penstock.stream.base import durable_files
 from penstock.stream.log.maintenance import droppable, worth_merging
 from penstock.stream.log.segment import Segment
@@ -39,6 +41,23 @@ def test_segment_has_statistics_of_its_elements(tmp_path: Path) -> None:
     assert (segment.rows, segment.first, segment.last) == (3, 10, 30)
     assert segment.predicates == {"<http://example.org/p>": 3}
     assert times(log) == [30, 10, 20]
+
+
+def test_segment_knows_where_its_elements_are(tmp_path: Path) -> None:
+    log, far = StreamLog(tmp_path), 10**15
+    log.append(STREAM, "folder", 0, elements([far, 10, far + 5]))
+    expected = (Stretch(10, 10, 1), Stretch(far, far + 5, 2))
+    assert log.segments(STREAM)[0].stretches == expected
+    assert StreamLog(tmp_path).segments(STREAM)[0].stretches == expected
+
+
+def test_manifest_of_an_earlier_version_has_no_stretches(tmp_path: Path) -> None:
+    log = filled(tmp_path, [[10, 20]])
+    (manifest,) = tmp_path.rglob("*.json")
+    fields = json.loads(manifest.read_bytes())
+    del fields["stretches"]
+    manifest.write_text(json.dumps(fields))
+    assert StreamLog(tmp_path).segments(STREAM) == (replace(log.segments(STREAM)[0], stretches=()),)
 
 
 def test_streams_are_apart(tmp_path: Path) -> None:

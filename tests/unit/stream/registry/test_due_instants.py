@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pyoxigraph import NamedNode
 
-from penstock.algebra import ops
-from penstock.algebra.windows import TimeWindow
 from penstock.model.span import Span
+from penstock.model.stretches import Stretch
 from penstock.stream.log.stream_log import Segment
-from penstock.stream.registry.due_instants import chunks, retention_bound, span, visible_segments
+from penstock.stream.registry.due_instants import has_news, retention_bound, span, visible_segments
 from tests.support.runtime import FakePlan, segment, windowed
 
 S = "http://e/s"
@@ -43,23 +41,16 @@ def test_a_segment_of_unknown_predicates_makes_the_stream_unknown() -> None:
     assert visible_segments(FakePlan(), Span(0, 10), held, lambda _: 4)[S].dropped == 4
 
 
-@given(st.integers(-(10**15), 10**15), st.integers(1, 10**13), st.integers(0, 10**9), st.sampled_from([1, 10, 10**9]))
-def test_chunks_tile_the_span(after: int, length: int, elements: int, step: int) -> None:
-    pieces = list(chunks(windowed(S, every=step), Span(after, after + length), min(elements, 20_000)))
-    assert pieces[0].after == after
-    assert pieces[-1].through == after + length
-    assert all(left.through == right.after for left, right in pairwise(pieces))
-    assert len(pieces) <= 20
-
-
-def test_one_chunk_unless_both_instants_and_elements_are_many() -> None:
-    windows = (ops.StreamWindow(NamedNode(S), TimeWindow(10, 10)),)
-    query = ops.Query(ops.Select(), ops.Bgp(()), streams=windows)
-    many = Span(0, 10 * 1_000_000)
-    assert len(list(chunks(query, many, 10))) == 1
-    assert len(list(chunks(query, many, 10_000_000))) == 10
-    assert len(list(chunks(query, Span(0, 1_000_000), 10_000_000))) == 1
-    assert len(list(chunks(windowed(S, counting=True), many, 10_000_000))) == 1
+def test_a_segment_is_needed_only_where_it_has_elements() -> None:
+    held = {S: [replace(segment(5, 10**15, 3), stretches=(Stretch(5, 8, 2), Stretch(10**15, 10**15, 1)))]}
+    between, query = Span(100, 10**14), windowed(S)
+    assert visible_segments(FakePlan(), between, held, lambda _: 0)[S].rows == 0
+    assert not has_news(query, FakePlan(), between, held)
+    assert has_news(query, FakePlan(), Span(0, 10), held)
+    assert has_news(query, FakePlan(), Span(100, 10**15), held)
+    counting = windowed(S, counting=True)
+    assert not has_news(counting, FakePlan(counting=True), between, held)
+    assert has_news(counting, FakePlan(counting=True), Span(5, 10), held)
 
 
 def test_no_element_is_dropped_before_every_reader_has_begun() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,8 @@ from penstock.algebra.template import Constants
 from penstock.algebra.windows import TimeWindow
 from penstock.compile.parameter_table import ParameterTable
 from penstock.errors import PenstockWarning, QueryError
+from penstock.model.span import Span
+from penstock.model.stretches import Stretch
 from penstock.options import Overload
 from penstock.stream.evaluation.rounds import Rounds
 from penstock.stream.registry import due_instants
@@ -155,6 +158,15 @@ def test_it_is_remembered(tmp_path: Path) -> None:
     assert Engine(tmp_path).round(95) == [20, 40, 60, 80]
     again = Catalogue(MetadataStore(tmp_path), Planner())["q"]
     assert (again.entry.overload, again.group.reached.stretched, again.group.reached.skipped) == ("stretch", 2, 5)
+
+
+def test_instants_at_which_windows_are_empty_are_no_load() -> None:
+    engine, far = Engine(None), 10**5
+    stretches = Stretch(0, 5 * MS, 2), Stretch(far * MS, far * MS, 1)
+    engine.inputs.held[S] = [replace(segment(0, far * MS, 3), stretches=stretches)]
+    engine.task.group.pass_over(Span(0, 100 * MS))
+    assert engine.round(far)[-1] == far
+    assert (engine.task.group.reached.stretched, engine.task.group.reached.skipped) == (1, 0)
 
 
 def test_no_instant_is_skipped_by_default() -> None:
