@@ -12,7 +12,7 @@ from pyoxigraph import Literal, NamedNode
 from penstock.algebra.durations import lengths
 from penstock.algebra.windows import UNITS
 from penstock.errors import OptionError
-from penstock.io.results import time_literal
+from penstock.io.results import time_literal, time_text
 from penstock.syntax.units import UNITS as WORDS
 
 __all__ = ["Duration", "Moment", "duration_option", "microseconds", "moment", "stamp", "to_datetime"]
@@ -24,6 +24,9 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _FIRST = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
 _LAST = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
+
+_COARSER = {"seconds": 1_000_000, "milliseconds": 1_000}
+_EARLY, _LATE = ((datetime(year, 1, 1, tzinfo=UTC) - _EPOCH) // _MICROSECOND for year in (1990, 2100))
 
 _XSD_DURATION = NamedNode("http://www.w3.org/2001/XMLSchema#duration")
 _FINER = dict.fromkeys(("us", "µs", "microsecond", "microseconds"), "us")  # finer than a query can be
@@ -70,15 +73,26 @@ def moment(time: Moment) -> int:
     """A moment as microseconds since 1970; a datetime without a zone is in UTC, as timestamps in streams are.
 
     Times of pandas are datetimes; those of numpy are taken too, whatever their unit."""
-    if isinstance(time, int):
-        return time
+    if isinstance(time, int | np.integer):
+        return _microseconds_meant(int(time))
     if isinstance(time, datetime) and time == time:  # pandas' NaT is a datetime that is not even equal to itself
         return ((time if time.tzinfo else time.replace(tzinfo=UTC)) - _EPOCH) // _MICROSECOND
     if isinstance(time, np.datetime64) and not np.isnat(time):
         return int(time.astype("datetime64[us]").astype(np.int64))
-    if isinstance(time, np.integer):
-        return int(time)
     raise OptionError(f"{time!r} is not a time: give a datetime, or microseconds since 1970")
+
+
+def _microseconds_meant(time: int) -> int:
+    """The number itself. One that is early in 1970, and as seconds or milliseconds in our days, is refused."""
+    for unit, factor in _COARSER.items():
+        if _EARLY <= time * factor < _LATE:
+            readings = f"{_text(time)} as microseconds and {_text(time * factor)} as {unit}"
+            raise OptionError(f"{time} is {readings}: give microseconds ({time * factor}) or a datetime")
+    return time
+
+
+def _text(time: int) -> str:
+    return time_text(to_datetime(time))
 
 
 @overload

@@ -63,7 +63,7 @@ def lines(elements: Elements, time: When | None, now: int) -> bytes:
             raise LoadError("Text brings its own times: push it without one, or push triples.")
         text = elements.encode() if isinstance(elements, str) else elements
         return text if text.endswith(b"\n") or not text else text + b"\n"
-    default = _stamp(now if time is None else time)
+    default = stamp(now) if time is None else _stamp(time)
     pairs = [_pair(item, default) for item in ([elements] if isinstance(elements, Triple | Quad) else elements)]
     written = cast(bytes, serialize([quad for quad, _ in pairs], format=RdfFormat.N_QUADS)).decode()
     timed = zip(written.split("\n")[:-1], (when for _, when in pairs), strict=True)

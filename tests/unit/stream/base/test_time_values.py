@@ -51,6 +51,9 @@ def test_no_duration_is_negative() -> None:
         (np.datetime64("1970-01-01T00:01"), 60_000_000),
         (np.datetime64("1970-01-01T00:00:01.000001999"), 1_000_001),
         (np.int64(7), 7),
+        (500_000_000, 500_000_000),  # eight minutes of 1970
+        (86_400_000_000, 86_400_000_000),  # its first day
+        (1_772_442_060_000_000, 1_772_442_060_000_000),
     ],
 )
 def test_moments(written: Moment, expected: int) -> None:
@@ -61,6 +64,27 @@ def test_moments(written: Moment, expected: int) -> None:
 def test_other_values_are_no_times(written: Any) -> None:
     with pytest.raises(OptionError, match="is not a time: give a datetime, or microseconds since 1970"):
         moment(written)
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        (
+            1_772_442_060,
+            "1772442060 is 1970-01-01T00:29:32.44206Z as microseconds and 2026-03-02T09:01:00Z as seconds:"
+            " give microseconds (1772442060000000) or a datetime",
+        ),
+        (
+            np.int64(1_772_442_060_500),
+            "1772442060500 is 1970-01-21T12:20:42.0605Z as microseconds and 2026-03-02T09:01:00.5Z as milliseconds:"
+            " give microseconds (1772442060500000) or a datetime",
+        ),
+    ],
+)
+def test_seconds_are_not_taken_for_microseconds(written: Moment, message: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        moment(written)
+    assert str(caught.value) == message
 
 
 def test_datetimes_are_in_utc_and_never_overflow() -> None:
