@@ -5,7 +5,8 @@ PenstockError
 │   └── RefusedError    valid SPARQL that Penstock will not run (SERVICE, LOAD, fetching FROM IRIs)
 ├── OptionError         an option has a value that it cannot have; a ValueError as well
 ├── LoadError           background data could not be read; names file, line and reason
-├── StoreError          a background store failed to answer, or a checkpoint cannot be opened (it is in use, say)
+├── StoreError          a background store failed to answer, or a checkpoint is damaged, cannot be opened (it is in use,
+│                       say), or cannot be written (no space is left, say)
 └── SetupError          the machine lacks something (Java, a free port); says how to get it
 
 PenstockWarning         what runs, but perhaps not as it was meant
@@ -60,7 +61,7 @@ class LoadError(PenstockError):
 
 
 class StoreError(PenstockError):
-    """A background store that failed to answer, or a checkpoint that cannot be opened."""
+    """A background store that failed to answer, or a checkpoint that cannot be opened or written, or is damaged."""
 
 
 class SetupError(PenstockError):

@@ -127,6 +127,9 @@ class FakeInputs:
     def dropped(self, stream: str) -> int:
         return 0
 
+    def verify(self, stream: str, segments: Iterable[Segment]) -> None:
+        pass
+
     def tidy(self, stream: str, horizon: int, keep_last: int) -> None:
         self.discarded.append((stream, horizon, keep_last))
 

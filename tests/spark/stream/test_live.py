@@ -15,7 +15,6 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from penstock import Answer, Engine, OptionError, PenstockError, Progress, QueryError, SetupError, log
-from penstock.stream.ingest.elements import Block
 from penstock.testing import ManualClock, TestSource
 from tests.support.feeding import (
     BUSIEST,
@@ -31,7 +30,6 @@ from tests.support.feeding import (
     lines,
     most_of,
 )
-from tests.unit.stream.ingest.test_old_spool import spool_file
 
 BOTH = f"""SELECT ?gate (COUNT(?car) AS ?n) FROM STREAM <{STREAM}> [RANGE 2m STEP 1m]
 FROM STREAM <{OTHER}> [RANGE 2m STEP 1m] WHERE {{ ?gate <http://e/registers> ?car }} GROUP BY ?gate"""
@@ -206,24 +204,6 @@ def test_a_failed_query_does_not_stop_others_and_can_be_resumed(spark: SparkSess
         with pytest.raises(PenstockError, match="The engine is live already"):
             engine.run()
     assert bad.status.state == "running"
-
-
-@pytest.mark.parametrize("live_again", [False, True])
-def test_spool_of_an_earlier_version_is_read(spark: SparkSession, tmp_path: Path, live_again: bool) -> None:
-    """Its engine was gone when the last push had become durable."""
-    with Engine(spark=spark, checkpoint=tmp_path / "state") as engine:
-        engine.stream(STREAM)
-        engine.register(COUNT, name="count")
-    spool_file(tmp_path / "state", 0, Block(STREAM, lines(0, 120).encode()))
-    with Engine(spark=spark, checkpoint=tmp_path / "state") as engine:
-        if live_again:
-            engine.start()
-            engine.push(STREAM, lines(120, 200))
-            engine.stop()
-            assert counted(engine["count"].answers()) == live(expected(0, 200, 0, 200), 196)
-        else:
-            engine.run()
-            assert counted(engine["count"].answers()) == expected(0, 120, 0, 120)
 
 
 def test_pushes_of_an_interrupted_engine_are_part_of_the_next_run(spark: SparkSession, tmp_path: Path) -> None:

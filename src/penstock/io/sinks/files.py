@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from io import StringIO
 from pathlib import Path
 from typing import IO
@@ -42,12 +43,18 @@ class FileSink:
         file.seek(length)
 
     def deliver(self, batch: Batch) -> Position:
-        """See `Sink.deliver`."""
+        """See `Sink.deliver`. After a failure of the disk the file is opened anew, and rewound before the next one."""
         file = self._opened()
-        for text in _chunks(self._write(batch.answers, file.tell() == 0)):
-            file.write(text.encode())
-        file.flush()
-        os.fsync(file.fileno())
+        try:
+            for text in _chunks(self._write(batch.answers, file.tell() == 0)):
+                file.write(text.encode())
+            file.flush()
+            os.fsync(file.fileno())
+        except OSError:
+            with suppress(OSError):
+                self.close()
+            self._file = None
+            raise
         return file.tell()
 
     def close(self) -> None:

@@ -107,10 +107,10 @@ class Evaluator:
     def _state_files(self, group: EvaluationGroup, alone: bool) -> OpenIntervalFiles:
         """The files of operator state. A query that is answered alone has one at most; those of dropped queries may
         have been removed."""
-        if self._report_state is None:
+        if (held := self._report_state) is None:
             return None
-        paths = [(self._report_state.path(name), number) for name, number in group.reached.states]
-        files = [(path, number) for path, number in paths if path and (number is None or number in group.tasks)]
+        states = [(name, number) for name, number in group.reached.states if number is None or number in group.tasks]
+        files = [(held.path(name), number) for name, number in states]
         if not files:
             return None
         return files[0][0] if alone else files

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from penstock import log
 from penstock.algebra.schedule import Schedule
-from penstock.errors import PenstockError
+from penstock.errors import PenstockError, StoreError
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
 from penstock.stream.base.clock import Clock, SystemClock
@@ -41,6 +41,8 @@ class Inputs(Deriving, Protocol):
 
     def segments(self, stream: str) -> Sequence[Segment]: ...
     def dropped(self, stream: str) -> int: ...
+    def verify(self, stream: str, segments: Iterable[Segment]) -> None:
+        """Raise a StoreError if one of these segments is damaged; each is looked at once."""
 
     def tidy(self, stream: str, horizon: int, keep_last: int) -> None:
         """Drop elements with ts <= horizon, except the newest `keep_last`. No evaluation reads segments meanwhile."""
@@ -220,6 +222,8 @@ class Rounds:
         for piece in pieces(plan.schedule, span, segments, self._tuning):
             ends = group.reached.open > 0 and plan.schedule.has_instant(piece.after, piece.through)
             if ends or due_instants.has_news(group.query, plan, piece, segments):
+                for name, parts in segments.items():
+                    self._inputs.verify(name, due_instants.needed_segments(plan, name, parts, piece))
                 streams = snapshot.streams(due_instants.visible_segments(plan, piece, segments, self._inputs.dropped))
                 read = sum(files.rows for files in streams.values())
                 self._watch.span(group, plan, piece, read, live=not final)
@@ -253,7 +257,16 @@ class Rounds:
             if len(planned) < len(readers[stream]):
                 continue
             if (bound := due_instants.retention_bound(planned, stream, complete)) is not None:
-                self._inputs.tidy(stream, *bound)
+                self._tidy(stream, *bound)
+
+    def _tidy(self, stream: str, horizon: int, keep_last: int) -> None:
+        """Drop and merge segments of a stream. What a failing disk prevents is tried again after the next round."""
+        try:
+            self._inputs.tidy(stream, horizon, keep_last)
+        except StoreError as error:
+            log.rounds.warning(
+                "%s: the log was not tidied: %s", stream, error, extra={"stream": stream, "error": str(error)}
+            )
 
 
 def _runs(groups: Iterable[EvaluationGroup]) -> Iterator[list[EvaluationGroup]]:

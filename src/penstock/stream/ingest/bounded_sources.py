@@ -148,13 +148,13 @@ class _SourceSizes:
     def note(self, stream: str, source: str, path: str) -> None:
         """Save the size of a source that is read now."""
         file = self._file(stream, source)
-        file.parent.mkdir(parents=True, exist_ok=True)
-        durable_files.replace(file, str(_bytes(path)).encode())
+        durable_files.make_folder(file.parent)
+        durable_files.replace_json(file, _bytes(path))
 
     def compare(self, stream: str, source: str, path: str) -> None:
         """Warn if the size of the source has changed. A source that no longer exists needs no warning."""
         file = self._file(stream, source)
-        if file.exists() and (size := _bytes(path)) is not None and file.read_text() != str(size):
+        if file.exists() and (size := _bytes(path)) is not None and durable_files.read_json(file) != size:
             warnings.warn(
                 f"{path} has changed since it was read, and is not read again: push the new elements, or put them into"
                 " a folder that start() watches.",

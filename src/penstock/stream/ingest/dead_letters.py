@@ -61,7 +61,7 @@ class DeadLetters:
         records = [json.dumps(asdict(item), ensure_ascii=False) + "\n" for item in malformed]
         for texts, path in zip((lines, records), self._paths(stream, name), strict=True):
             if texts:
-                path.parent.mkdir(parents=True, exist_ok=True)
+                durable_files.make_folder(path.parent)
                 durable_files.replace(path, "".join(texts).encode())
             else:
                 path.unlink(missing_ok=True)

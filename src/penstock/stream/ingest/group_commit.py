@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from threading import Condition, Event, Lock
 
-from penstock.errors import PenstockError
+from penstock.errors import PenstockError, StoreError
 from penstock.stream.base.clock import Clock
 from penstock.stream.ingest.elements import Block
 from penstock.tuning import DEFAULT
@@ -98,7 +98,8 @@ class GroupCommit:
 def _refusal(error: BaseException) -> PenstockError:
     """The error for one of the pushes: an exception has one traceback, so each thread gets its own."""
     reason = (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
-    refusal = PenstockError(f"Elements could not be written to the log: {reason}")
+    kind = StoreError if isinstance(error, StoreError) else PenstockError
+    refusal = kind(f"Elements could not be written to the log: {reason}")
     refusal.__cause__ = error
     return refusal
 

@@ -6,8 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from io import RawIOBase
 from typing import Any
 from uuid import uuid4
+from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
@@ -48,6 +50,7 @@ class LoadedFile:
     bad: list[BadLine]
     sketches: Sketches = field(default_factory=dict)
     stretches: tuple[Stretch, ...] = ()
+    checksum: int = 0  # the CRC-32 of the file
 
 
 def write_part(
@@ -66,12 +69,29 @@ def write_part(
         if is_lines
         else ((1, parsed) for parsed in documents.of_file(piece.path, stream, tuning))
     )
-    with _appearing(target) as sink, pq.ParquetWriter(sink, LOGGED, **_OPTIONS) as writer:
-        for line, parsed in parsed_portions:
-            if parsed.elements.num_rows:
-                writer.write_table(logged(parsed.elements))
-            measured.add(parsed, line)
-    return measured.part(piece, target)
+    with _appearing(target) as sink:
+        summed = _Summed(sink)
+        with pq.ParquetWriter(pa.PythonFile(summed, "w"), LOGGED, **_OPTIONS) as writer:
+            for line, parsed in parsed_portions:
+                if parsed.elements.num_rows:
+                    writer.write_table(logged(parsed.elements))
+                measured.add(parsed, line)
+    return measured.part(piece, target, summed.checksum)
+
+
+class _Summed(RawIOBase):
+    """A file that is written, with the CRC-32 of what was written so far."""
+
+    def __init__(self, sink: pa.NativeFile) -> None:
+        self._sink, self.checksum = sink, 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self.checksum = crc32(data, self.checksum)
+        self._sink.write(data)
+        return len(data)
 
 
 def portions(
@@ -123,12 +143,12 @@ class _Measured:
         self.rows += len(times)
         self.stretches = merged((*self.stretches, *cut_at_pauses(times, self.tuning)), self.tuning)
 
-    def part(self, piece: Split, target: str) -> LoadedFile:
+    def part(self, piece: Split, target: str, checksum: int) -> LoadedFile:
         """The lines before the piece are counted only if a number in the file is needed."""
         before = line_of(piece) - 1 if self.bad else 0
         bad = [replace(found, line=found.line + before, file=piece.path) for found in self.bad]
         known = (self.rows, self.first, self.last, dict(self.predicates), self.disorder, self.malformed)
-        return LoadedFile(target, *known, bad, hyperloglog.merged(self.sketches), self.stretches)
+        return LoadedFile(target, *known, bad, hyperloglog.merged(self.sketches), self.stretches, checksum)
 
 
 def _counts(predicates: pa.ChunkedArray[pa.StringScalar]) -> dict[str, int]:

@@ -34,6 +34,10 @@ class StreamView:
         """The segments that are read in place, then those of the log."""
         return (*self.in_place(stream), *self._log.segments(stream))
 
+    def verify(self, stream: str, segments: Iterable[Segment]) -> None:
+        """Raise a StoreError if one of these segments is damaged; each is looked at once."""
+        self._log.verify(stream, segments)
+
     def in_place(self, stream: str) -> Sequence[Segment]:
         """The segments of Parquet that is read in place."""
         return self._in_place.get(stream, ())

@@ -1,10 +1,12 @@
 """The journal of a stream: the newest arrivals in one append-only file, each record durable when `append` returns.
 
-    journal     records, each its size (8 bytes), its CRC-32 (4 bytes), and an Arrow stream of elements whose schema
-                carries the numbers of the record as JSON
+    journal     records, each a header and an Arrow stream of elements whose schema carries the numbers of the record as
+                JSON; a header is a mark (4 bytes), the stream's size (8 bytes) and CRC-32 (4 bytes), and the CRC-32 of
+                size and CRC-32 (4 bytes)
 
-A segment later holds the same elements, and the file begins anew. A record that is cut short was never acknowledged,
-and is removed when the file is read.
+A segment later holds the same elements, and the file begins anew. A last record that is cut short, or of which a whole
+block never reached the disk, was never acknowledged, and is removed when the file is read. Any other record that is not
+as it was written is an error: it may have been acknowledged.
 """
 
 from __future__ import annotations
@@ -20,13 +22,16 @@ from zlib import crc32
 
 import pyarrow as pa
 
-from penstock.errors import StoreError
 from penstock.stream.base import durable_files
+from penstock.stream.base.disk_errors import damaged, disk_errors
 from penstock.stream.base.failpoints import reach
 
 __all__ = ["Journal", "Record", "Tail"]
 
-_FRAME = Struct(">QI")
+_HEADER = Struct(">4sQII")
+_MARK = b"\xf5PSJ"  # no text has the first byte
+_COUNTED = Struct(">QI")  # what the header's own checksum is of
+_BLOCK = 512  # bytes that a disk writes as a whole; those that it did not write are zeros
 _NUMBERS = b"penstock"
 
 
@@ -71,66 +76,93 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._is_named = False  # durably, in the list of names of its folder
+        self.is_suspect = False  # a write or a sync has failed: nothing is appended to this file any more
         self.size = 0  # bytes of whole records
 
     def read(self) -> Iterator[Record]:
-        """The records of the file, in order. Afterwards a record that is cut short is removed."""
+        """The records of the file, in order. Afterwards the rest, which was not acknowledged, is removed."""
         content = self._path.read_bytes() if self._path.exists() else b""
         self.size = 0
         while (payload := self._payload(content)) is not None:
-            self.size += _FRAME.size + len(payload)
+            self.size += _HEADER.size + len(payload)
             yield Record.from_bytes(payload)
         if self.size < len(content):
-            os.truncate(self._path, self.size)
+            with disk_errors(self._path):
+                os.truncate(self._path, self.size)
 
     def append(self, record: Record) -> None:
-        """Append a record, durably; after an error the file holds nothing of it."""
+        """Append a record, durably; after an error the file holds nothing of it, and is suspect: `clear` it before the
+        next one."""
         payload = record.to_bytes()
-        try:
-            self._write(_FRAME.pack(len(payload), crc32(payload)) + payload)
-            if not self._is_named:
-                durable_files.sync(self._path.parent)
-                self._is_named = True
-        except BaseException:
-            with suppress(OSError):
-                os.truncate(self._path, self.size)
-            raise
-        self.size += _FRAME.size + len(payload)
+        with disk_errors(self._path):
+            try:
+                self._write(_header(payload) + payload)
+                if not self._is_named:
+                    durable_files.sync(self._path.parent)
+                    self._is_named = True
+            except BaseException:
+                self.is_suspect = True
+                with suppress(OSError):
+                    os.truncate(self._path, self.size)
+                raise
+        self.size += _HEADER.size + len(payload)
         reach("appended")
 
     def clear(self) -> None:
-        """Remove all records. If they stay, or come back after a crash, they are recognised by their numbers."""
-        if self.size:
+        """Remove all records. If they stay, or come back after a crash, they are recognised by their numbers. A suspect
+        file is abandoned for a new one."""
+        if self.is_suspect:
+            with disk_errors(self._path):
+                self._path.unlink(missing_ok=True)
+            self.is_suspect = self._is_named = False
+            self.size = 0
+        elif self.size:
             with suppress(OSError):
                 os.truncate(self._path, 0)
                 self.size = 0
 
     def _write(self, data: bytes) -> None:
-        """Write behind the whole records, over whatever a failed append may have left there."""
-        descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT, 0o644)
-        try:
-            os.lseek(descriptor, self.size, os.SEEK_SET)
-            while data:
-                data = data[os.write(descriptor, data) :]
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        """Write behind the whole records, durably."""
+        durable_files.write_at(self._path, self.size, data, durable=True)
 
     def _payload(self, content: bytes) -> bytes | None:
-        """The next record; None at the end, or if the last record is cut short."""
-        start = self.size + _FRAME.size
-        if start > len(content):
+        """The next record; None at the end, or if the rest was never acknowledged."""
+        found = content[self.size : self.size + _HEADER.size]
+        if len(found) < _HEADER.size:
             return None
-        size, checksum = _FRAME.unpack_from(content, self.size)
-        payload = content[start : start + size]
-        if size and len(payload) == size and crc32(payload) == checksum:
-            return payload
-        if size and start + size < len(content):
-            raise StoreError(
-                f"{self._path} is damaged at byte {self.size:,}, before its last record: put back a copy of the file, "
-                f"or remove it and push again the elements that had come last."
-            )
-        return None
+        start = self.size + _HEADER.size
+        mark, size, checksum, own = _HEADER.unpack(found)
+        is_marked, is_sound = mark == _MARK, own == crc32(found[4:16])
+        if is_marked and is_sound:
+            payload = content[start : start + size]
+            if len(payload) == size and crc32(payload) == checksum:
+                return payload
+            if start + size >= len(content) and (len(payload) < size or _has_unwritten_block(content, start)):
+                return None
+        elif not is_marked and not is_sound and not _holds_record(content, start):
+            return None
+        raise damaged(self._path, f"its record at byte {self.size:,} is not as it was written")
+
+
+def _header(payload: bytes) -> bytes:
+    numbers = len(payload), crc32(payload)
+    return _HEADER.pack(_MARK, *numbers, crc32(_COUNTED.pack(*numbers)))
+
+
+def _has_unwritten_block(content: bytes, start: int) -> bool:
+    """Whether a whole block behind that byte, or the rest of the last one, is zeros."""
+    blocks = range(-(-start // _BLOCK) * _BLOCK, len(content), _BLOCK)
+    return any(not any(content[block : block + _BLOCK]) for block in blocks)
+
+
+def _holds_record(content: bytes, start: int) -> bool:
+    """Whether a record begins somewhere behind that byte."""
+    while (start := content.find(_MARK, start)) >= 0:
+        header = content[start : start + _HEADER.size]
+        if len(header) == _HEADER.size and _HEADER.unpack(header)[3] == crc32(header[4:16]):
+            return True
+        start += 1
+    return False
 
 
 @dataclass(slots=True)

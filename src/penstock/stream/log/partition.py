@@ -4,6 +4,7 @@
     <source>-<batch>.parquet/   its rows
     dropped.json                totals of dropped segments, and the names of those dropped last
     advanced.json               the time through which `advance` has called the stream complete
+    *.json                      each with its own checksum; a manifest also has those of the segment's files
     journal                     pushes that are in no segment yet
 
 Whatever goes is named in a file before it goes, so that an interrupted removal is finished when the folder is opened.
@@ -11,9 +12,9 @@ Whatever goes is named in a file before it goes, so that an interrupted removal 
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
@@ -66,6 +67,7 @@ class StreamPartition:
         self.dropped = _read_dropped(folder / _DROPPED)
         self._advanced_to = _read_advanced(folder / _ADVANCED)
         self.segments: dict[str, Segment] = {}
+        self.unverified: set[int] = set()  # the numbers of segments of an earlier process that no one has read yet
         self._journal, self.tail = Journal(folder / _JOURNAL), Tail()
         self.open()
         self._read_journal()
@@ -74,11 +76,12 @@ class StreamPartition:
         """Read the manifests, and finish an interrupted removal."""
         for name in self.dropped.names:
             self.manifest(name).unlink(missing_ok=True)
-        manifests = {path.stem: path.read_bytes() for path in self.folder.glob("*-*.json")}
-        replaced = {name for text in manifests.values() for name in json.loads(text)["replaces"]}
-        current = {name: text for name, text in manifests.items() if name not in replaced}
-        segments = {name: Segment.from_json(text, self.folder) for name, text in current.items()}
+        manifests = {path.stem: durable_files.read_json(path) for path in self.folder.glob("*-*.json")}
+        replaced = {name for manifest in manifests.values() for name in manifest["replaces"]}
+        current = {name: manifest for name, manifest in manifests.items() if name not in replaced}
+        segments = {name: Segment.from_json(manifest, self.folder) for name, manifest in current.items()}
         self.segments = dict(sorted(segments.items(), key=lambda item: item[1].number))
+        self.unverified = {segment.number for segment in segments.values()}
         for name in replaced & manifests.keys():
             self.manifest(name).unlink()
         for data in self.folder.glob("*.parquet"):
@@ -111,10 +114,20 @@ class StreamPartition:
         lasts = [segment.last for segment in self.segments.values() if segment.rows]
         return latest([self.dropped.newest, self.tail.newest, *lasts])
 
+    def verify(self, segments: Iterable[Segment]) -> None:
+        """Raise a StoreError if one of these segments is damaged. Each that an earlier process has written is looked at
+        once. Thread-safe."""
+        for segment in segments:
+            if segment.number in self.unverified:
+                segment.verify()
+                self.unverified.discard(segment.number)
+
     def append(self, record: Record) -> None:
-        """Append a push to the journal, durably. A journal that has become large is folded first."""
-        if self._journal.size >= self._tuning.journal_bytes:
+        """Append a push to the journal, durably. A journal that has become large is folded first, and so is one whose
+        disk has failed: its records are written anew, as a segment."""
+        if self._journal.size >= self._tuning.journal_bytes or self._journal.is_suspect:
             self.fold()
+            self._journal.clear()
         self._journal.append(record)
         self.tail.add(record)
 
@@ -151,7 +164,12 @@ class StreamPartition:
 
     def add(self, name: str, segment: Segment, replaces: Iterable[str] = ()) -> None:
         """Commit a segment whose rows are written, in the place of others, by writing its manifest."""
-        durable_files.replace(self.manifest(name), segment.to_json(self.folder, replaces))
+        try:
+            durable_files.replace_json(self.manifest(name), segment.to_json(self.folder, replaces))
+        except BaseException:
+            with suppress(OSError):  # the name may be there, though not for sure
+                self.manifest(name).unlink(missing_ok=True)
+            raise
         kept = {other: held for other, held in self.segments.items() if other not in set(replaces)} | {name: segment}
         self.segments = dict(sorted(kept.items(), key=lambda item: item[1].number))
         self._remove(replaces)
@@ -166,8 +184,9 @@ class StreamPartition:
         dropped = {name: self.segments[name] for name in names}
         if not dropped:
             return 0
-        self.dropped = self.dropped.including(dropped)
-        durable_files.replace(self.folder / _DROPPED, json.dumps(asdict(self.dropped)).encode())
+        totals = self.dropped.including(dropped)
+        durable_files.replace_json(self.folder / _DROPPED, asdict(totals))
+        self.dropped = totals
         self.segments = {name: segment for name, segment in self.segments.items() if name not in dropped}
         self._remove(dropped)
         return sum(segment.rows for segment in dropped.values())
@@ -188,7 +207,7 @@ class StreamPartition:
 
     def _save_advanced(self, through: int) -> None:
         if self._advanced_to is None or through > self._advanced_to:
-            durable_files.replace(self.folder / _ADVANCED, json.dumps(through).encode())
+            durable_files.replace_json(self.folder / _ADVANCED, through)
             self._advanced_to = through
 
     def _read_journal(self) -> None:
@@ -225,9 +244,9 @@ def last_batches(several: Iterable[Mapping[str, int]]) -> dict[str, int]:
 def _read_dropped(path: Path) -> DroppedSegments:
     if not path.exists():
         return DroppedSegments()
-    dropped = DroppedSegments(**json.loads(path.read_bytes()))
+    dropped = DroppedSegments(**durable_files.read_json(path))
     return replace(dropped, names=tuple(dropped.names))
 
 
 def _read_advanced(path: Path) -> int | None:
-    return int(json.loads(path.read_bytes())) if path.exists() else None
+    return int(durable_files.read_json(path)) if path.exists() else None

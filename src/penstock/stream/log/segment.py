@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Protocol
+from zlib import crc32
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,6 +18,8 @@ from penstock.model import hyperloglog
 from penstock.model.hyperloglog import Sketches
 from penstock.model.statistics import SegmentStatistics
 from penstock.model.stretches import Stretch, cut_at_pauses, known_stretches, merged
+from penstock.stream.base import durable_files
+from penstock.stream.base.disk_errors import damaged
 from penstock.tuning import DEFAULT, Tuning
 
 __all__ = ["Segment", "SegmentFile", "WrittenFile", "segment_of", "write_part"]
@@ -28,6 +30,9 @@ class SegmentFile(SegmentStatistics, Protocol):
 
     @property
     def path(self) -> str: ...
+    @property
+    def checksum(self) -> int:
+        """The CRC-32 of its content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +45,7 @@ class WrittenFile:
     last: int
     predicates: Mapping[str, int]
     sketches: Sketches
+    checksum: int
     stretches: tuple[Stretch, ...] = ()
 
 
@@ -64,20 +70,35 @@ class Segment:
     malformed: int = 0  # lines of these batches that hold no element
     sketches: Sketches = field(default_factory=dict)  # of its terms; Parquet that is read where it lies has none
     stretches: tuple[Stretch, ...] = ()  # of its elements in time; none in manifests of earlier versions
+    checksums: tuple[int, ...] = ()  # of its files; Parquet that is read where it lies has none
 
-    def to_json(self, folder: Path, replaces: Iterable[str] = ()) -> bytes:
+    def to_json(self, folder: Path, replaces: Iterable[str] = ()) -> dict[str, Any]:
         """The manifest. Paths in it are relative, so that a checkpoint can be moved."""
         paths = [os.path.relpath(path, folder) for path in self.paths]
-        return json.dumps(asdict(self) | {"paths": paths, "replaces": list(replaces)}, ensure_ascii=False).encode()
+        return asdict(self) | {"paths": paths, "replaces": list(replaces)}
 
     @classmethod
-    def from_json(cls, text: bytes, folder: Path) -> Segment:
-        fields: dict[str, Any] = json.loads(text)
-        del fields["replaces"]
+    def from_json(cls, manifest: Mapping[str, Any], folder: Path) -> Segment:
+        """The segment of a manifest. Its files lie in the folder; a path that leads out of it is a StoreError."""
+        fields = {name: value for name, value in manifest.items() if name != "replaces"}
         sketches = {predicate: tuple(counted) for predicate, counted in fields["sketches"].items()}
+        for path in fields["paths"]:
+            if PurePath(path).is_absolute() or ".." in PurePath(path).parts:
+                raise damaged(folder, f"a manifest names the file {path}, which is not in the folder")
         paths = tuple(str(folder / path) for path in fields["paths"])
         stretches = tuple(Stretch(*one) for one in fields.get("stretches", ()))
-        return cls(**fields | {"paths": paths, "sketches": sketches, "stretches": stretches})
+        known = {"paths": paths, "sketches": sketches, "stretches": stretches, "checksums": tuple(fields["checksums"])}
+        return cls(**fields | known)
+
+    def verify(self) -> None:
+        """Raise a StoreError if a file is not as it was written."""
+        for path, checksum in zip(self.paths, self.checksums, strict=bool(self.checksums)):
+            try:
+                found = durable_files.checksum(Path(path))
+            except OSError as error:
+                raise damaged(path, f"it cannot be read ({error.strerror})") from error
+            if found != checksum:
+                raise damaged(path, "its checksum is not the one in its manifest")
 
 
 def segment_of(
@@ -102,17 +123,21 @@ def segment_of(
         malformed,
         hyperloglog.merged(part.sketches for part in full),
         merged((stretch for part in full for stretch in known_stretches(part)), tuning),
+        tuple(part.checksum for part in full),
     )
 
 
 def write_part(table: pa.Table, path: Path, sketches: Sketches | None = None, tuning: Tuning = DEFAULT) -> WrittenFile:
     """Write a Parquet file with all columns of the log. `sketches` are computed unless they are given."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    pq.write_table(logged(table), path, use_dictionary=["p", "g"])  # type: ignore[arg-type]  # the stubs know no list
+    durable_files.make_folder(path.parent, durable=False)  # `sync` follows
+    sink = pa.BufferOutputStream()
+    pq.write_table(logged(table), sink, use_dictionary=["p", "g"])  # type: ignore[arg-type]  # the stubs know no list
+    content = memoryview(sink.getvalue())
+    durable_files.write(path, content)
     stretches = cut_at_pauses(table.column("ts").to_numpy(), tuning)
     times = (stretches[0].first, stretches[-1].last) if stretches else (0, 0)
     known = hyperloglog.sketches(table, tuning) if sketches is None else sketches
-    return WrittenFile(str(path), table.num_rows, *times, _predicates(table), known, stretches)
+    return WrittenFile(str(path), table.num_rows, *times, _predicates(table), known, crc32(content), stretches)
 
 
 def _predicates(table: pa.Table) -> dict[str, int]:

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock
 
 import pyarrow as pa
 
+from penstock.errors import StoreError
 from penstock.stream.base import durable_files
 from penstock.stream.log.journal import Record, Tail
 from penstock.stream.log.maintenance import droppable, merge, worth_merging
@@ -59,6 +60,14 @@ class StreamLog:
             partition = self._partition(stream)
             partition.fold()
             return tuple(segment for segment in partition.segments.values() if segment.rows)
+
+    def verify(self, stream: str, segments: Iterable[Segment]) -> None:
+        """Raise a StoreError if one of these segments is damaged. Each segment that an earlier process has written is
+        looked at once; pushes go on meanwhile."""
+        with self._lock:
+            partition = self._partition(stream)
+        if partition.unverified:
+            partition.verify(segments)
 
     def newest(self, stream: str) -> int | None:
         """The greatest event time of all elements, including those of dropped segments."""
@@ -114,7 +123,7 @@ class StreamLog:
         with self._lock:
             partition, name = self._partition(stream), _name(source, batch)
             partition.remove(name)
-            partition.data(name).mkdir()
+            durable_files.make_folder(partition.data(name), durable=False)
             return partition.data(name)
 
     def commit(
@@ -170,8 +179,9 @@ class StreamLog:
         if not members:
             return 0
         try:
+            partition.verify(members)  # lest damage be copied, with a checksum that is right
             name, merged = merge(partition, members)
-        except FileNotFoundError:
+        except (FileNotFoundError, StoreError):
             if self._partitions.get(stream) is partition:
                 raise
             return 0  # forgotten meanwhile

@@ -4,8 +4,8 @@
     units       the progress and operator state of an evaluation group; a row each
     streams     the declared streams, so that a restart need not repeat them
 
-The file's `user_version` is the format of the whole checkpoint folder. Without a folder everything is held in memory
-alone.
+Each row has a checksum of its other columns; that of a query has two, since its progress changes often. The file's
+`user_version` is the format of the whole checkpoint folder. Without a folder everything is held in memory alone.
 """
 
 from __future__ import annotations
@@ -19,28 +19,40 @@ from itertools import count
 from pathlib import Path
 from threading import RLock
 from typing import Any, NamedTuple, TypeAlias
+from zlib import crc32
 
 from penstock.errors import StoreError
 from penstock.io.sinks import Position
 from penstock.options import Duplicates, Emit, Overload
+from penstock.stream.base.disk_errors import damaged, metadata_damage, metadata_errors
 
 __all__ = ["GroupProgress", "MetadataStore", "QueryProgress", "QueryRecord", "State", "streams_of"]
 
 _FILE = "registry.sqlite"
-_VERSION = 3
-_OLDER = 2  # pushes of such a folder may lie in a spool, which is read at the start
+_VERSION = 4
 _TABLES = """
 CREATE TABLE queries (
     number INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, unit INTEGER NOT NULL, paused INTEGER NOT NULL,
-    batches INTEGER NOT NULL, position, skipped INTEGER NOT NULL, asked TEXT NOT NULL
+    batches INTEGER NOT NULL, position, skipped INTEGER NOT NULL, asked TEXT NOT NULL,
+    checksum INTEGER, progress_checksum INTEGER
 );
 CREATE INDEX queries_of_unit ON queries (unit);
 CREATE TABLE units (
     number INTEGER PRIMARY KEY, progress INTEGER, states TEXT NOT NULL, open INTEGER NOT NULL,
-    stretched INTEGER NOT NULL, skipped INTEGER NOT NULL
+    stretched INTEGER NOT NULL, skipped INTEGER NOT NULL, checksum INTEGER
 );
-CREATE TABLE streams (name TEXT PRIMARY KEY, options TEXT NOT NULL);
+CREATE TABLE streams (name TEXT PRIMARY KEY, options TEXT NOT NULL, checksum INTEGER);
 """
+_SUM = "row_checksum"
+_QUERY_COLUMNS = "number, name, paused, asked"
+_PROGRESS_COLUMNS = "unit, batches, position, skipped, number"
+_GROUP_COLUMNS = "number, progress, states, open, stretched, skipped"
+_STREAM_COLUMNS = "name, options"
+_MOVE = (
+    "UPDATE queries SET unit = ?1, batches = ?2, position = ?3, skipped = ?4, progress_checksum = ?6 WHERE number = ?5"
+)
+_SUM_QUERY = f"UPDATE queries SET checksum = {_SUM}({_QUERY_COLUMNS}) WHERE number = ?"
+
 _ASKED = ("text", "base", "duplicates", "sink", "needs_sink", "emit", "overload", "retry")  # at registration
 
 State: TypeAlias = tuple[str, int | None]
@@ -106,25 +118,31 @@ class MetadataStore:
 
     def __init__(self, folder: Path | None) -> None:
         if folder is not None:
-            folder.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(0o700, parents=True, exist_ok=True)
         self._lock = RLock()
-        self._connection = sqlite3.connect(
-            ":memory:" if folder is None else folder / _FILE, check_same_thread=False, isolation_level=None
-        )
-        self._connection.execute("PRAGMA journal_mode = WAL")
-        self._connection.execute("PRAGMA synchronous = FULL")
-        self._create_tables()
-        self._groups = count(self._scalar("SELECT coalesce(max(number), 0) FROM units") + 1)
+        self._file = None if folder is None else folder / _FILE
+        self._connection = sqlite3.connect(self._file or ":memory:", check_same_thread=False, isolation_level=None)
+        self._connection.create_function(_SUM, -1, _checksum, deterministic=True)
+        try:
+            with metadata_damage(self._file):
+                self._connection.execute("PRAGMA journal_mode = WAL")
+                self._connection.execute("PRAGMA synchronous = FULL")
+                self._create_tables()
+                self._check_integrity()
+                self._groups = count(self._scalar("SELECT coalesce(max(number), 0) FROM units") + 1)
+        except BaseException:
+            self.close()
+            raise
 
     def load(self) -> list[QueryRecord]:
         """The records of all queries, in the order of their names."""
-        rows = self._all("SELECT number, name, unit, paused, batches, position, skipped, asked FROM queries")
-        return sorted(map(_entry, rows), key=lambda entry: entry.name)
+        defined = self._rows("queries", _QUERY_COLUMNS)
+        reached = self._rows("queries", _PROGRESS_COLUMNS, "progress_checksum")
+        return sorted(map(_entry, defined, reached), key=lambda entry: entry.name)
 
     def load_groups(self) -> dict[int, GroupProgress]:
         """The progress of all groups, by number."""
-        rows = self._all("SELECT number, progress, states, open, stretched, skipped FROM units")
-        return {number: _group_progress(*others) for number, *others in rows}
+        return {number: _group_progress(*others) for number, *others in self._rows("units", _GROUP_COLUMNS)}
 
     def new_group(self) -> int:
         """A number that no group has."""
@@ -139,6 +157,7 @@ class MetadataStore:
         """Save whether a query is paused."""
         with self._lock, self._transaction():
             self._connection.execute("UPDATE queries SET paused = ? WHERE number = ?", (paused, number))
+            self._connection.execute(_SUM_QUERY, (number,))
 
     def save_options(self, entry: QueryRecord) -> None:
         """Save the options of a query that is registered again."""
@@ -146,15 +165,14 @@ class MetadataStore:
             self._connection.execute(
                 "UPDATE queries SET asked = ? WHERE number = ?", (_definition(entry), entry.number)
             )
+            self._connection.execute(_SUM_QUERY, (entry.number,))
 
     def save_all(
         self, moved: Iterable[QueryProgress], groups: Mapping[int, GroupProgress], gone: Iterable[int] = ()
     ) -> None:
         """Save the progress of queries and groups. The groups `gone` are empty, and removed."""
         with self._lock, self._transaction():
-            self._connection.executemany(
-                "UPDATE queries SET unit = ?, batches = ?, position = ?, skipped = ? WHERE number = ?", moved
-            )
+            self._connection.executemany(_MOVE, [(*progress, _checksum(*progress)) for progress in moved])
             for number, reached in groups.items():
                 self._save_group(number, reached)
             self._connection.executemany("DELETE FROM units WHERE number = ?", [(number,) for number in gone])
@@ -168,8 +186,7 @@ class MetadataStore:
 
     def load_streams(self) -> dict[str, dict[str, Any]]:
         """The streams that were declared, by name, with their options, in the order of declaration."""
-        rows = self._all("SELECT name, options FROM streams ORDER BY rowid")
-        return {name: json.loads(options) for name, options in rows}
+        return {name: json.loads(options) for name, options in self._rows("streams", _STREAM_COLUMNS)}
 
     def save_streams(self, streams: Mapping[str, Mapping[str, Any]]) -> None:
         """Save the declared streams."""
@@ -182,50 +199,67 @@ class MetadataStore:
             self._connection.close()
 
     def _create_tables(self) -> None:
-        """Create the tables of a new file; refuse a file of another format. An older version must not open the folder
-        from now on: it would not see pushes in the log's journal."""
+        """Create the tables of a new file; refuse a file of another format."""
         version = self._scalar("PRAGMA user_version")
         if version == _VERSION:
             return
-        if version not in (0, _OLDER):
-            self.close()
+        if version != 0:
             raise StoreError(
                 f"The checkpoint has format {version}; this Penstock reads format {_VERSION}: use the version that "
                 "wrote it, or start on an empty folder and replay the sources."
             )
         with self._transaction():
-            for statement in _TABLES.split(";") if version == 0 else ():
+            for statement in _TABLES.split(";"):
                 self._connection.execute(statement)
             self._connection.execute(f"PRAGMA user_version = {_VERSION}")
 
+    def _check_integrity(self) -> None:
+        ((found,),) = self._all("PRAGMA integrity_check(1)")
+        if found != "ok" and self._file is not None:
+            raise damaged(self._file, str(found).splitlines()[-1])
+
+    def _rows(self, table: str, columns: str, checksum_of: str = "checksum") -> list[tuple[Any, ...]]:
+        """The rows of a table in the order in which they came, each as it was written."""
+        with metadata_damage(self._file):
+            found = self._all(f"SELECT {columns}, {checksum_of} FROM {table} ORDER BY rowid")
+        for *values, checksum in found:
+            if checksum != _checksum(*values):
+                raise damaged(self._file or _FILE, f"the {checksum_of.replace('_', ' ')} of a row of {table} is wrong")
+        return [values for *values, _ in found]  # type: ignore[misc]
+
     def _insert(self, entry: QueryRecord, reached: GroupProgress) -> QueryRecord:
         progress = entry.batches, entry.position, entry.skipped
-        row = (None, entry.name, entry.group, entry.paused, *progress, _definition(entry))
-        cursor = self._connection.execute("INSERT INTO queries VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+        row = (entry.name, entry.group, entry.paused, *progress, _definition(entry))
+        cursor = self._connection.execute("INSERT INTO queries VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, NULL, NULL)", row)
         assert cursor.lastrowid is not None
+        moved = (entry.group, *progress, cursor.lastrowid)
+        self._connection.execute(_MOVE, (*moved, _checksum(*moved)))
+        self._connection.execute(_SUM_QUERY, (cursor.lastrowid,))
         self._save_group(entry.group, reached)
         return replace(entry, number=cursor.lastrowid)
 
     def _save_group(self, number: int, reached: GroupProgress) -> None:
         states = json.dumps(reached.states)
         row = (number, reached.progress, states, reached.open, reached.stretched, reached.skipped)
-        self._connection.execute("INSERT OR REPLACE INTO units VALUES (?, ?, ?, ?, ?, ?)", row)
+        self._connection.execute("INSERT OR REPLACE INTO units VALUES (?, ?, ?, ?, ?, ?, ?)", (*row, _checksum(*row)))
 
     def _save_streams(self, streams: Mapping[str, Mapping[str, Any]]) -> None:
         self._connection.execute("DELETE FROM streams")
         rows = [(name, json.dumps(options)) for name, options in streams.items()]
-        self._connection.executemany("INSERT INTO streams VALUES (?, ?)", rows)
+        self._connection.executemany("INSERT INTO streams VALUES (?, ?, ?)", [(*row, _checksum(*row)) for row in rows])
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         """Run the statements of the block in one transaction: all of them, or none."""
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            self._connection.execute("ROLLBACK")
-            raise
-        self._connection.execute("COMMIT")
+        with metadata_errors(self._file):
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:  # a full disk may have ended it
+                    self._connection.execute("ROLLBACK")
+                raise
 
     def _all(self, query: str) -> list[tuple[Any, ...]]:
         with self._lock:
@@ -252,12 +286,18 @@ def streams_of(checkpoint: Path) -> list[str]:
         raise StoreError(f"{checkpoint}: the checkpoint cannot be read: {error}") from error
 
 
+def _checksum(*values: object) -> int:
+    """The CRC-32 of the values of a row, as SQLite returns them."""
+    return crc32(repr(values).encode())
+
+
 def _definition(entry: QueryRecord) -> str:
     return json.dumps({name: getattr(entry, name) for name in _ASKED}, ensure_ascii=False)
 
 
-def _entry(row: tuple[Any, ...]) -> QueryRecord:
-    number, name, group, paused, batches, position, skipped, asked = row
+def _entry(defined: tuple[Any, ...], reached: tuple[Any, ...]) -> QueryRecord:
+    number, name, paused, asked = defined
+    group, batches, position, skipped, _ = reached
     moving = {"batches": batches, "position": position, "skipped": skipped}
     return QueryRecord(name=name, number=number, group=group, paused=bool(paused), **moving, **json.loads(asked))
 

@@ -47,6 +47,8 @@ def _examined(
 ) -> Profile:
     from penstock.spark.query.profile import profile_continuous
 
+    for name, parts in segments.items():
+        inputs.verify(name, due_instants.needed_segments(plan, name, parts, span))
     streams = due_instants.visible_segments(plan, span, segments, inputs.dropped)
     return profile_continuous(cast("ContinuousQuery", plan), plans.background, streams, span, run=run)
 

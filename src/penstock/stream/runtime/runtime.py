@@ -31,8 +31,6 @@ from penstock.stream.evaluation.rule_dependencies import RuleDependencies
 from penstock.stream.ingest.bounded_sources import BoundedSources
 from penstock.stream.ingest.dead_letters import DeadLetters
 from penstock.stream.ingest.elements import LINES
-from penstock.stream.ingest.log_writer import LogWriter
-from penstock.stream.ingest.old_spool import drain_spool
 from penstock.stream.ingest.stream_declaration import Declared
 from penstock.stream.ingest.stream_view import StreamView
 from penstock.stream.log.stream_log import StreamLog
@@ -254,7 +252,6 @@ class Runtime:
 
     def _read_sources(self, tasks: list[RegisteredQuery]) -> None:
         """Read the sources of the streams that some query reads."""
-        self._drain_spool()
         bounded = self._bounded()
         for stream in dict.fromkeys(name for task in tasks for name in task.inputs if name in self._streams):
             self._inputs.read_in_place(stream, bounded.read(stream, self._session, in_place=True))
@@ -271,7 +268,6 @@ class Runtime:
                 return
             tasks = self._tasks()
             check_streams(tasks, self._streams)
-            self._drain_spool()
             self._read_files()
             self._live = self._make_live()
             try:
@@ -293,11 +289,6 @@ class Runtime:
         return LiveEngine(
             session, root, clock, streams, self._log, self._watermarks, self._round, self._groups, self._tuning
         )
-
-    def _drain_spool(self) -> None:
-        """Bring the spool of an earlier version into the log."""
-        log_writer = LogWriter(self._log, self._dead, self._watermarks, self._tuning)
-        drain_spool(self._root, log_writer, self._streams, self._tuning)
 
     def _read_files(self) -> None:
         """Read files before live sources. They go through the log, which drops them again by retention."""

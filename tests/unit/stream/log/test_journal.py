@@ -18,6 +18,7 @@ from penstock.stream.log.journal import Journal, Record
 from penstock.stream.log.stream_log import Counts, StreamLog
 from penstock.tuning import Tuning
 from tests.support.arrivals import STREAM, elements
+from tests.support.failing_disk import failing_disk
 from tests.unit.stream.log.test_stream_log import times
 
 
@@ -96,7 +97,7 @@ def test_a_damaged_record_before_others_is_an_error(tmp_path: Path) -> None:
     content = bytearray(path.read_bytes())
     content[first // 2] ^= 1
     path.write_bytes(content)
-    with pytest.raises(StoreError, match="journal is damaged at byte 0, before its last record: put back a copy"):
+    with pytest.raises(StoreError, match="journal is damaged: its record at byte 0 is not as it was written"):
         list(Journal(path).read())
 
 
@@ -129,7 +130,7 @@ def test_nothing_of_a_failed_append_is_visible(
     log.listen(heard.append)
     with monkeypatch.context() as patch:
         patch.setattr(os, call, full_disk)
-        with pytest.raises(OSError, match="No space left"):
+        with pytest.raises(StoreError, match="No space left"):
             log.push(STREAM, record(before, 7, late=1, advanced_to=3))
     for each in (log, StreamLog(tmp_path)):
         assert each.counts(STREAM) == Counts(before, 0, 0)
@@ -147,7 +148,7 @@ def test_a_sync_that_fails_after_the_content_was_written_leaves_nothing(
     log.counts(STREAM)
     with monkeypatch.context() as patch:
         patch.setattr(durable_files, "sync", full_disk)
-        with pytest.raises(OSError, match="No space left"):
+        with pytest.raises(StoreError, match="No space left"):
             log.push(STREAM, record(0, 7))
     assert StreamLog(tmp_path).counts(STREAM).elements == 0
 
@@ -211,22 +212,15 @@ def test_a_crash_after_a_fold_does_not_bring_back_dropped_elements(
     assert StreamLog(tmp_path).counts(STREAM).elements == 1
 
 
-def test_a_fold_that_fails_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fold_that_fails_is_tried_again(tmp_path: Path) -> None:
     """The manifest has its name already when the disk fails; more pushes come, and the process may end then."""
     log = StreamLog(tmp_path)
     log.push(STREAM, record(0, 1))
-    real, calls = durable_files.replace, list[Path]()
-
-    def fails_after_the_rename(path: Path, data: bytes) -> None:
-        real(path, data)
-        calls.append(path)
-        full_disk()
-
-    with monkeypatch.context() as patch:
-        patch.setattr(durable_files, "replace", fails_after_the_rename)
-        with pytest.raises(OSError, match="No space left"):
-            log.segments(STREAM)
-    assert len(calls) == 1
+    folder = durable_files.folder_name(STREAM)
+    error = pytest.raises(StoreError, match="Input/output error")
+    with failing_disk("failed fsync", ending=folder, after=1) as failed, error:  # files are named, then the manifest
+        log.segments(STREAM)
+    assert len(failed) == 1
     assert log.counts(STREAM).elements == 1
     log.push(STREAM, record(1, 2))
     assert StreamLog(tmp_path).counts(STREAM).elements == 2
@@ -285,13 +279,11 @@ def test_a_large_journal_becomes_a_segment(tmp_path: Path) -> None:
     assert times(log) == list(range(400))
 
 
-def test_a_push_fails_where_a_large_journal_cannot_be_folded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_push_fails_where_a_large_journal_cannot_be_folded(tmp_path: Path) -> None:
     log = StreamLog(tmp_path, Tuning(journal_bytes=1))
     log.push(STREAM, record(0, 1))
-    with monkeypatch.context() as patch:
-        patch.setattr(durable_files, "replace", full_disk)
-        with pytest.raises(OSError, match="No space left"):
-            log.push(STREAM, record(1, 2))
+    with failing_disk("no space", ending=".parquet"), pytest.raises(StoreError, match="No space left"):
+        log.push(STREAM, record(1, 2))
     assert log.counts(STREAM).elements == StreamLog(tmp_path).counts(STREAM).elements == 1
 
 

@@ -97,15 +97,6 @@ def test_a_file_of_another_format_is_refused(tmp_path: Path) -> None:
         MetadataStore(tmp_path)
 
 
-def test_a_file_of_the_format_with_a_spool_is_read_and_closed_to_older_versions(tmp_path: Path) -> None:
-    entry = MetadataStore(tmp_path).add(QueryRecord("a", "…"), GroupProgress(5))
-    with sqlite3.connect(tmp_path / "registry.sqlite") as file:
-        file.execute("PRAGMA user_version = 2")
-    assert MetadataStore(tmp_path).load() == [entry]
-    with sqlite3.connect(tmp_path / "registry.sqlite") as file:
-        assert file.execute("PRAGMA user_version").fetchone() == (3,)
-
-
 def test_a_name_is_given_or_in_the_text_or_a_number() -> None:
     catalogue = Catalogue(MetadataStore(None), NoPlanner())
     assert register(catalogue, READS).name == "query-1"
