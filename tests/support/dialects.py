@@ -38,8 +38,7 @@ def compiled(query: str) -> sql.Query:
 
 def connection(text: str, **tables: pa.Table) -> duckdb.DuckDBPyConnection:
     """Return a new connection with the tables, and with the functions that the text calls."""
-    found = duckdb.connect()
-    duckdb_functions.configure(found)
+    found = duckdb_functions.connect(1024)
     duckdb_functions.register(found, text)
     for name, table in tables.items():
         found.register(name, table)

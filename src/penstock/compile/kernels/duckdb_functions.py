@@ -16,22 +16,42 @@ from duckdb.func import ARROW, SPECIAL
 from penstock.compile.kernels import java_numbers
 from penstock.syntax import iri
 
-__all__ = ["FUNCTIONS", "configure", "register"]
+__all__ = ["FUNCTIONS", "connect", "quoted", "register"]
 
 _SETTINGS = (
-    "SET TimeZone = 'UTC'",
-    "SET error_on_division_by_zero = false",
+    "SET GLOBAL TimeZone = 'UTC'",
+    "SET GLOBAL error_on_division_by_zero = false",
     # It copies expressions into each other: planning a MAX of terms took half a minute. Our plans have partial
     # aggregates already.
-    "SET disabled_optimizers = 'partial_aggregate_pushdown'",
+    "SET GLOBAL disabled_optimizers = 'partial_aggregate_pushdown'",
+    "SET GLOBAL python_enable_replacements = false",
+)
+# A text reads the files that it is given, and nothing else: no other file, no host, no extension.
+_LOCKED = ("SET enable_external_access = false", "SET lock_configuration = true")
+_NO_EXTENSIONS = dict.fromkeys(
+    ("autoinstall_known_extensions", "autoload_known_extensions", "allow_community_extensions"), "false"
 )
 _NAME = re.compile(r"\bpenstock_\w+")
 
 
-def configure(connection: duckdb.DuckDBPyConnection) -> None:
-    """Give a connection the settings that texts of the dialect rely on."""
-    for setting in _SETTINGS:
+def connect(memory: int, folders: Iterable[str] = ()) -> duckdb.DuckDBPyConnection:
+    """Return a database in memory with the settings that texts of the dialect rely on. It can read files in these
+    folders, and nothing else; no text can change that."""
+    config: dict[str, str | bool | int | float | list[str]] = {
+        "memory_limit": f"{memory}MiB",
+        "threads": 1,
+        **_NO_EXTENSIONS,
+    }
+    connection = duckdb.connect(":memory:", config=config)
+    readable = f"SET allowed_directories = [{', '.join(map(quoted, folders))}]"
+    for setting in (*_SETTINGS, readable, *_LOCKED):
         connection.execute(setting)
+    return connection
+
+
+def quoted(text: str) -> str:
+    """Return a string literal of DuckDB's."""
+    return "'" + text.replace("'", "''") + "'"
 
 
 def register(

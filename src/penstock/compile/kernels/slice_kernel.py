@@ -5,8 +5,9 @@ It runs in a task of Spark, or in the driver. Its input is text, Arrow tables an
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from types import MappingProxyType
 
 import duckdb
@@ -75,23 +76,39 @@ class Kernel:
     """A database in memory, which evaluates one slice after the other."""
 
     def __init__(self, memory: int, java: int) -> None:
-        self._java = java
-        self._connection = duckdb.connect(":memory:", config={"memory_limit": f"{memory}MiB", "threads": 1})
+        self._memory, self._java = memory, java
+        self._folders: frozenset[str] = frozenset()  # the only ones in which it can read files
+        self._opened: duckdb.DuckDBPyConnection | None = None
         self._functions: frozenset[str] = frozenset()
+
+    @property
+    def _connection(self) -> duckdb.DuckDBPyConnection:
+        if self._opened is None:
+            self._opened = duckdb_functions.connect(self._memory, sorted(self._folders))
+            self._functions = frozenset()
+        return self._opened
 
     def rows(self, text: str, tables: Mapping[str, pa.Table]) -> pa.Table:
         """Return the rows of a query on these tables."""
         self._register(text)
         with self._connection.cursor() as connection:
-            duckdb_functions.configure(connection)
             for name, table in tables.items():
                 connection.register(name, table)
             found: pa.Table = connection.sql(text).to_arrow_table()
         return found
 
+    def _allow(self, paths: Iterable[str]) -> None:
+        """Make these files readable: a database whose settings are locked is replaced by another."""
+        folders = frozenset(map(_folder, paths))
+        if not folders <= self._folders:
+            self._folders |= folders
+            if self._opened is not None:
+                self._opened.close()
+                self._opened = None
+
     def _register(self, *texts: str) -> None:
-        known = self._functions
-        self._functions = duckdb_functions.register(self._connection, *texts, java=self._java, known=known)
+        connection, java = self._connection, self._java
+        self._functions = duckdb_functions.register(connection, *texts, java=java, known=self._functions)
 
     def refusal(self, program: Program, tables: Mapping[str, pa.Table], scans: Collection[str]) -> str | None:
         """Return why DuckDB does not take a program, found by running it on no rows; None if it does."""
@@ -105,12 +122,18 @@ class Kernel:
     def evaluate(self, program: Program, tables: Mapping[str, pa.Table], piece: Slice) -> pa.Table:
         """Return the rows of a program for a slice. A column `.row` is true; an empty answer is one row, in which it is
         false."""
+        self._allow(path for scan in piece.scans.values() for path in scan.paths)
         self._register(*program.texts)
         with self._connection.cursor() as connection:  # its tables and variables are gone afterwards
-            duckdb_functions.configure(connection)
             rows = _rows(connection, program, tables, piece)
             empty = _empty_instants(connection, program, piece, rows)
         return marked(rows, {rows.column_names[0]: empty} if empty else {})
+
+
+def _folder(path: str) -> str:
+    """Return the folder of a file; of a file of a segment, the folder of its stream."""
+    folder = PurePath(path).parent
+    return str(folder.parent if folder.suffix == ".parquet" else folder)
 
 
 def _rows(
@@ -139,7 +162,7 @@ def _register_scan(connection: duckdb.DuckDBPyConnection, name: str, scan: Scan,
         places = ", 0 AS file, 0 AS row" if ordered else ""
         connection.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS SELECT *{places} FROM penstock_element")
         return
-    files = "[" + ", ".join("'" + path.replace("'", "''") + "'" for path in scan.paths) + "]"
+    files = "[" + ", ".join(map(duckdb_functions.quoted, scan.paths)) + "]"
     options = "union_by_name = true" + (", filename = 'file', file_row_number = true" if ordered else "")
     times = [f"ts > {scan.after}"] * (scan.after is not None) + [f"ts <= {scan.through}"] * (scan.through is not None)
     where = f" WHERE {' AND '.join(times)}" if times else ""

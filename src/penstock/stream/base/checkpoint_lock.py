@@ -28,6 +28,7 @@ from weakref import WeakSet
 
 from penstock.errors import PenstockWarning, StoreError
 from penstock.stream.base import durable_files
+from penstock.stream.base.checkpoint_folder import open_folder
 
 __all__ = ["CheckpointLock", "Process", "acquire", "check", "opening"]
 
@@ -81,7 +82,7 @@ class Claim:
 
 def acquire(folder: Path) -> CheckpointLock:
     """The lock of a checkpoint's folder, which is made if it does not exist. StoreError if another engine owns it."""
-    folder.mkdir(parents=True, exist_ok=True)
+    open_folder(folder)
     try:
         lock: CheckpointLock = _FileLock(folder)
     except OSError as error:
@@ -118,7 +119,7 @@ class _FileLock:
 
     def __init__(self, folder: Path) -> None:
         path = folder / "owner.lock"
-        self._file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666), "r+b", buffering=0)
+        self._file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), "r+b", buffering=0)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             self._file.truncate(0)

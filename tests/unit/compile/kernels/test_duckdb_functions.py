@@ -29,8 +29,7 @@ decimals = st.one_of(
 
 @pytest.fixture(scope="module")
 def connection() -> Iterator[duckdb.DuckDBPyConnection]:
-    with duckdb.connect() as found:
-        duckdb_functions.configure(found)
+    with duckdb_functions.connect(1024) as found:
         duckdb_functions.register(found, TEXT)
         yield found
 
@@ -118,7 +117,6 @@ def test_values(connection: duckdb.DuckDBPyConnection, call: str, expected: obje
 
 def test_partial_aggregates_are_not_pushed_down() -> None:
     """DuckDB planned a MAX of terms above a join for half a minute with this optimiser."""
-    with duckdb.connect() as made:
-        duckdb_functions.configure(made)
+    with duckdb_functions.connect(1024) as made:
         (found,) = made.execute("SELECT current_setting('disabled_optimizers')").fetchone() or ("",)
     assert found == "partial_aggregate_pushdown"
