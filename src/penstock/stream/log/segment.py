@@ -69,7 +69,7 @@ class Segment:
     late: int = 0  # elements of these batches that came too late
     malformed: int = 0  # lines of these batches that hold no element
     sketches: Sketches = field(default_factory=dict)  # of its terms; Parquet that is read where it lies has none
-    stretches: tuple[Stretch, ...] = ()  # of its elements in time; none in manifests of earlier versions
+    stretches: tuple[Stretch, ...] = ()  # of its elements in time
     checksums: tuple[int, ...] = ()  # of its files; Parquet that is read where it lies has none
 
     def to_json(self, folder: Path, replaces: Iterable[str] = ()) -> dict[str, Any]:
@@ -86,7 +86,7 @@ class Segment:
             if PurePath(path).is_absolute() or ".." in PurePath(path).parts:
                 raise damaged(folder, f"a manifest names the file {path}, which is not in the folder")
         paths = tuple(str(folder / path) for path in fields["paths"])
-        stretches = tuple(Stretch(*one) for one in fields.get("stretches", ()))
+        stretches = tuple(Stretch(*one) for one in fields["stretches"])
         known = {"paths": paths, "sketches": sketches, "stretches": stretches, "checksums": tuple(fields["checksums"])}
         return cls(**fields | known)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -49,15 +48,6 @@ def test_segment_knows_where_its_elements_are(tmp_path: Path) -> None:
     expected = (Stretch(10, 10, 1), Stretch(far, far + 5, 2))
     assert log.segments(STREAM)[0].stretches == expected
     assert StreamLog(tmp_path).segments(STREAM)[0].stretches == expected
-
-
-def test_manifest_of_an_earlier_version_has_no_stretches(tmp_path: Path) -> None:
-    log = filled(tmp_path, [[10, 20]])
-    (manifest,) = tmp_path.rglob("*.json")
-    fields = json.loads(manifest.read_bytes())
-    del fields["stretches"]
-    manifest.write_text(json.dumps(fields))
-    assert StreamLog(tmp_path).segments(STREAM) == (replace(log.segments(STREAM)[0], stretches=()),)
 
 
 def test_streams_are_apart(tmp_path: Path) -> None:
