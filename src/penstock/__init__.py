@@ -21,11 +21,12 @@ from penstock.query import Query
 from penstock.stream.base.dead_letter import DeadLetter
 from penstock.stream.runtime.progress import EngineStatus, Progress, QueryStatus
 from penstock.tuning import Tuning
+from penstock.why.reasons import Reason, Why
 
 __all__ = [
     "Answer", "Batch", "DeadLetter", "Engine", "EngineStatus", "Explanation", "JsonFormatter", "LoadError",
-    "OptionError", "PenstockError", "PenstockWarning", "Progress", "Query", "QueryError", "QueryStatus", "RefusedError",
-    "SetupError", "Sink", "StoreError", "Tuning", "explain",
+    "OptionError", "PenstockError", "PenstockWarning", "Progress", "Query", "QueryError", "QueryStatus", "Reason",
+    "RefusedError", "SetupError", "Sink", "StoreError", "Tuning", "Why", "explain",
 ]  # fmt: skip
 
 try:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from penstock.stream.registry.registered_query import RegisteredQuery
     from penstock.stream.runtime.progress import QueryStatus
     from penstock.stream.runtime.runtime import Runtime
+    from penstock.why import Why
 
 __all__ = ["Query"]
 
@@ -67,6 +68,16 @@ class Query:
 
         examined = self._runtime.examine(self._task, run=run)
         return of_registered(self.name, self._task.query, self.text, examined)
+
+    def why(self) -> Why:
+        """Why it has no answer: the reasons that were found, the most likely first, each with numbers and a remedy.
+
+        It looks at the streams, the watermark and the windows, and then evaluates the query again over the elements
+        that are held, to find the first part of it without a row. Answers and progress stay as they are.
+        """
+        from penstock.why.absence import why_no_answer
+
+        return why_no_answer(self._runtime, self._task)
 
     def pause(self) -> None:
         """Stand still. The streams' elements that it will need are kept until it is resumed or dropped."""

@@ -39,7 +39,21 @@ MAY_IMPORT: dict[str, set[str]] = {
     "recursive_rules": {"errors", "algebra", "model", "reasoning", "tuning"},
     "stream": FOR_SPARK | {"plug_ins", "spark", "recursive_rules"},
     "explain": {"errors", "algebra", "optimise", "translate", "compile", "spark"},
-    "query": {"answer", "stream", "explain"},
+    "why": {
+        "errors",
+        "syntax",
+        "algebra",
+        "answer",
+        "io",
+        "knowledge",
+        "model",
+        "reasoning",
+        "compile",
+        "spark",
+        "stream",
+        "explain",
+    },
+    "query": {"answer", "stream", "explain", "why"},
 }
 KNOWS_SPARK = {"spark", "stream", "io"}
 

@@ -97,6 +97,7 @@ class Printer:
 
     def __init__(self, format: Format, *, screen: ProgressLine) -> None:
         self.error: OSError | None = None
+        self.answered: set[str | None] = set()  # the queries that had an answer which is not empty
         self._format, self._screen = format, screen
         self._lock = Lock()
         self._headed: str | None = None  # the query whose heading stands above, in CSV
@@ -104,6 +105,7 @@ class Printer:
     def __call__(self, answer: Answer) -> None:
         with self._lock:
             text = self._text(answer)
+            self.answered |= {answer.query} if answer else set()
             self._screen.clear()
             try:
                 sys.stdout.write(text)

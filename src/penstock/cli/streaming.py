@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Event
@@ -24,6 +24,7 @@ __all__ = ["Streaming", "warnings_of"]
 
 _PAUSE = 0.25  # seconds between two looks at a live engine
 _OVER = {"failed", "dropped"}
+_REASONS = 3  # that are said of a query without an answer
 
 
 @dataclass(slots=True)
@@ -104,7 +105,9 @@ class Streaming:
                 return exit_code(error)
         if printer.error is not None:
             raise printer.error
-        return self._failures(engine) if self.live else 0
+        code = self._failures(engine) if self.live else 0
+        _say_why(engine, printer.answered)
+        return code
 
     def _follow(self, engine: Engine) -> None:
         """The main thread only waits: Ctrl-C, and another while the first is obeyed, never meets it inside the JVM."""
@@ -122,6 +125,13 @@ class Streaming:
         for query in failed:
             complain(f"{query.name}: {query.status.error}")
         return FAILED if failed else 0
+
+
+def _say_why(engine: Engine, answered: Collection[str | None]) -> None:
+    """Say of each query without an answer why, by the most likely reasons."""
+    for query in engine.queries:
+        if query.name not in answered and not query.status.error:
+            complain(f"{query.name} has no answer:\n{beside(query.why).top(_REASONS)}")
 
 
 def _goes_on(status: EngineStatus) -> bool:

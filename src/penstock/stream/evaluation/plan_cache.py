@@ -107,6 +107,11 @@ class PlanCache:
             self._background = BackgroundTables(self._private(), self._store, self._tuning)
         return self._background
 
+    @property
+    def entails(self) -> bool:
+        """Whether queries match entailed triples."""
+        return getattr(self._store, "ontology", None) is not None
+
     def close(self) -> None:
         self._close(self._plans)
         self._plans.clear()

@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
 
@@ -27,7 +27,7 @@ from penstock.stream.base import durable_files
 from penstock.stream.base.dead_letter import DeadLetter
 from penstock.stream.base.time_values import stamp, to_datetime
 
-__all__ = ["LIMIT", "DeadLetters", "Malformed", "line_of"]
+__all__ = ["LIMIT", "DeadLetters", "Malformed", "line_of", "missed_by"]
 
 LIMIT = "limit"
 """The column of late elements with the time before which the stream was complete when they came."""
@@ -35,6 +35,7 @@ LIMIT = "limit"
 _LATE, _MALFORMED = ".late.nq", ".malformed.ndjson"
 _REASON = "the stream was complete before {} when it came"
 _LATE_LINE = re.compile(rf"(?P<line>.* \.)(?: # (?P<reason>{_REASON.format('[-0-9T:.Z]+')}))?")
+_COMPLETE_BEFORE = re.compile(_REASON.format("([-0-9T:.Z]+)"))
 _NO_REASON = "it came when the stream was complete up to a later time"
 
 
@@ -105,6 +106,14 @@ def line_of(s: str, p: str, o: str, ts: int, g: str | None = None, start: int | 
 def _late_line(limit: int | None = None, **row: Any) -> str:
     reason = "" if limit is None else f" # {_REASON.format(time_text(to_datetime(limit)))}"
     return line_of(**row).removesuffix("\n") + reason + "\n"
+
+
+def missed_by(letter: DeadLetter) -> int | None:
+    """The microseconds by which a late element was before the time that was complete; None: nobody knows."""
+    match = _COMPLETE_BEFORE.fullmatch(letter.reason)
+    if match is None or letter.time is None:
+        return None
+    return (datetime.fromisoformat(match[1]) - letter.time) // timedelta(microseconds=1)
 
 
 _Make = Callable[..., DeadLetter]

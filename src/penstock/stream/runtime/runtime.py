@@ -42,6 +42,7 @@ from penstock.stream.registry.metadata_store import MetadataStore
 from penstock.stream.registry.registered_query import RegisteredQuery
 from penstock.stream.runtime.live_engine import LiveEngine
 from penstock.stream.runtime.progress import EngineStatus, Progress, QueryStatus
+from penstock.stream.runtime.query_facts import FactCollector, QueryFacts
 from penstock.stream.runtime.status import Status
 from penstock.syntax import parse
 from penstock.syntax.checks.graph_warnings import foreign_streams
@@ -366,6 +367,12 @@ class Runtime:
 
         with self._rounding:
             return explain_registered(task, self.plans, self._inputs, run=run)
+
+    def facts(self, task: RegisteredQuery) -> QueryFacts:
+        """The facts that tell why a query has no answer."""
+        parts = self._log, self._inputs, self._watermarks, self._streams, self.catalogue, self._clock, self._dead.read
+        problems = None if self._live is None else self._live.ingest.problems
+        return FactCollector(*parts).of(task, self.query_status(task), problems, self.plans.entails)
 
     def query_status(self, task: RegisteredQuery) -> QueryStatus:
         return self._status.query(task)

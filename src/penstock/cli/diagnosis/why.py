@@ -1,0 +1,123 @@
+"""`penstock why`: says why a query has no answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from penstock.cli import engines
+from penstock.cli.base import app, clean_exit, complain, status
+from penstock.cli.inputs import read_query, split_graph, stream_spec
+from penstock.cli.logs import LogFormatOption, LogLevelOption, to_stderr
+from penstock.cli.options import BackgroundOption, MasterOption, SetOption, StoreOption, StreamOption
+from penstock.cli.streaming import warnings_of
+from penstock.errors import OptionError, PenstockError, QueryError, StoreError
+
+if TYPE_CHECKING:
+    from penstock.engine import Engine
+    from penstock.query import Query
+
+# \b keeps click from joining the lines, so that they can be copied.
+_EXAMPLES = """\b
+Examples:
+  penstock why cars --checkpoint state/ --background city.ttl
+  penstock why cars.rq --background city.ttl --stream http://streams.org/citytollgates.trdf=gates.nq
+
+\b
+With --checkpoint, QUERY is the name of a registered query, and the elements are those that the checkpoint still holds.
+Background knowledge is in no checkpoint: give it again. A checkpoint belongs to the engine that runs on it: ask
+query.why() there. Without --checkpoint, QUERY is a file, which is run over the streams first.
+
+\b
+Exit code: 0 success, 2 a wrong query or option, 1 any other failure.
+"""
+
+
+@app.command("why", epilog=_EXAMPLES)
+def why_query(
+    query: Annotated[
+        str, typer.Argument(metavar="QUERY", help="Name of a query in the checkpoint, or file with a query.")
+    ],
+    checkpoint: Annotated[str | None, typer.Option(metavar="DIR", help="Checkpoint of a stopped engine.")] = None,
+    background: BackgroundOption = [],  # noqa: B006 (typer reads it, nobody writes it)
+    stream: StreamOption = [],  # noqa: B006
+    store: StoreOption = "oxigraph",
+    master: MasterOption = None,
+    set_: SetOption = [],  # noqa: B006
+    log_level: LogLevelOption = None,
+    log_format: LogFormatOption = None,
+) -> None:
+    """Say why a query has no answer: the most likely reason first, with numbers and what to do."""
+    with to_stderr(log_level, log_format), clean_exit():
+        settings = dict(map(engines.setting, set_))
+        options: dict[str, Any] = {name: settings.pop(name) for name in engines.QUERY_OPTIONS & settings.keys()}
+        if checkpoint is None:
+            asked = _ran(query, background, stream, store, master, settings, options)
+        elif stream:
+            raise OptionError("--stream is for a query file: a checkpoint has its streams")
+        else:
+            asked = _registered(query, Path(checkpoint), background, store, master, settings)
+        with asked as found:
+            typer.echo(str(found.why()))
+
+
+@contextmanager
+def _registered(
+    name: str, folder: Path, background: list[str], store: str, master: str | None, settings: dict[str, str]
+) -> Iterator[Query]:
+    """The query of that name in a checkpoint."""
+    from penstock.stream.registry.metadata_store import streams_of
+
+    streams_of(folder)  # an error if it is no checkpoint: an engine would make one
+    try:
+        engines.check_checkpoint(str(folder))
+    except StoreError as error:
+        raise StoreError(f'{error} To ask while it runs, call engine["{name}"].why() in its process.') from None
+    with engines.open_engine(store, master, settings, streams=True, checkpoint=folder) as engine:
+        _load(engine, background)
+        known = [query.name for query in engine.queries]
+        if name not in known:
+            names = ", ".join(known) or "none"
+            raise PenstockError(f"{folder}: the checkpoint has no query {name}; it has {names}")
+        yield engine[name]
+
+
+@contextmanager
+def _ran(
+    path: str,
+    background: list[str],
+    stream: list[str],
+    store: str,
+    master: str | None,
+    settings: dict[str, str],
+    options: dict[str, Any],
+) -> Iterator[Query]:
+    """The query of a file after a run over streams that end."""
+    file, streams = read_query(path), [stream_spec(spec) for spec in stream]
+    if any(declared.endless for declared in streams):
+        raise OptionError("why reads streams to their end: give files or folders")
+    with engines.open_engine(store, master, settings, streams=True) as engine:
+        _load(engine, background)
+        for declared in streams:
+            engine.stream(declared.iri, declared.source)
+        try:
+            with warnings_of(file):
+                name = None if file.registered else file.name
+                query = engine.register(file.text, name=name, base=file.base, sink=lambda answer: None, **options)
+        except QueryError as error:
+            complain(f"{file.place}: {error}")
+            raise typer.Exit(2) from None
+        with status("Running…"):
+            engine.run()
+        yield query
+
+
+def _load(engine: Engine, background: list[str]) -> None:
+    for spec in background:
+        graph, file = split_graph(spec)
+        with status(f"Loading {file}…"):
+            engine.load(file, graph=graph)
