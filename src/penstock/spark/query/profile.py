@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from penstock.spark.query.continuous_query import ContinuousQuery
     from penstock.spark.views.background_tables import BackgroundTables
 
-__all__ = ["Profile", "RowCount", "StoredStream", "profile_continuous", "profile_once"]
+__all__ = ["Profile", "RowCount", "StoredStream", "at_once", "profile_continuous", "profile_once", "step_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ class _Probe:
     def planned(
         self, optimised: Optimised, physical: Query, statistics: Statistics, contents: Sequence[WindowRelation]
     ) -> None:
-        self._plan, self._step = (optimised, physical, statistics), _step(physical)
+        self._plan, self._step = (optimised, physical, statistics), step_of(physical)
         self._counts.clear()
         self._windows = [self._count(content.sql, (FROM, TO)) for content in contents]
 
@@ -126,23 +126,8 @@ class _Probe:
         self._counts.append((op, self._count(relation.sql, relation.vars)))
 
     def _count(self, rows: sql.Query, vars: tuple[str, ...]) -> DataFrame:
-        counts = [sql.alias(_ROWS, "n"), sql.alias(self._at_once(vars), "at_once")]
+        counts = [sql.alias(_ROWS, "n"), sql.alias(at_once(vars, self._span, self._step), "at_once")]
         return catalog(self._session).rows(sql.Select(counts, rows))
-
-    def _at_once(self, vars: tuple[str, ...]) -> sql.Expr:
-        """Return the expression for the average rows at an instant, or at any moment if instants are not periodic."""
-        after, through, step = self._span.after, self._span.through, self._step or 1
-        first = sql.call("greatest", sql.name(FROM), sql.long(after + 1))
-        last = sql.call("least", sql.name(TO) - sql.long(1), sql.long(through))
-        instants = max(1, through // step - after // step)
-        if FROM in vars:
-            steps = (down(last, step) - up(first, step)).div(sql.long(step)) + sql.long(1)
-            touched = sql.call("greatest", sql.long(0), steps).cast("DOUBLE")
-            return sql.coalesce(sql.call("sum", touched), 0) / instants
-        if INSTANT not in vars:
-            return _ROWS.cast("DOUBLE")
-        different = sql.Call("count", (sql.name(INSTANT),), distinct=True)
-        return _ROWS / (sql.call("greatest", 1, different) if self._step is None else instants)
 
     def result(
         self, frame: DataFrame, known: frozenset[str] | None, streams: Mapping[str, StoredStream], run: bool
@@ -160,7 +145,23 @@ class _Probe:
         return found
 
 
-def _step(query: Query) -> int | None:
+def at_once(vars: tuple[str, ...], span: Span, step: int | None) -> sql.Expr:
+    """Return the expression for the average rows at an instant, or at any moment if instants are not periodic."""
+    after, through, period = span.after, span.through, step or 1
+    first = sql.call("greatest", sql.name(FROM), sql.long(after + 1))
+    last = sql.call("least", sql.name(TO) - sql.long(1), sql.long(through))
+    instants = max(1, through // period - after // period)
+    if FROM in vars:
+        steps = (down(last, period) - up(first, period)).div(sql.long(period)) + sql.long(1)
+        touched = sql.call("greatest", sql.long(0), steps).cast("DOUBLE")
+        return sql.coalesce(sql.call("sum", touched), 0) / instants
+    if INSTANT not in vars:
+        return _ROWS.cast("DOUBLE")
+    different = sql.Call("count", (sql.name(INSTANT),), distinct=True)
+    return _ROWS / (sql.call("greatest", 1, different) if step is None else instants)
+
+
+def step_of(query: Query) -> int | None:
     """Return the time between two instants; None if elements make the instants."""
     if query.registration is not None and query.registration.every is not None:
         return query.registration.every

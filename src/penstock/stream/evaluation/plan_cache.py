@@ -53,8 +53,8 @@ class PlanCache:
             return RecursiveRulePlan(task.name, task.rules, self.background, self._retention)
         return self.compiled(stretched(task.query, factor), task.entry)
 
-    def compiled(self, query: Query, entry: QueryRecord) -> CompiledQuery:
-        """See `Planner`: the query with the options of an entry."""
+    def compiled(self, query: Query, entry: QueryRecord, *, as_written: bool = False) -> CompiledQuery:
+        """See `Planner`: the query with the options of an entry; `as_written`, it is not optimised."""
         from penstock.spark.query.continuous_query import ContinuousQuery
 
         plan = ContinuousQuery(
@@ -62,7 +62,7 @@ class PlanCache:
             self.background,
             duplicates=entry.duplicates,
             emit=entry.emit,
-            rules=self.rules,
+            rules=() if as_written else self.rules,
             retention=self._retention,
             local=self._local,
         )

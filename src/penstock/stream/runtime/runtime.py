@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Condition, RLock
 from typing import TYPE_CHECKING, Literal
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from penstock.spark.query.profile import Profile
+    from penstock.stream.runtime.reevaluation import Reevaluation
 
 __all__ = ["Runtime"]
 
@@ -373,6 +375,14 @@ class Runtime:
         parts = self._log, self._inputs, self._watermarks, self._streams, self.catalogue, self._clock, self._dead.read
         problems = None if self._live is None else self._live.ingest.problems
         return FactCollector(*parts).of(task, self.query_status(task), problems, self.plans.entails)
+
+    @contextmanager
+    def reevaluation(self, task: RegisteredQuery) -> Iterator[Reevaluation]:
+        """Evaluations of a query over the log as it is now; between rounds, which use the same tables."""
+        from penstock.stream.runtime.reevaluation import Reevaluation
+
+        with self._rounding:
+            yield Reevaluation(task, self.plans, self._inputs)
 
     def query_status(self, task: RegisteredQuery) -> QueryStatus:
         return self._status.query(task)

@@ -1,0 +1,103 @@
+"""Evaluates a registered query, or variants of it, again over the elements that are held: for `why`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+from pyoxigraph import NamedNode, Triple
+
+from penstock.algebra.build import translate
+from penstock.algebra.ops import Query
+from penstock.answer import Row
+from penstock.model.span import Span
+from penstock.model.stream_files import StreamFiles
+from penstock.model.term_encoding import decode
+from penstock.spark.query.evaluation import Evaluation
+from penstock.stream.evaluation.plan_cache import PlanCache
+from penstock.stream.ingest.stream_view import StreamView
+from penstock.stream.registry import due_instants
+from penstock.stream.registry.registered_query import RegisteredQuery
+
+if TYPE_CHECKING:
+    from penstock.spark.query.continuous_query import ContinuousQuery
+    from penstock.spark.query.operator_rows import OperatorRows
+
+__all__ = ["Reevaluation"]
+
+
+class Reevaluation:
+    """Evaluations of one query over the elements that are held. Its answers and progress stay as they are.
+
+    It reads the same tables as rounds: use it only while no round is evaluated.
+    """
+
+    def __init__(self, task: RegisteredQuery, plans: PlanCache, inputs: StreamView) -> None:
+        self._plans, self._inputs = plans, inputs
+        self.task, self.query = task, task.query
+        emit = None if task.query.emit == "events" else "rstream"
+        self._entry = replace(task.entry, emit=emit)  # type: ignore[arg-type]  # each instant by itself, not changes
+        self.segments = {name: inputs.segments(name) for name in task.inputs}
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether there is an element, and a plan: recursive rules have none."""
+        return not self.task.rules and any(self.segments.values())
+
+    @property
+    def predicates(self) -> Mapping[str, Mapping[str, int]]:
+        """How often each predicate occurs in the elements of each stream, by IRI."""
+        return {name: self._stream_predicates(name) for name in self.segments}
+
+    def _stream_predicates(self, name: str) -> dict[str, int]:
+        total: dict[str, int] = {}
+        for part in self.segments[name]:
+            for predicate, count in (part.predicates or {}).items():
+                total[predicate[1:-1]] = total.get(predicate[1:-1], 0) + count
+        return total
+
+    @property
+    def background_predicates(self) -> Mapping[str, int]:
+        """How often each predicate occurs in the background, by IRI."""
+        counts = self._plans.background.statistics.predicates
+        return {predicate: round(count) for predicate, (count, *_) in counts.items()}
+
+    def axioms(self, predicates: frozenset[NamedNode]) -> Iterator[Triple]:
+        """The triples of the background's default graph with any of these predicates."""
+        values = " ".join(map(str, predicates))
+        text = f"SELECT ?s ?p ?o {{ VALUES ?p {{ {values} }} ?s ?p ?o }}"
+        for row in self._plans.background.answer(translate(text), text).rows:
+            yield Triple(row["s"], row["p"], row["o"])  # type: ignore[arg-type]
+
+    def operators(self, query: Query) -> OperatorRows:
+        """The rows of each operator of a query, as written, at all instants that see an element."""
+        from penstock.spark.query.operator_rows import operator_rows
+
+        with self._plan(query, as_written=True) as plan:
+            lasts = [part.last for parts in self.segments.values() for part in parts]
+            span = due_instants.span(None, plan.schedule.last_instant(max(lasts)), self.segments)
+            assert span is not None
+            return operator_rows(plan, self._plans.background.session, self._streams(plan, span), span)
+
+    def solutions(self, query: Query, instant: int, most: int) -> list[Row]:
+        """The solutions of a SELECT at an instant, so many at most."""
+        with self._plan(query) as plan:
+            span = Span(instant - 1, instant)
+            table = plan.evaluate(Evaluation(self._streams(plan, span), span, final=True)).collect()
+        names = [var.name for var in query.variables]
+        columns = [column.to_pylist() for column in table.slice(0, most).columns[1 : len(names) + 2]]
+        rows = (cells for *cells, is_row in zip(*columns, strict=True) if is_row)
+        return [{n: decode(cell) for n, cell in zip(names, row, strict=True) if cell is not None} for row in rows]
+
+    @contextmanager
+    def _plan(self, query: Query, *, as_written: bool = False) -> Iterator[ContinuousQuery]:
+        plan = self._plans.compiled(query, self._entry, as_written=as_written)
+        try:
+            yield cast("ContinuousQuery", plan)
+        finally:
+            self._plans.release(plan)
+
+    def _streams(self, plan: ContinuousQuery, span: Span) -> dict[str, StreamFiles]:
+        return due_instants.visible_segments(plan, span, self.segments, self._inputs.dropped)
