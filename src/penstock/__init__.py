@@ -21,12 +21,12 @@ from penstock.query import Query
 from penstock.stream.base.dead_letter import DeadLetter
 from penstock.stream.runtime.progress import EngineStatus, Progress, QueryStatus
 from penstock.tuning import Tuning
-from penstock.why.reasons import Reason, Why
+from penstock.why import Provenance, Reason, SourceElement, Why
 
 __all__ = [
     "Answer", "Batch", "DeadLetter", "Engine", "EngineStatus", "Explanation", "JsonFormatter", "LoadError",
-    "OptionError", "PenstockError", "PenstockWarning", "Progress", "Query", "QueryError", "QueryStatus", "Reason",
-    "RefusedError", "SetupError", "Sink", "StoreError", "Tuning", "Why", "explain",
+    "OptionError", "PenstockError", "PenstockWarning", "Progress", "Provenance", "Query", "QueryError", "QueryStatus",
+    "Reason", "RefusedError", "SetupError", "Sink", "SourceElement", "StoreError", "Tuning", "Why", "explain",
 ]  # fmt: skip
 
 try:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
-from penstock.answer import Answer
+from pyoxigraph import Triple
+
+from penstock.answer import Answer, Row
 
 if TYPE_CHECKING:
     from penstock.explain import Explanation
+    from penstock.stream.base.time_values import Moment
     from penstock.stream.registry.registered_query import RegisteredQuery
     from penstock.stream.runtime.progress import QueryStatus
     from penstock.stream.runtime.runtime import Runtime
-    from penstock.why import Why
+    from penstock.why import Provenance, Why
 
 __all__ = ["Query"]
 
@@ -69,15 +72,35 @@ class Query:
         examined = self._runtime.examine(self._task, run=run)
         return of_registered(self.name, self._task.query, self.text, examined)
 
-    def why(self) -> Why:
+    @overload
+    def why(self) -> Why: ...
+    @overload
+    def why(self, *, at: Moment) -> list[Provenance]: ...
+    @overload
+    def why(self, row: Row | Triple, *, at: Moment | None = None) -> Provenance: ...
+    def why(self, row: Row | Triple | None = None, *, at: Moment | None = None) -> Why | Provenance | list[Provenance]:
         """Why it has no answer: the reasons that were found, the most likely first, each with numbers and a remedy.
 
         It looks at the streams, the watermark and the windows, and then evaluates the query again over the elements
         that are held, to find the first part of it without a row. Answers and progress stay as they are.
-        """
-        from penstock.why.absence import why_no_answer
 
-        return why_no_answer(self._runtime, self._task)
+        With a row of an answer, or a triple of a CONSTRUCT's, it is the other way round: the elements and the triples
+        of the background that made it at the instant `at`, found by evaluating that instant again. Without `at` it is
+        the newest instant with that row among the answers that are kept in memory; with `at` alone it is all
+        solutions of that instant.
+        """
+        if row is None and at is None:
+            from penstock.why.absence import why_no_answer
+
+            return why_no_answer(self._runtime, self._task)
+        from penstock.stream.base.time_values import moment
+        from penstock.why.presence import why_answer, why_answers
+
+        instant = None if at is None else moment(at)
+        if row is None and instant is not None:
+            return why_answers(self._runtime, self._task, instant)
+        assert row is not None
+        return why_answer(self._runtime, self._task, row, instant)
 
     def pause(self) -> None:
         """Stand still. The streams' elements that it will need are kept until it is resumed or dropped."""

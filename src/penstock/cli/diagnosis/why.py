@@ -1,9 +1,10 @@
-"""`penstock why`: says why a query has no answer."""
+"""`penstock why`: says why a query has no answer, or what made its answers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,11 +27,16 @@ _EXAMPLES = """\b
 Examples:
   penstock why cars --checkpoint state/ --background city.ttl
   penstock why cars.rq --background city.ttl --stream http://streams.org/citytollgates.trdf=gates.nq
+  penstock why cars --checkpoint state/ --background city.ttl --at 2009-07-20T08:05:00Z
 
 \b
 With --checkpoint, QUERY is the name of a registered query, and the elements are those that the checkpoint still holds.
 Background knowledge is in no checkpoint: give it again. A checkpoint belongs to the engine that runs on it: ask
 query.why() there. Without --checkpoint, QUERY is a file, which is run over the streams first.
+
+\b
+With --at it is the other way round: each solution at that instant, with the elements and the triples of the background
+that made it, as N-Triples with comments.
 
 \b
 Exit code: 0 success, 2 a wrong query or option, 1 any other failure.
@@ -43,6 +49,9 @@ def why_query(
         str, typer.Argument(metavar="QUERY", help="Name of a query in the checkpoint, or file with a query.")
     ],
     checkpoint: Annotated[str | None, typer.Option(metavar="DIR", help="Checkpoint of a stopped engine.")] = None,
+    at: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Print what made the solutions at this instant instead.")
+    ] = None,
     background: BackgroundOption = [],  # noqa: B006 (typer reads it, nobody writes it)
     stream: StreamOption = [],  # noqa: B006
     store: StoreOption = "oxigraph",
@@ -61,8 +70,16 @@ def why_query(
             raise OptionError("--stream is for a query file: a checkpoint has its streams")
         else:
             asked = _registered(query, Path(checkpoint), background, store, master, settings)
+        instant = None if at is None else _time(at)
         with asked as found:
-            typer.echo(str(found.why()))
+            typer.echo(str(found.why()) if instant is None else "\n\n".join(map(str, found.why(at=instant))))
+
+
+def _time(text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        raise OptionError(f"--at {text}: write the time as 2009-07-20T08:05:00Z") from None
 
 
 @contextmanager

@@ -87,6 +87,12 @@ class MemorySink:
             self._latest = number, newest
         return self._latest[1]
 
+    def kept(self) -> list[Answer]:
+        """The answers that are kept now, oldest first, without waiting."""
+        with self._changed:
+            batches = [batch for _, batch in self._batches]
+        return [answer for batch in batches for answer in batch.answers]
+
     def _next_batch(self, position: int, clock: Waiting | None, timeout: int) -> tuple[int, Batch] | None:
         until = None if clock is None else clock.now() + timeout
         with self._changed:

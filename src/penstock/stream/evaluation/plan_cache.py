@@ -93,6 +93,10 @@ class PlanCache:
 
         if isinstance(self._store, SparkStore) or is_plain(text, base):
             return self._store.answer(query, text, base)
+        return self.computed(query)
+
+    def computed(self, query: Query) -> Answer:
+        """The answer to a query without a stream by Spark, whatever the store."""
         from penstock.spark.store.one_shot import OneShotQuery
 
         known = self.background

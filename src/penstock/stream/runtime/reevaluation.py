@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, cast
 from pyoxigraph import NamedNode, Triple
 
 from penstock.algebra.build import translate
-from penstock.algebra.ops import Query
+from penstock.algebra.expressions import Var
+from penstock.algebra.ops import Bgp, Graph, Join, Op, Query, Select, StreamWindow, Table, TriplePattern
 from penstock.answer import Row
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
@@ -20,12 +21,15 @@ from penstock.stream.evaluation.plan_cache import PlanCache
 from penstock.stream.ingest.stream_view import StreamView
 from penstock.stream.registry import due_instants
 from penstock.stream.registry.registered_query import RegisteredQuery
+from penstock.stream.runtime.held_elements import HeldElement, held_elements
 
 if TYPE_CHECKING:
     from penstock.spark.query.continuous_query import ContinuousQuery
     from penstock.spark.query.operator_rows import OperatorRows
 
 __all__ = ["Reevaluation"]
+
+_TRIPLE = Var("s"), Var("p"), Var("o")
 
 
 class Reevaluation:
@@ -90,6 +94,31 @@ class Reevaluation:
         columns = [column.to_pylist() for column in table.slice(0, most).columns[1 : len(names) + 2]]
         rows = (cells for *cells, is_row in zip(*columns, strict=True) if is_row)
         return [{n: decode(cell) for n, cell in zip(names, row, strict=True) if cell is not None} for row in rows]
+
+    # What made a solution
+
+    def dropped(self, stream: str) -> int:
+        """The number of elements of a stream that are no longer in the log."""
+        return self._inputs.dropped(stream)
+
+    def elements(self, window: StreamWindow, instant: int, wanted: Collection[Triple]) -> list[HeldElement]:
+        """The elements that a window holds at an instant and that are such triples; with entailment, all of them."""
+        name, among = window.iri.value, None if self._plans.entails else wanted
+        return held_elements(self.segments.get(name, ()), window.window, instant, self.dropped(name), among)
+
+    def entailed(self, triple: Triple) -> Collection[Triple]:
+        """The triple, and with entailment those that it entails."""
+        rewriter = self._plans.background.entailed
+        return (triple,) if rewriter is None else rewriter.ontology.entailed(triple)
+
+    def background_triples(self, triples: Sequence[Triple], graph: NamedNode | None) -> list[Triple]:
+        """Those of the triples that are in the background, in its default graph or in that graph."""
+        rows = tuple((triple.subject, triple.predicate, triple.object) for triple in triples)
+        found: Op = Bgp((TriplePattern(*_TRIPLE),))
+        found = Join(Table(_TRIPLE, rows), found if graph is None else Graph(graph, found))  # type: ignore[arg-type]
+        known = self._plans.computed(Query(Select(), found, _TRIPLE, self.query.dataset)).rows
+        present = {Triple(row["s"], row["p"], row["o"]) for row in known}  # type: ignore[arg-type]
+        return [triple for triple in triples if triple in present]
 
     @contextmanager
     def _plan(self, query: Query, *, as_written: bool = False) -> Iterator[ContinuousQuery]:

@@ -23,6 +23,7 @@ from penstock.options import Duplicates, Emit, Overload
 from penstock.spark.session.cancellation import cancellable, one_sentence, sentence
 from penstock.stream.base.clock import Clock
 from penstock.stream.base.dead_letter import DeadLetter
+from penstock.stream.base.time_values import moment
 from penstock.stream.base.watermark import Watermarks
 from penstock.stream.evaluation.activation import Activation, beginning, raise_failures
 from penstock.stream.evaluation.plan_cache import PlanCache
@@ -375,6 +376,13 @@ class Runtime:
         parts = self._log, self._inputs, self._watermarks, self._streams, self.catalogue, self._clock, self._dead.read
         problems = None if self._live is None else self._live.ingest.problems
         return FactCollector(*parts).of(task, self.query_status(task), problems, self.plans.entails)
+
+    def instant_of(self, task: RegisteredQuery, item: object) -> int | None:
+        """The newest instant with that solution or triple among the answers that are kept in memory; None: none has."""
+        memory = memory_of(task.sink)
+        kept = [] if memory is None else memory.kept()
+        times = (answer.valid_from or answer.time for answer in reversed(kept) if item in list(answer))
+        return next((moment(time) for time in times if time is not None), None)
 
     @contextmanager
     def reevaluation(self, task: RegisteredQuery) -> Iterator[Reevaluation]:
