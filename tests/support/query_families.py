@@ -141,6 +141,9 @@ class Planner:
     def release(self, plan: CompiledQuery) -> None:
         self.released.append(plan)
 
+    def slice_job(self) -> None:
+        """Return none: a fake plan has no slices."""
+
     @property
     def asked(self) -> list[tuple[int, ...] | None]:
         """For whom there were evaluations, of all plans; None: for one query by itself."""

@@ -50,7 +50,7 @@ def test_rows_of_several_queries_are_computed_by_one_job(spark: Any, jobs: Jobs)
     for one in several:
         one.share(job)
     assert len(job) == 3
-    found: list[list[int]] = []
+    found: list[list[Any]] = []
     started = jobs_of(spark, lambda: found.extend(sorted(one.collect().column("n").to_pylist()) for one in several))
     assert (started, len(job)) == (1, 0)
     assert found == [[1, 2, 3], [11, 11, 12, 12, 13, 13], []]

@@ -115,6 +115,9 @@ class Planner:
 
     def release(self, plan: CompiledQuery) -> None: ...
 
+    def slice_job(self) -> None:
+        """Return none: a fake plan has no slices."""
+
 
 class Engine:
     """One query, over a stream that always has elements."""
