@@ -20,7 +20,7 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Triple
 from typer.testing import CliRunner
 
-from penstock import EngineStatus, QueryStatus, cli, log
+from penstock import EngineStatus, QueryStatus, Reason, Why, cli, log
 from penstock.answer import Answer
 from penstock.cli import engines, logs, output, progress_line, streaming, testing
 from penstock.cli.inputs import StreamSpec, stream_spec
@@ -70,7 +70,8 @@ class FakeEngine:
     @property
     def queries(self) -> list[Any]:
         state = SimpleNamespace(state="failed" if self.live_error else "running", error=self.live_error)
-        return [SimpleNamespace(name=name, status=state) for name in self.registered]
+        reasons = tuple(Reason("nothing", f"Nothing has come to the stream {n}.", "Push.") for n in range(1, 5))
+        return [SimpleNamespace(name=name, status=state, why=lambda: Why("", reasons)) for name in self.registered]
 
     @property
     def status(self) -> EngineStatus:
@@ -322,12 +323,27 @@ def test_sigterm_ends_a_live_run_as_ctrl_c_does(engine: FakeEngine, monkeypatch:
     assert (result.exit_code, result.stderr, engine.calls) == (0, "", ["start", "stop", "close"])
 
 
+@pytest.mark.parametrize("options", [[], ["--follow"]])
+def test_a_query_without_an_answer_is_told_why(
+    engine: FakeEngine, monkeypatch: pytest.MonkeyPatch, options: list[str]
+) -> None:
+    monkeypatch.setattr(engine, "_answer", lambda text, minute: Answer.solutions(["n"], []))
+    monkeypatch.setattr(streaming, "_look_again", lambda: signal.raise_signal(signal.SIGTERM))
+    result = run("cars.rq", "--format", "ndjson", *options, stream=f"{GATES}=drop")
+    assert result.exit_code == 0
+    assert result.stderr == (
+        "cars has no answer:\n1. Nothing has come to the stream 1. Push.\n"
+        "2. Nothing has come to the stream 2. Push.\n3. Nothing has come to the stream 3. Push.\n"
+    )
+
+
 # Log records
 
 
 @pytest.fixture
 def logging_engine(engine: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> FakeEngine:
     def start() -> None:
+        engine.registered.clear()  # so that no query is without an answer
         log.session.info("the engine is live", extra={"streams": [GATES]})
         log.rounds.warning("a slow round")
 
