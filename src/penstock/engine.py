@@ -148,6 +148,7 @@ class Engine:
         lateness: Duration | None = None,
         idle: Duration | None = None,
         advance: bool = False,
+        max_ahead: Duration | None = "1d",
         format: StreamFormat | None = None,
         time_property: str | NamedNode | None = None,
         start_property: str | NamedNode | None = None,
@@ -168,12 +169,16 @@ class Engine:
 
         `lateness` is the allowed lateness: an element that is further behind the newest one is a dead letter. A stream
         that is silent for `idle` does not hold back the watermark of a query. With `advance` its event time follows
-        the clock, also without elements. Durations are "10s", "500ms", "2 minutes", timedeltas or microseconds.
+        the clock, also without elements. On a live engine an element that is further ahead of the clock than
+        `max_ahead` is a dead letter too, and does not move the watermark; None lets all of them in. Durations are
+        "10s", "500ms", "2 minutes", timedeltas or microseconds.
         """
         from penstock.stream.ingest.stream_declaration import declare
 
         properties = {"time_property": time_property, "start_property": start_property, "end_property": end_property}
-        self._runtime.declare(_iri("iri", iri), declare(source, lateness, idle, advance, format, **properties))
+        self._runtime.declare(
+            _iri("iri", iri), declare(source, lateness, idle, advance, format, max_ahead, **properties)
+        )
 
     def register(
         self,
@@ -255,7 +260,7 @@ class Engine:
         self._runtime.flush()
 
     def dead_letters(self, iri: str) -> Iterator[DeadLetter]:
-        """The late elements and malformed lines of a stream so far, each with the reason, as they were set aside.
+        """The late elements, those too far ahead, and malformed lines of a stream so far, each with the reason.
 
         They are kept in the checkpoint; without one, until the engine is closed. A late element can be pushed again as
         `engine.push(iri, letter.text, format="nquads")`, a malformed line once it is corrected. `flush` waits until

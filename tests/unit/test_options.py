@@ -41,6 +41,7 @@ def test_options_of_the_engine(options: dict[str, object], message: str) -> None
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        ({"max_ahead": "soon"}, f'max_ahead: "soon" {DURATION}'),
         ({"lateness": "soon"}, f'lateness: "soon" {DURATION}'),
         ({"idle": -5}, "idle: a duration must not be negative: -5"),
         ({"idle": 1.5}, "idle: 1.5 is not a duration: give a text such as 10s, a timedelta, or microseconds"),

@@ -69,6 +69,12 @@ def run(
         str | None,
         typer.Option(metavar="10s", help="Idle timeout: a stream without elements no longer holds back the watermark."),
     ] = None,
+    max_ahead: Annotated[
+        str | None,
+        typer.Option(
+            metavar="1d|off", help="Live: an element further ahead of the clock is a dead letter (default 1d)."
+        ),
+    ] = None,
     stream_format: Annotated[
         str | None, typer.Option(metavar="FORMAT", help="trig or jsonld, for sources without such a file extension.")
     ] = None,
@@ -116,6 +122,7 @@ def run(
             stream_options={
                 "lateness": lateness,
                 "idle": idle,
+                "max_ahead": max_ahead,
                 "format": stream_format,
                 "time_property": time_property,
                 "start_property": start_property,

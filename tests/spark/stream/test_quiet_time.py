@@ -65,7 +65,7 @@ def engine_of(spark: SparkSession, plan: str, tuning: Tuning = DEFAULT) -> Engin
 
 def live(engine: Engine, eras: Sequence[datetime], names: Iterable[str]) -> list[Row]:
     """The answers of a live engine to which all elements are pushed at once."""
-    engine.stream(S)
+    engine.stream(S, max_ahead=None)
     engine.register(DERIVED)
     queries = {name: engine.register(QUERIES[name][0], emit=QUERIES[name][1]) for name in names}  # type: ignore[arg-type]
     engine.start()

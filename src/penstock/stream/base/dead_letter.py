@@ -5,25 +5,28 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from penstock.io.results import time_text
 
-__all__ = ["DeadLetter"]
+__all__ = ["DeadLetter", "Kind"]
+
+Kind: TypeAlias = Literal["late", "ahead", "malformed"]
+"""A late element, one too far ahead of the clock, or a malformed line."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """A late element or a malformed line of a stream: what came, and why it is in no answer.
+    """A late element, one too far ahead of the clock, or a malformed line: what came, and why it is in no answer.
 
-    The `text` of a late element is a line of timestamped N-Quads, from whatever format it came, and `time` its time;
+    The `text` of an element is a line of timestamped N-Quads, from whatever format it came, and `time` its time;
     `engine.push(letter.stream, letter.text, format="nquads")` pushes it again. That of a malformed line or document is
     what came, with the `source` (a file, or the stream's IRI for pushed lines) and the number of the `line` there;
     corrected, it can be pushed too. `set_aside` is when the letter was written.
     """
 
     stream: str
-    kind: Literal["late", "malformed"]
+    kind: Kind
     text: str
     reason: str
     set_aside: datetime

@@ -25,6 +25,7 @@ class Position:
     `newest` is the greatest time of an element, `advanced_to` the time through which `advance` has called the stream
     complete, `lateness` the allowed lateness. `last_arrival` is the clock's time of the last arrival, or of the start.
     `idle` is the silence after which the stream is idle (None: never); with `advance` the clock's time is the stream's.
+    `max_ahead` is how far an element may be ahead of the clock, which is at `now` (None: as far as it likes).
     """
 
     newest: int | None = None
@@ -33,6 +34,8 @@ class Position:
     last_arrival: int = 0
     idle: int | None = None
     advance: bool = False
+    max_ahead: int | None = None
+    now: int = 0
 
     def is_idle(self, now: int) -> bool:
         return self.idle is not None and now - self.last_arrival >= self.idle
@@ -97,6 +100,8 @@ class Timing(Protocol):
     def idle(self) -> int | None: ...
     @property
     def advance(self) -> bool: ...
+    @property
+    def max_ahead(self) -> int | None: ...
 
 
 class Watermarks:
@@ -126,6 +131,7 @@ class Watermarks:
         position = replace(position, last_arrival=self._arrivals.get(stream, self._began))
         if (timing := self._streams.get(stream)) is None:
             return position
+        position = replace(position, max_ahead=timing.max_ahead, now=self._clock.now())
         return replace(position, lateness=timing.allowed_lateness, idle=timing.idle, advance=timing.advance)
 
     def of(self, stream: str) -> int | None:

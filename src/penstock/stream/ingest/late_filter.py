@@ -1,7 +1,8 @@
-"""The late filter: splits the arrivals of a stream by its watermark, and writes those that are in time.
+"""The late filter: splits the arrivals of a stream by its watermark and the clock, and writes those that are in time.
 
 An element is late iff ts < (the greatest ts of all that arrived before it) − lateness, or the stream was advanced
-beyond its time. The rule looks at single elements, so it does not matter how arrivals are cut into batches.
+beyond its time. The rule looks at single elements, so it does not matter how arrivals are cut into batches. An element
+that is further ahead of the clock than `max_ahead` is set aside before, and so moves no watermark.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from penstock.stream.ingest.load_task import LoadedFile
 from penstock.stream.log.segment import SegmentFile, write_part
 from penstock.tuning import DEFAULT, Tuning
 
-__all__ = ["Advance", "BatchWriter", "Item", "LateFilter", "Reading", "split_late", "with_newest"]
+__all__ = ["Advance", "BatchWriter", "Item", "LateFilter", "Reading", "split_ahead", "split_late", "with_newest"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +43,19 @@ class Advance:
     through: int
 
 
+_NO_LIMIT = (1 << 63) - 1
 Item: TypeAlias = Reading | Advance
 
 
 @dataclass
 class LateFilter:
-    """Splits arrivals by the watermark: elements in time, late elements, and malformed lines."""
+    """Splits arrivals by the watermark: elements in time, late elements, those of a time to come, and malformed
+    lines."""
 
     position: Position
     in_time: list[pa.Table] = field(default_factory=list)
     late: pa.Table = field(default_factory=ELEMENTS.empty_table)
+    ahead: pa.Table = field(default_factory=ELEMENTS.empty_table)
     malformed: list[Malformed] = field(default_factory=list)
     omitted: int = 0  # malformed lines beyond those that are listed
 
@@ -80,6 +84,9 @@ class LateFilter:
             self.in_time.append(self._split(item.elements))
 
     def _split(self, elements: pa.Table) -> pa.Table:
+        elements, ahead = split_ahead(elements, self.position)
+        if ahead.num_rows:
+            self.ahead = pa.concat_tables([self.ahead, ahead], promote_options="default")
         on_time, late = split_late(elements, self.position)
         if late.num_rows:
             self.late = pa.concat_tables([self.late, late], promote_options="default")
@@ -137,15 +144,30 @@ def split_late(table: pa.Table, position: Position) -> tuple[pa.Table, pa.Table]
     return table.filter(pc.invert(mask)), table.filter(mask).append_column(LIMIT, pa.array(limits[late]))
 
 
+def split_ahead(table: pa.Table, position: Position) -> tuple[pa.Table, pa.Table]:
+    """The elements that are not too far ahead of the clock, and the others."""
+    ahead = table.column("ts").to_numpy() > _latest(position)
+    if not ahead.any():
+        return table, table.slice(0, 0)
+    mask = pa.array(ahead)
+    return table.filter(pc.invert(mask)), table.filter(mask)
+
+
+def _latest(position: Position) -> int:
+    """The greatest time that an element may have now."""
+    return _NO_LIMIT if position.max_ahead is None else position.now + position.max_ahead
+
+
 def with_newest(position: Position, last: int) -> Position:
     """The position of the stream after elements have arrived of which the greatest time is `last`."""
     return replace(position, newest=last if position.newest is None else max(position.newest, last))
 
 
 def _is_clean(part: LoadedFile, position: Position) -> bool:
-    """Whether no element of a loaded file can be late, by its statistics. If false, the elements have to be read."""
+    """Whether no element of a loaded file can be late or ahead, by its statistics. If false, they have to be read."""
     limit = late_before(position)
-    return part.disorder <= position.lateness and (limit is None or part.first >= limit)
+    in_order = part.disorder <= position.lateness and (limit is None or part.first >= limit)
+    return in_order and part.last <= _latest(position)
 
 
 def _limits(ts: npt.NDArray[np.int64], position: Position) -> npt.NDArray[np.int64]:

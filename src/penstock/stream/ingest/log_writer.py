@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from penstock.stream.base.watermark import Watermarks
-from penstock.stream.ingest.dead_letters import DeadLetters
+from penstock.stream.ingest.dead_letters import Ahead, DeadLetters
 from penstock.stream.ingest.late_filter import Advance, BatchWriter, Item, LateFilter
 from penstock.stream.ingest.load_task import LoadedFile
 from penstock.stream.log.journal import Record
@@ -61,9 +61,10 @@ class LogWriter:
             found = LateFilter(before)
             found.add(items)
             self._watermarks.note_arrival(stream)
-            self._dead.write(stream, batch.name, found.late, found.malformed)
+            self._dead.write(stream, batch.name, found.late, found.malformed, Ahead(found.ahead, found.position))
             moved = found.position.advanced_to if found.position.advanced_to != before.advanced_to else None
-            record = Record(batch.number, found.elements, found.late.num_rows, found.refused, moved)
+            counts = found.late.num_rows, found.refused, moved, found.ahead.num_rows
+            record = Record(batch.number, found.elements, *counts)
             if not record.is_empty:
                 self._append(batch, record)
 
@@ -105,8 +106,9 @@ class LogWriter:
 
     def _commit(self, batch: ArrivedBatch, writer: BatchWriter) -> None:
         self._watermarks.note_arrival(batch.stream)
-        self._dead.write(batch.stream, batch.name, writer.late, writer.malformed)
-        counts = {"late": writer.late.num_rows, "malformed": writer.refused}
+        ahead = Ahead(writer.ahead, writer.position)
+        self._dead.write(batch.stream, batch.name, writer.late, writer.malformed, ahead)
+        counts = {"late": writer.late.num_rows, "malformed": writer.refused, "ahead": writer.ahead.num_rows}
         if writer.parts or any(counts.values()):
             self._log.commit(batch.stream, batch.source, batch.number, writer.parts, **counts)
         if writer.position.advanced_to is not None:

@@ -22,6 +22,7 @@ __all__ = ["Declared", "SourceSpec", "declare"]
 Item: TypeAlias = Element | Elements
 SourceSpec: TypeAlias = str | os.PathLike[str] | Iterable[Item] | None
 
+DAY = 86_400_000_000  # microseconds
 UNLIMITED = 1 << 62  # microseconds: no element is that late, and time minus this still is a number of 64 bits
 
 
@@ -32,7 +33,8 @@ class Declared:
     `lateness` is the allowed lateness, by how much an element may be behind the newest one (None: not declared). `idle`
     is the silence after which the stream no longer holds back the watermark of a query, and with `advance` its
     event time moves with the clock. The `format` "nt" has no times: lines get that of their arrival. The properties say
-    when a graph of a document was.
+    when a graph of a document was. An element that is further ahead of the clock than `max_ahead` (None: as far as it
+    likes) does not count.
     """
 
     source: Any = None
@@ -43,6 +45,7 @@ class Declared:
     time_property: str | None = None
     start_property: str | None = None
     end_property: str | None = None
+    max_ahead: int | None = DAY
 
     @property
     def path(self) -> str | None:
@@ -95,7 +98,7 @@ class Declared:
     def bounded(self) -> Declared:
         """The view of a bounded run: no element is late unless a lateness is declared, and no clock moves the time."""
         lateness = UNLIMITED if self.lateness is None else self.lateness
-        return replace(self, source=None, lateness=lateness, idle=None, advance=False)
+        return replace(self, source=None, lateness=lateness, idle=None, advance=False, max_ahead=None)
 
     def remembered(self) -> dict[str, Any]:
         """The declaration as the metadata store saves it. Sources that are Python objects cannot be saved."""
@@ -108,6 +111,7 @@ def declare(
     idle: Duration | None,
     advance: bool,
     format: StreamFormat | None,
+    max_ahead: Duration | None = DAY,
     **properties: str | NamedNode | None,
 ) -> Declared:
     """The checked declaration of a stream. `properties` are those with the time of a graph, by option."""
@@ -129,7 +133,8 @@ def declare(
     property_iris = {name: _property(name, given) for name, given in properties.items() if given is not None}
     if property_iris.get("start_property", 0) == property_iris.get("end_property", 1):
         raise PenstockError("start_property and end_property are the same: for points of time there is time_property")
-    return Declared(source, late, silent, advance, format, **property_iris)
+    ahead = None if max_ahead == "off" else duration_option("max_ahead", max_ahead)
+    return Declared(source, late, silent, advance, format, **property_iris, max_ahead=ahead)
 
 
 def _check_lines(address: str, format: str | None) -> None:

@@ -39,8 +39,8 @@ _NUMBERS = b"penstock"
 class Record:
     """Elements that arrived together and were in time, in the order of arrival, and the numbers of that batch.
 
-    `late` and `malformed` count its dead letters. `advanced_to` is the time through which a call of `advance` among
-    them has called the stream complete.
+    `late`, `malformed` and `ahead` count its dead letters. `advanced_to` is the time through which a call of `advance`
+    among them has called the stream complete.
     """
 
     batch: int
@@ -48,14 +48,15 @@ class Record:
     late: int = 0
     malformed: int = 0
     advanced_to: int | None = None
+    ahead: int = 0
 
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to remember."""
-        return not (self.elements.num_rows or self.late or self.malformed) and self.advanced_to is None
+        return not (self.elements.num_rows or self.late or self.malformed or self.ahead) and self.advanced_to is None
 
     def to_bytes(self) -> bytes:
-        numbers = (self.batch, self.late, self.malformed, self.advanced_to)
+        numbers = (self.batch, self.late, self.malformed, self.advanced_to, self.ahead)
         table = self.elements.replace_schema_metadata({_NUMBERS: json.dumps(numbers)})
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, table.schema) as writer:
@@ -66,8 +67,8 @@ class Record:
     def from_bytes(cls, data: bytes) -> Record:
         with pa.ipc.open_stream(data) as reader:
             table = reader.read_all()
-        batch, late, malformed, advanced_to = json.loads((table.schema.metadata or {})[_NUMBERS])
-        return cls(batch, table.replace_schema_metadata(None), late, malformed, advanced_to)
+        batch, *counts = json.loads((table.schema.metadata or {})[_NUMBERS])  # without `ahead` in earlier versions
+        return cls(batch, table.replace_schema_metadata(None), *counts)
 
 
 class Journal:
@@ -173,6 +174,7 @@ class Tail:
     rows: int = 0
     late: int = 0
     malformed: int = 0
+    ahead: int = 0
     oldest: int | None = None
     newest: int | None = None
     advanced_to: int | None = None
@@ -181,6 +183,7 @@ class Tail:
         self.records.append(record)
         self.late += record.late
         self.malformed += record.malformed
+        self.ahead += record.ahead
         if record.elements.num_rows:
             self.rows += record.elements.num_rows
             times = record.elements.column("ts").to_numpy()

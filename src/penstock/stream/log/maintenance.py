@@ -73,4 +73,5 @@ def merge(partition: StreamPartition, members: Sequence[Segment]) -> tuple[str, 
         last_batches(member.batches for member in members),
         sum(member.late for member in members),
         sum(member.malformed for member in members),
+        sum(member.ahead for member in members),
     )

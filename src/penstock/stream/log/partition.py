@@ -42,6 +42,7 @@ class DroppedSegments:
     number: int = 0  # the highest of a segment
     batches: Mapping[str, int] = field(default_factory=dict)  # the last one of each source
     names: tuple[str, ...] = ()  # the segments that went last
+    ahead: int = 0
 
     def including(self, dropped: Mapping[str, Segment]) -> DroppedSegments:
         """The totals after these segments are dropped too."""
@@ -54,6 +55,7 @@ class DroppedSegments:
             max([self.number, *(segment.number for segment in segments)]),
             last_batches([self.batches, *(segment.batches for segment in segments)]),
             tuple(dropped),
+            self.ahead + sum(segment.ahead for segment in segments),
         )
 
 
@@ -138,23 +140,29 @@ class StreamPartition:
             return
         if tail.advanced_to is not None:
             self._save_advanced(tail.advanced_to)
-        if tail.rows or tail.late or tail.malformed:
+        if tail.rows or tail.late or tail.malformed or tail.ahead:
             name = f"{PUSH}-{tail.records[0].batch}"  # the same if the fold fails and is tried again
             self._remove_failed(name)
             path = self.data(name) / "part-00000.parquet"
             parts = [write_part(tail.elements, path, tuning=self._tuning)] if tail.rows else []
-            self.commit(name, parts, {PUSH: tail.batch}, tail.late, tail.malformed)
+            self.commit(name, parts, {PUSH: tail.batch}, tail.late, tail.malformed, tail.ahead)
         self.tail = Tail()
         reach("folded")
         self._journal.clear()
 
     def commit(
-        self, name: str, parts: Sequence[SegmentFile], batches: Mapping[str, int], late: int, malformed: int
+        self,
+        name: str,
+        parts: Sequence[SegmentFile],
+        batches: Mapping[str, int],
+        late: int,
+        malformed: int,
+        ahead: int = 0,
     ) -> None:
         """Commit files as the segment that came last."""
         reach("segment")
         self.sync(parts)
-        self.add(name, segment_of(parts, self.next_number, batches, late, malformed, self._tuning))
+        self.add(name, segment_of(parts, self.next_number, batches, late, malformed, ahead, self._tuning))
 
     def sync(self, parts: Iterable[SegmentFile]) -> None:
         """Wait until files of the partition are on the disk, with their names."""

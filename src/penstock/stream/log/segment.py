@@ -71,6 +71,7 @@ class Segment:
     sketches: Sketches = field(default_factory=dict)  # of its terms; Parquet that is read where it lies has none
     stretches: tuple[Stretch, ...] = ()  # of its elements in time
     checksums: tuple[int, ...] = ()  # of its files; Parquet that is read where it lies has none
+    ahead: int = 0  # elements of these batches that were too far ahead of the clock
 
     def to_json(self, folder: Path, replaces: Iterable[str] = ()) -> dict[str, Any]:
         """The manifest. Paths in it are relative, so that a checkpoint can be moved."""
@@ -107,6 +108,7 @@ def segment_of(
     batches: Mapping[str, int],
     late: int = 0,
     malformed: int = 0,
+    ahead: int = 0,
     tuning: Tuning = DEFAULT,
 ) -> Segment:
     """The segment of some files, which are in the order of arrival."""
@@ -124,6 +126,7 @@ def segment_of(
         hyperloglog.merged(part.sketches for part in full),
         merged((stretch for part in full for stretch in known_stretches(part)), tuning),
         tuple(part.checksum for part in full),
+        ahead,
     )
 
 

@@ -31,11 +31,13 @@ __all__ = ["Counts", "Segment", "StreamLog"]
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """The totals of a stream: elements in the log, late elements, and malformed lines."""
+    """The totals of a stream: elements in the log, late elements, malformed lines, and elements that were too far
+    ahead of the clock."""
 
     elements: int
     late: int
     malformed: int
+    ahead: int = 0
 
 
 class StreamLog:
@@ -82,13 +84,14 @@ class StreamLog:
     def counts(self, stream: str) -> Counts:
         with self._lock:
             partition = self._partition(stream)
+            dropped = partition.dropped
             total = Counter(
-                elements=partition.dropped.elements, late=partition.dropped.late, malformed=partition.dropped.malformed
+                elements=dropped.elements, late=dropped.late, malformed=dropped.malformed, ahead=dropped.ahead
             )
             parts: list[Segment | Tail] = [*partition.segments.values(), partition.tail]
             for part in parts:
-                total.update(elements=part.rows, late=part.late, malformed=part.malformed)
-            return Counts(total["elements"], total["late"], total["malformed"])
+                total.update(elements=part.rows, late=part.late, malformed=part.malformed, ahead=part.ahead)
+            return Counts(total["elements"], total["late"], total["malformed"], total["ahead"])
 
     def advanced_to(self, stream: str) -> int | None:
         """The time through which `advance` has called the stream complete; None: it was never called."""
@@ -127,7 +130,15 @@ class StreamLog:
             return partition.data(name)
 
     def commit(
-        self, stream: str, source: str, batch: int, parts: Sequence[SegmentFile], *, late: int = 0, malformed: int = 0
+        self,
+        stream: str,
+        source: str,
+        batch: int,
+        parts: Sequence[SegmentFile],
+        *,
+        late: int = 0,
+        malformed: int = 0,
+        ahead: int = 0,
     ) -> None:
         """Commit the files in `begin`'s folder, in the order of arrival, as a segment after all that was pushed.
 
@@ -140,7 +151,7 @@ class StreamLog:
                 partition.remove(name)
                 return
             partition.fold()
-            partition.commit(name, parts, {source: batch}, late, malformed)
+            partition.commit(name, parts, {source: batch}, late, malformed, ahead)
         self._notify(stream)
 
     def append(

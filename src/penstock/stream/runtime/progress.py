@@ -16,7 +16,8 @@ __all__ = ["EngineStatus", "Progress", "QueryStatus", "StreamStatus"]
 class StreamStatus:
     """A stream: how many elements are in the log, how many were late or malformed, its newest time and its watermark.
 
-    `problem` is a sentence when its source has trouble.
+    `problem` is a sentence when its source has trouble. `ahead` counts elements that were further ahead of the clock
+    than `max_ahead` allows.
     """
 
     elements: int = 0
@@ -25,6 +26,7 @@ class StreamStatus:
     newest: datetime | None = None
     watermark: datetime | None = None
     problem: str | None = None
+    ahead: int = 0
 
 
 @dataclass(frozen=True, slots=True)

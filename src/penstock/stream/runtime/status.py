@@ -68,7 +68,7 @@ class Status:
         counts = self._log.counts(name)
         elements = counts.elements + sum(part.rows for part in self._inputs.in_place(name))
         newest, end = to_datetime(self._newest(name)), to_datetime(watermark)
-        return StreamStatus(elements, counts.late, counts.malformed, newest, end, problem)
+        return StreamStatus(elements, counts.late, counts.malformed, newest, end, problem, counts.ahead)
 
     def _newest(self, name: str) -> int | None:
         times = [self._log.newest(name), *(part.last for part in self._inputs.in_place(name))]

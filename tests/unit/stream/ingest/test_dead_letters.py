@@ -14,7 +14,8 @@ from penstock import log
 from penstock.errors import QueryError, StoreError
 from penstock.stream.base import durable_files
 from penstock.stream.base.time_values import to_datetime
-from penstock.stream.ingest.dead_letters import DeadLetters, Malformed
+from penstock.stream.base.watermark import Position
+from penstock.stream.ingest.dead_letters import Ahead, DeadLetters, Malformed
 from tests.support.arrivals import SECOND, STREAM, elements, text
 
 TIME = '"1970-01-01T00:00:{:02}Z"^^<http://www.w3.org/2001/XMLSchema#dateTime>'
@@ -146,6 +147,14 @@ def test_a_letter_is_a_small_frozen_record(engine: penstock.Engine) -> None:
         letter.text = "x"  # type: ignore[misc]
     record = json.loads(letter.to_json())
     assert (record["stream"], record["kind"], record["text"], record["time"]) == (STREAM, "malformed", "bad", None)
+
+
+def test_elements_that_are_too_far_ahead_are_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    ahead = Ahead(elements([9 * SECOND]), Position(max_ahead=3 * SECOND, now=5 * SECOND))
+    DeadLetters(tmp_path).write(STREAM, "push-0", elements([]), [], ahead)
+    assert caplog.messages == [f"{STREAM}: dead letters, 0 late, 1 too far ahead of the clock and 0 malformed"]
+    (letter,) = DeadLetters(tmp_path).read(STREAM)
+    assert letter.reason == "it was 0:00:04 ahead of the clock, which was at 1970-01-01T00:00:05Z: max_ahead is 0:00:03"
 
 
 def test_dead_letters_are_logged(engine: penstock.Engine, caplog: pytest.LogCaptureFixture) -> None:

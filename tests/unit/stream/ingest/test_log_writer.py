@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from penstock.io import nquads
 from penstock.io.nquads import parse
 from penstock.io.splits import Split
+from penstock.stream.base.time_values import to_datetime
 from penstock.stream.base.watermark import Watermarks
 from penstock.stream.ingest import load_task
 from penstock.stream.ingest.dead_letters import DeadLetters
@@ -85,6 +86,37 @@ def test_batch_without_an_element_is_counted_once(tmp_path: Path) -> None:
         push(log_writer(tmp_path), 0, Block(STREAM, b"nonsense\n"))
     assert log(tmp_path).counts(STREAM) == Counts(0, late=0, malformed=1)
     assert len(dead(tmp_path, "malformed.ndjson")) == 1
+
+
+AHEAD = "it was {} ahead of the clock, which was at 1970-01-01T00:01:40Z: max_ahead is 0:00:10"
+
+
+def test_elements_too_far_ahead_of_the_clock_are_kept_aside_and_move_no_watermark(tmp_path: Path) -> None:
+    writer = log_writer(tmp_path, ManualClock(100 * SECOND), max_ahead=10 * SECOND)
+    push(writer, 0, Block(STREAM, text([90 * SECOND, 200 * SECOND, 110 * SECOND])))
+    writer.push(STREAM, lambda batch: of_blocks(STREAM, [Block(STREAM, text([111 * SECOND, 110 * SECOND]))], batch))
+    assert times(log(tmp_path)) == [90 * SECOND, 110 * SECOND, 110 * SECOND]
+    assert log(tmp_path).newest(STREAM) == 110 * SECOND
+    assert log(tmp_path).counts(STREAM) == Counts(3, late=0, malformed=0, ahead=2)
+    letters = list(DeadLetters(tmp_path / "dead").read(STREAM))
+    assert [(letter.kind, letter.reason) for letter in letters] == [
+        ("ahead", AHEAD.format("0:01:40")), ("ahead", AHEAD.format("0:00:11")),
+    ]  # fmt: skip
+    assert [letter.time for letter in letters] == [to_datetime(200 * SECOND), to_datetime(111 * SECOND)]
+
+
+def test_a_push_of_elements_too_far_ahead_is_counted_through_a_restart(tmp_path: Path) -> None:
+    writer = log_writer(tmp_path)  # a day is allowed, unless it is said otherwise
+    blocks = [Block(STREAM, text([86_400 * SECOND, 86_401 * SECOND]))]
+    writer.push(STREAM, lambda batch: of_blocks(STREAM, blocks, batch))
+    assert log(tmp_path).counts(STREAM) == Counts(1, late=0, malformed=0, ahead=1)
+    assert times(log(tmp_path)) == [86_400 * SECOND]  # the journal is a segment now
+    assert log(tmp_path).counts(STREAM) == Counts(1, late=0, malformed=0, ahead=1)
+
+
+def test_any_time_is_taken_if_the_clock_does_not_matter(tmp_path: Path) -> None:
+    push(log_writer(tmp_path, max_ahead=None), 0, Block(STREAM, text([10**17])))
+    assert times(log(tmp_path)) == [10**17]
 
 
 def test_repeated_batch_has_the_same_late_elements(tmp_path: Path) -> None:
@@ -197,6 +229,15 @@ def test_loaded_files_are_read_only_where_elements_may_be_late(tmp_path: Path) -
     assert json.loads(dead(tmp_path, "malformed.ndjson")[0])["source"].endswith("3.nq")
 
 
+def test_loaded_files_with_elements_too_far_ahead_are_read(tmp_path: Path) -> None:
+    shared, batch = log(tmp_path), ArrivedBatch(STREAM, "folder", 0)
+    writer = made(shared, tmp_path, ManualClock(), {STREAM: Declared(max_ahead=20)})
+    folder = shared.begin(STREAM, "folder", 0)
+    writer.write_loaded(batch, folder, parts_of(folder, [text([10, 30, 11]), text([12])]))
+    assert times(log(tmp_path)) == [10, 11, 12]
+    assert log(tmp_path).counts(STREAM) == Counts(3, late=0, malformed=0, ahead=1)
+
+
 # Files.
 
 
@@ -246,7 +287,7 @@ def drop(root: Path, *files: Path) -> list[str]:
     batch = ArrivedBatch(STREAM, "folder", 0)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        write_files(cast(Any, None), log(root), log_writer(root), batch, dropped_files, Declared())
+        write_files(cast(Any, None), log(root), log_writer(root, max_ahead=None), batch, dropped_files, Declared())
     return [str(warning.message) for warning in caught]
 
 
