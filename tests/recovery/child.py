@@ -1,7 +1,8 @@
 """An engine in a process of its own that feeds itself, and may be killed: `child FOLDER QUERIES [PLACE NUMBER]`.
 
 With a place and a number it dies by SIGKILL when it comes to that place for the n-th time. It is fed with a fixed
-series of pushes and of files, as many as are not in yet: what was durable before the end must not come again.
+series of pushes and of files, as many as are not in yet: what was durable before the end must not come again. Only
+what reads files needs a JVM of its own, since Spark calls a process back for them.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from penstock.options import Emit
 from penstock.stream.base import failpoints
 from penstock.stream.evaluation.report_state import Carrying, ReportState
 from penstock.stream.log.journal import Journal
+from tests.recovery.attached_session import attach
 from tests.support.feeding import BUSY, COUNT, OTHER, STREAM, lines
 
 STEPS = [(start, start + 77) for start in range(0, 616, 77)]
@@ -50,6 +52,9 @@ QUERIES: dict[str, dict[str, tuple[str, Emit | None]]] = {  # by the file of the
         **{f"whole{gate}.ndjson": (GATE.format(gate), "rstream") for gate in (0, 1, 3)},
     },
 }
+
+
+READ_FILES = {"whole"}
 
 
 def die_at(place: str, number: int) -> None:
@@ -113,7 +118,7 @@ def _half(
 def feed(engine: Engine, folder: Path, start: int, end: int) -> None:
     """One step of both streams. Files appear whole, as they should in a drop folder."""
     new = folder / "drop" / f".{start:03d}"
-    if not (file := new.with_name(f"{start:03d}.nq")).exists():
+    if new.parent.exists() and not (file := new.with_name(f"{start:03d}.nq")).exists():
         new.write_text(lines(start, end))
         new.rename(file)
     if engine.status.streams[STREAM].elements < len(lines(0, end).splitlines()):
@@ -123,10 +128,12 @@ def feed(engine: Engine, folder: Path, start: int, end: int) -> None:
 
 def main(folder: Path, queries: str, steps: Sequence[tuple[int, int]], spark: SparkSession | None = None) -> None:
     """A whole life, or what is left of one."""
-    (folder / "drop").mkdir(parents=True, exist_ok=True)
+    folder.mkdir(exist_ok=True)
     with Engine(checkpoint=folder / "state", spark=spark, master="local[1]") as engine:
         engine.stream(STREAM)
-        engine.stream(OTHER, folder / "drop")
+        if queries in READ_FILES:
+            (folder / "drop").mkdir(exist_ok=True)
+            engine.stream(OTHER, folder / "drop")
         for file, (text, emit) in QUERIES[queries].items():
             engine.register(text, name=file.partition(".")[0], sink=folder / file, emit=emit)
         engine.start()
@@ -139,4 +146,6 @@ def main(folder: Path, queries: str, steps: Sequence[tuple[int, int]], spark: Sp
 if __name__ == "__main__":
     if len(sys.argv) > 3:
         die_at(sys.argv[3], int(sys.argv[4]))
-    main(Path(sys.argv[1]), sys.argv[2], STEPS)
+    main(Path(sys.argv[1]), sys.argv[2], STEPS, None if sys.argv[2] in READ_FILES else attach())
+    if sys.argv[2] not in READ_FILES:
+        os._exit(0)  # nothing of the JVM, which is another's, is touched

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from tests.recovery.child import QUERIES, STEPS, main
+from tests.recovery.attached_session import address
+from tests.recovery.child import QUERIES, READ_FILES, STEPS, main
 
 # Where, and the how many-th time in the life of that process; one life after the other, on the same folder.
 Death = tuple[str, int]
@@ -42,10 +43,11 @@ OF_FAMILIES = [
 ]
 
 
-def live(folder: Path, *arguments: object) -> int:
+def live(folder: Path, spark: SparkSession, queries: str, *death: object) -> int:
     """One life; how it ended."""
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    command = [sys.executable, "-m", "tests.recovery.child", str(folder), *map(str, arguments)]
+    environment |= {} if queries in READ_FILES else address(spark)
+    command = [sys.executable, "-m", "tests.recovery.child", str(folder), queries, *map(str, death)]
     with (folder.parent / f"{folder.name}.log").open("ab") as log:
         return subprocess.run(command, env=environment, stdout=log, stderr=log, timeout=300).returncode
 
@@ -55,9 +57,9 @@ def killed(queries: str, deaths: Sequence[Death], spark: SparkSession, folder: P
 
     The undisturbed one is fed all at once, so this also says that it does not matter how the stream is cut."""
     disturbed, undisturbed = folder / "disturbed", folder / "undisturbed"
-    ends = [(death, live(disturbed, queries, *death)) for death in deaths]
+    ends = [(death, live(disturbed, spark, queries, *death)) for death in deaths]
     assert ends == [(death, -signal.SIGKILL) for death in deaths], (folder / "disturbed.log").read_text()
-    assert live(disturbed, queries) == 0, (folder / "disturbed.log").read_text()
+    assert live(disturbed, spark, queries) == 0, (folder / "disturbed.log").read_text()
     main(undisturbed, queries, [(STEPS[0][0], STEPS[-1][1])], spark)
     for name in QUERIES[queries]:
         assert (disturbed / name).read_text() == (undisturbed / name).read_text(), name
