@@ -4,6 +4,7 @@ start of Python alone, and jobs of the dead may still run when the next life beg
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 
 from pyspark import SparkConf, SparkContext
@@ -16,11 +17,11 @@ _PORT, _SECRET = "PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"
 
 
 def address(session: SparkSession) -> dict[str, str]:
-    """The variables of the environment by which another process finds the JVM of a session."""
+    """The variables of the environment by which another process finds the JVM of a session, and Spark our Python."""
     gateway = session.sparkContext._gateway
     assert gateway is not None
     parameters = gateway.gateway_parameters
-    return {_PORT: str(parameters.port), _SECRET: str(parameters.auth_token)}
+    return {_PORT: str(parameters.port), _SECRET: str(parameters.auth_token), "PYSPARK_PYTHON": sys.executable}
 
 
 def attach(environment: Mapping[str, str] = os.environ) -> SparkSession:
