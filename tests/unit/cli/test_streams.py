@@ -215,7 +215,18 @@ def test_options_reach_the_engine(engine: FakeEngine) -> None:
     graphs = ["--stream-format", "jsonld", "--time-property", "http://e/at"]
     graphs += ["--start-property", "http://e/from", "--end-property", "http://e/to"]
     result = run(
-        "cars.rq", *graphs, "--lateness", "10s", "--idle", "5s", "--checkpoint", "state", "--set", "duplicates=merge"
+        "cars.rq",
+        *graphs,
+        "--lateness",
+        "10s",
+        "--idle",
+        "5s",
+        "--max-ahead",
+        "off",
+        "--checkpoint",
+        "state",
+        "--set",
+        "duplicates=merge",
     )
     assert result.exit_code == 0
     assert engine.declared[GATES] == (
@@ -223,6 +234,7 @@ def test_options_reach_the_engine(engine: FakeEngine) -> None:
         {
             "lateness": "10s",
             "idle": "5s",
+            "max_ahead": "off",
             "format": "jsonld",
             "time_property": "http://e/at",
             "start_property": "http://e/from",
