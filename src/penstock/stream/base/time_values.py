@@ -25,8 +25,8 @@ _MICROSECOND = timedelta(microseconds=1)
 _FIRST = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
 _LAST = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
 
-_COARSER = {"seconds": 1_000_000, "milliseconds": 1_000}
-_EARLY, _LATE = ((datetime(year, 1, 1, tzinfo=UTC) - _EPOCH) // _MICROSECOND for year in (1990, 2100))
+_COARSER = {"seconds": (1_000_000, 100_000), "milliseconds": (1_000, 10_000_000)}  # with the step of a made-up stream
+_EARLY, _LATE = ((datetime(year, 1, 1, tzinfo=UTC) - _EPOCH) // _MICROSECOND for year in (2000, 2100))
 
 _XSD_DURATION = NamedNode("http://www.w3.org/2001/XMLSchema#duration")
 _FINER = dict.fromkeys(("us", "µs", "microsecond", "microseconds"), "us")  # finer than a query can be
@@ -83,9 +83,10 @@ def moment(time: Moment) -> int:
 
 
 def _microseconds_meant(time: int) -> int:
-    """The number itself. One that is early in 1970, and as seconds or milliseconds in our days, is refused."""
-    for unit, factor in _COARSER.items():
-        if _EARLY <= time * factor < _LATE:
+    """The number itself. One that is early in 1970, and as seconds or milliseconds in our days, is refused, unless it
+    is round as microseconds: times of made-up streams, which count from 1970, mostly are."""
+    for unit, (factor, step) in _COARSER.items():
+        if time % step and _EARLY <= time * factor < _LATE:
             readings = f"{_text(time)} as microseconds and {_text(time * factor)} as {unit}"
             raise OptionError(f"{time} is {readings}: give microseconds ({time * factor}) or a datetime")
     return time

@@ -87,6 +87,11 @@ def test_seconds_are_not_taken_for_microseconds(written: Moment, message: str) -
     assert str(caught.value) == message
 
 
+@pytest.mark.parametrize("minutes", [1, 20, 30, 60, 29_500])
+def test_made_up_streams_may_count_from_1970(minutes: int) -> None:
+    assert moment(minutes * 60_000_000) == minutes * 60_000_000
+
+
 def test_datetimes_are_in_utc_and_never_overflow() -> None:
     assert to_datetime(None) is None
     assert to_datetime(1) == datetime(1970, 1, 1, 0, 0, 0, 1, tzinfo=UTC)
