@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
-FAST   := tests/unit tests/golden
+FAST   := tests/unit tests/golden tests/fuzz
 LOCK   := $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
           --no-emit-index-url --no-annotate --custom-compile-command "make lock"
 EXTRA  := import sys, tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
@@ -16,7 +16,7 @@ MKDOCS    := $(VENV)/.mkdocs
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo examples test thorough fast lint format docs bench bench-gate lock clean java
+.PHONY: help demo examples test thorough fast fuzz lint format docs bench bench-gate lock clean java
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -40,6 +40,9 @@ thorough: test ## All tests, with many more examples of each property, and 200 k
 fast: $(INSTALLED) ## Only the tests that need no JVM
 	@echo "== tests without a JVM"
 	@$(BIN)/python -m pytest -n 2 $(FAST)
+
+fuzz: $(INSTALLED) ## Broken queries, inputs and checkpoints for FUZZ_SECONDS (an hour); a fault says how to repeat it
+	@$(BIN)/python -m tests.fuzz --seconds $(or $(FUZZ_SECONDS),3600)
 
 lint: $(INSTALLED) ## ruff and mypy --strict
 	@echo "== lint"

@@ -19,6 +19,7 @@ from penstock.io.formats import Source, Target
 from penstock.knowledge.store import Store, StoreSpec, is_plain, open_store
 from penstock.optimise import enabled
 from penstock.query import Query
+from penstock.syntax.parser import too_long
 from penstock.tuning import DEFAULT, Tuning
 
 if TYPE_CHECKING:
@@ -134,9 +135,12 @@ class Engine:
         query = translate(text, None if base is None else _iri("base", base))
         if query.streams:
             raise QueryError("this query reads streams", hint="register it: engine.register(text), then engine.run()")
-        if is_plain(text, base):
-            return self._open().answer(query, text, base)
-        return self._runtime.plans.answer(query, text, base)
+        try:
+            if is_plain(text, base):
+                return self._open().answer(query, text, base)
+            return self._runtime.plans.answer(query, text, base)
+        except RecursionError:
+            raise too_long(text) from None
 
     # Streams and continuous queries
 

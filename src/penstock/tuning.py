@@ -127,6 +127,8 @@ class Tuning:
     block_bytes: int = _set(8 << 20, "bytes of a block of lines: few calls, and still near the processor")
     split_bytes: int = _set(80 << 20, "bytes of a split of a file: half a second of parsing, far above a task's cost")
     chunk_bytes: int = _set(8 << 20, "bytes of a file that are read at a time")
+    plan_depth: int = _set(1_000, "operators in one another, or conditions in a row: the stacks of stores are short")
+    query_depth: int = _set(100, "levels of brackets in a query: each takes a part of Python's stack")
 
     def settings(self) -> Iterator[Setting]:
         """The fields in order, with their values and explanations."""

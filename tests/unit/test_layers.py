@@ -25,8 +25,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "threads": set(),
     "tuning": set(),
     "options": set(),
-    "syntax": {"errors"},
-    "algebra": {"errors", "syntax", "options"},
+    "syntax": {"errors", "tuning"},
+    "algebra": {"errors", "syntax", "options", "tuning"},
     "optimise": {"errors", "log", "algebra", "tuning"},
     "reasoning": {"errors", "algebra"},
     "translate": {"errors", "syntax", "algebra"},
@@ -38,7 +38,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "spark": FOR_SPARK,
     "recursive_rules": {"errors", "algebra", "model", "reasoning", "tuning"},
     "stream": FOR_SPARK | {"plug_ins", "spark", "recursive_rules"},
-    "explain": {"errors", "algebra", "optimise", "translate", "compile", "spark"},
+    "explain": {"errors", "syntax", "algebra", "optimise", "translate", "compile", "spark"},
     "why": {
         "errors",
         "syntax",
@@ -61,7 +61,7 @@ KNOWS_SPARK = {"spark", "stream", "io"}
 MAY_IMPORT_INSIDE: dict[str, set[str]] = {
     "syntax.transform": {"functions", "iri", "scope", "source", "suggest", "tree", "units"},
     "syntax.checks": {"bare_aggregates", "functions", "scope", "suggest", "tree"},
-    "algebra.build": {"expressions", "occurrence", "ops", "scope", "smart_constructors", "windows"},
+    "algebra.build": {"depth", "expressions", "occurrence", "ops", "scope", "smart_constructors", "windows"},
     "algebra.sse": {"durations", "expressions", "ops", "windows"},
     "optimise.rules": {"branches", "cost", "distribute", "join_order", "rule", "statics", "statistics", "walk"},
     "recursive_rules.solutions": set(),

@@ -55,6 +55,7 @@ class _Builder:
     def graph(self, title: str) -> Graph:
         self._visit(self._query.pattern, DEFAULT_SCOPE, "")
         for var in _result_variables(self._query):
+            self._vertex(var)  # a variable that no pattern binds has none yet
             self._change(var, filled=True)
         nodes = tuple(self._vertices.values())
         boxes = (replace(b, nodes=tuple(n.id for n in nodes if b.id in n.sources)) for b in self._boxes.values())

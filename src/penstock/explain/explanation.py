@@ -16,6 +16,7 @@ from penstock.explain.ograph import ograph
 from penstock.explain.sources import Known, Sources
 from penstock.optimise import Optimised, Statistics, Step, Uniform, optimise
 from penstock.optimise.distribute import Distribution, classify
+from penstock.syntax.parser import too_long
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -118,7 +119,10 @@ def explain_query(
     """The explanation of a query's algebra; its text says how IRIs are abbreviated."""
     names = Notation(text)
     guessed = AssumedStatistics(statistics or Uniform(), Sources(query, known, names))
-    return explanation_of(query, optimise(query, guessed, rules), names, known)
+    try:
+        return explanation_of(query, optimise(query, guessed, rules), names, known)
+    except RecursionError:
+        raise too_long(text) from None
 
 
 def explanation_of(query: Query, optimised: Optimised, names: Notation, known: Known | None = None) -> Explanation:

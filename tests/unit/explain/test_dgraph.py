@@ -99,3 +99,8 @@ def test_sources_of_named_windows_are_told_apart() -> None:
     ).dgraph
     assert sources(graph)["?x"] == ["window :s [RANGE 3s]", "window :s [NOW]"]
     assert sources(graph)["?z"] == ["window :s [NOW]"]
+
+
+def test_a_variable_of_a_template_that_nothing_binds_is_a_vertex() -> None:
+    graph = explain("CONSTRUCT { ?a <http://e/p> ?b } WHERE { ?a <http://e/q> 1 }").dgraph
+    assert {node.title: node.filled for node in graph.nodes if node.kind == "variable"} == {"?a": True, "?b": True}

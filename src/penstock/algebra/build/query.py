@@ -15,13 +15,16 @@ from penstock.algebra.build.expressions import ExpressionBuilder
 from penstock.algebra.build.streams import StreamBuilder, conjunction
 from penstock.algebra.build.terms import TermBuilder
 from penstock.algebra.build.windows import WindowBuilder
+from penstock.algebra.depth import depth_of
 from penstock.algebra.expressions import Expr, Term, Var
 from penstock.algebra.windows import Window
 from penstock.errors import QueryError, RefusedError
 from penstock.syntax import parse, tree
+from penstock.syntax.parser import too_long
 from penstock.syntax.bare_aggregates import nested
 from penstock.syntax.checks.grammar_notes import is_grouped
 from penstock.syntax.scope import visible, visible_in_select
+from penstock.tuning import DEFAULT
 
 __all__ = ["build", "translate", "window_of"]
 
@@ -34,9 +37,12 @@ def translate(text: str, base: str | None = None) -> ops.Query:
 def build(query: tree.Query) -> ops.Query:
     """A query's tree as algebra."""
     try:
-        return Builder(query).query(query)
+        built = Builder(query).query(query)
     except RecursionError:
-        raise QueryError("the query is nested too deeply") from None
+        raise too_long(query.text) from None
+    if (depth := depth_of(built.pattern)) > DEFAULT.plan_depth:
+        raise too_long(query.text, f"{depth:,}", DEFAULT.plan_depth)
+    return built
 
 
 def window_of(query: tree.Query, window: tree.Window) -> Window:

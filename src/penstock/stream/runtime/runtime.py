@@ -141,7 +141,7 @@ class Runtime:
         overload: Overload = CATCH_UP,
         retry: int = 0,
     ) -> RegisteredQuery:
-        parsed = parse(text, base)
+        parsed = parse(text, base, self._tuning)
         query = build(parsed)
         check_overload(query, overload)
         streams = {*self._streams, *self.catalogue.derived}
