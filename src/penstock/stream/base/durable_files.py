@@ -75,18 +75,22 @@ def replace(path: Path, data: bytes) -> None:
 
 
 def replace_json(path: Path, content: Any) -> None:
-    """Replace the content of a file by JSON, with a checksum."""
-    text = json.dumps(content, ensure_ascii=False).encode()
-    replace(path, _CHECKED % crc32(text) + text + b"}")
+    """Replace the content of a file by JSON, with a checksum of its name and content."""
+    replace(path, _checked(path, json.dumps(content, ensure_ascii=False).encode()))
 
 
 def read_json(path: Path) -> Any:
     """The JSON that `replace_json` has written; StoreError if the file is not as it was written."""
     data = path.read_bytes()
     text = data[_PREFIX:-1]
-    if data != _CHECKED % crc32(text) + text + b"}":
+    if data != _checked(path, text):
         raise damaged(path, "its checksum is wrong")
     return json.loads(text)
+
+
+def _checked(path: Path, text: bytes) -> bytes:
+    """The content of a file of JSON. The checksum covers its name: a file in the place of another is found out."""
+    return _CHECKED % crc32(text, crc32(path.name.encode())) + text + b"}"
 
 
 def make_folder(path: Path, *, durable: bool = True) -> None:
