@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -10,6 +13,7 @@ import pytest
 from penstock import Engine, PenstockError
 from penstock.compile.kernels.slice_kernel import Program, Scan, Slice
 from penstock.spark.query.sliced_rows import SlicedRows, SliceJob
+from penstock.spark.session import tasks
 from penstock.spark.session.jobs import Jobs
 from penstock.spark.session.sent_tables import sent_tables
 from penstock.spark.session.session import private
@@ -108,3 +112,16 @@ def test_workers_keep_large_tables(spark: Any) -> None:
     again = sent_tables(spark.sparkContext).broadcasts([large[0], large[2]], 1_000, 25_000)
     assert (kept, set(again)) == ({}, {id(large[0]), id(large[2])})
     assert jobs.broadcasts([pa.table({"m": [1]})]) == {}
+
+
+def worker(_share: bytes, _large: Mapping[int, pa.Table]) -> list[int]:
+    """Return the process that runs a task."""
+    return [os.getpid()]
+
+
+def test_workers_last_from_job_to_job(spark: Any) -> None:
+    """A worker starts in half a second, and has to load the kernel."""
+    modules = (sys.modules[__name__],)
+    workers = [tasks.collect(spark.sparkContext, [b""], worker, modules)[0] for _ in range(8)]
+    assert len(set(workers)) <= spark.sparkContext.defaultParallelism
+    assert os.getpid() not in workers

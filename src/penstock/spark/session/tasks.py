@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import pickle
 import sys
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType, ModuleType
@@ -60,7 +61,8 @@ def collect(
     code, given, tables = _code(work, modules), list(shares), dict(large)
     digest = hashlib.sha256(code).hexdigest()
 
-    def task(number: int, _: Iterable[object]) -> Iterable[T]:
+    def task(number: int, nothing: Iterable[object]) -> Iterable[T]:
+        deque(nothing, maxlen=0)  # a worker that has not read to the end is ended, and the next job starts another
         found: Iterable[T] = _kept(digest, code)(given[number], {key: sent.value for key, sent in tables.items()})
         return found
 
