@@ -12,15 +12,15 @@ __all__ = ["depth_of"]
 
 
 def depth_of(pattern: ops.Op) -> int:
-    """Return the number of nodes from the pattern down to its deepest part, or of all `||` and `&&` if they are more:
-    here a row of these is a balanced tree, but other engines nest it. Without recursion."""
+    """Return the number of nodes from the pattern down to its deepest part, or a quarter of all `||` and `&&` if they
+    are so many: here a row of these is a balanced tree, but other engines nest it. Without recursion."""
     deepest = connectives = 0
     level: list[object] = [pattern]
     while level:
         deepest += 1
         connectives += sum(isinstance(node, Call) and node.name in ("||", "&&") for node in level)
         level = [below for node in level for below in _below(node)]
-    return max(deepest, connectives)
+    return max(deepest, connectives // 4)
 
 
 def _below(node: object) -> list[object]:
