@@ -51,6 +51,9 @@ _ONE_OF = "one of turtle, nt, nq, trig, rdf, jsonld, or a media type"
 # These two parsers do not say where they stopped, so they are fed line by line.
 _LINE_READERS = {RdfFormat.RDF_XML: XmlLineReader, RdfFormat.JSON_LD: LineReader}
 
+_PROLOG = 1 << 20  # bytes of a document of XML in which entities are declared
+_NESTED_ENTITY = re.compile(rb'<!ENTITY\s+(\S+)\s+"[^"]*&(?!amp;|lt;|gt;|quot;|apos;|#)')
+
 _PARSER_PREFIX = re.compile(r"^Parser error at line \d+ (?:column \d+|between [^:]*): ")
 _CLEARER = {
     "No scheme found in an absolute IRI": "{}; a relative IRI needs base=…",
@@ -118,12 +121,23 @@ def _named_format(name: str, format: str) -> RdfFormat:
 def _parse(name: str, source: Path | bytes, kind: RdfFormat, base: str | None) -> Iterator[Quad]:
     with _located(name), _opened(source) as file:
         reader = _LINE_READERS[kind](file) if kind in _LINE_READERS else None
+        if kind == RdfFormat.RDF_XML:
+            _refuse_nested_entities(name, file)
         try:
             yield from parse(cast(IO[bytes], reader or file), kind, base_iri=base, rename_blank_nodes=True)
         except SyntaxError as error:
             raise _syntax_error(name, error, reader.line if reader else None) from error
         except MemoryError as error:
             raise LoadError(f"{name}: {TOO_LONG}") from error
+
+
+def _refuse_nested_entities(name: str, file: IO[bytes]) -> None:
+    """Raise a LoadError if an entity of XML refers to another: ten of them make gigabytes of a page."""
+    before = file.tell()
+    if (found := _NESTED_ENTITY.search(file.read(_PROLOG))) is not None:
+        entity = found[1].decode(errors="replace")
+        raise LoadError(f"{name}: the entity {entity} refers to another, which can make gigabytes of it: write it out")
+    file.seek(before)
 
 
 def _opened(source: Path | bytes) -> IO[bytes]:
