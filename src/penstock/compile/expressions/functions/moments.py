@@ -46,8 +46,9 @@ class Moment:
         return self.datatype.eq(other.datatype)
 
     def _ordered(self, other: Moment) -> Expr:
-        """Whether the time line says which comes first; NULL if one of them is no moment."""
-        apart = sql.call("abs", self.micros - other.micros) > _FOURTEEN_HOURS
+        """Whether the time line says which comes first; NULL if one of them is no moment. As doubles, the first and the
+        last moment have a difference, and those until the year 2255 an exact one."""
+        apart = sql.call("abs", self.micros.cast("DOUBLE") - other.micros.cast("DOUBLE")) > _FOURTEEN_HOURS
         return self.zoned.eq(other.zoned) | apart
 
 
