@@ -70,8 +70,8 @@ def test_every_output_says_the_same(case: Inside, session: Any, tmp_path_factory
 
 
 def check(case: Inside, session: Any, folder: Any) -> None:
-    """Compare with the reference, which reads FROM NAMED as plain SPARQL does; its meaning beside windows of CQELS is that
-    of tests/logic/cqels/from_named_adds.rsp."""
+    """Compare with the reference, which reads FROM NAMED as plain SPARQL does; beside windows of CQELS its meaning is
+    that of tests/logic/cqels/from_named_adds.rsp."""
     dataset = translate(case.query.text).dataset
     assume(dataset is None or not dataset.adds)
     told = explained(case.streamed, case.query)
