@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from penstock.tuning import DEFAULT, Tuning
 
-__all__ = ["Stretch", "cut_at_pauses", "known_stretches", "merged", "rows_within"]
+__all__ = ["Measured", "Stretch", "cut_at_pauses", "known_stretches", "merged", "rows_within"]
 
 
 class Stretch(NamedTuple):
@@ -29,7 +29,7 @@ class Stretch(NamedTuple):
 
 
 class Measured(Protocol):
-    """Elements with statistics: see `penstock.model.statistics.SegmentStatistics`."""
+    """Elements of which number and times are known: see `penstock.model.statistics.SegmentStatistics`."""
 
     @property
     def rows(self) -> int: ...
@@ -38,7 +38,8 @@ class Measured(Protocol):
     @property
     def last(self) -> int: ...
     @property
-    def stretches(self) -> Sequence[Stretch]: ...
+    def stretches(self) -> Sequence[Stretch]:
+        """Where the elements lie in time; none: that is not known."""
 
 
 def cut_at_pauses(times: npt.NDArray[np.int64], tuning: Tuning = DEFAULT) -> tuple[Stretch, ...]:
