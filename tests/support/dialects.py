@@ -36,19 +36,19 @@ def compiled(query: str) -> sql.Query:
     return query_forms.select_rows(replace(planned, pattern=physical(planned.pattern, context)), context)
 
 
-def connection(text: str, **tables: pa.Table) -> duckdb.DuckDBPyConnection:
-    """Return a new connection with the tables, and with the functions that the text calls."""
+def connection(functions: Iterable[str], **tables: pa.Table) -> duckdb.DuckDBPyConnection:
+    """Return a new connection with the tables and the functions."""
     found = duckdb_functions.connect(1024)
-    duckdb_functions.register(found, text)
+    duckdb_functions.register(found, functions)
     for name, table in tables.items():
         found.register(name, table)
     return found
 
 
 def duckdb_rows(query: sql.Query, **tables: pa.Table) -> list[Row]:
-    text = sql.write(query, sql.DUCKDB)
-    with connection(text, **tables) as found:
-        return found.execute(text).fetchall()
+    written = sql.written(query, sql.DUCKDB)
+    with connection(written.functions, **tables) as found:
+        return found.execute(written.text).fetchall()
 
 
 def spark_rows(session: SparkSession, query: sql.Query, **tables: pa.Table) -> list[Row]:

@@ -4,7 +4,6 @@ rare values. Also the settings that the texts rely on."""
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Collection, Iterable
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any
@@ -16,7 +15,7 @@ from duckdb.func import ARROW, SPECIAL
 from penstock.compile.kernels import java_numbers
 from penstock.syntax import iri
 
-__all__ = ["FUNCTIONS", "connect", "quoted", "register"]
+__all__ = ["CALLS", "FUNCTIONS", "connect", "quoted", "register"]
 
 _SETTINGS = (
     "SET GLOBAL TimeZone = 'UTC'",
@@ -31,7 +30,6 @@ _LOCKED = ("SET enable_external_access = false", "SET lock_configuration = true"
 _NO_EXTENSIONS = dict.fromkeys(
     ("autoinstall_known_extensions", "autoload_known_extensions", "allow_community_extensions"), "false"
 )
-_NAME = re.compile(r"\bpenstock_\w+")
 
 
 def connect(memory: int, folders: Iterable[str] = ()) -> duckdb.DuckDBPyConnection:
@@ -55,40 +53,32 @@ def quoted(text: str) -> str:
 
 
 def register(
-    connection: duckdb.DuckDBPyConnection, *texts: str, java: int = 17, known: Collection[str] = ()
+    connection: duckdb.DuckDBPyConnection, names: Iterable[str], java: int = 17, known: Collection[str] = ()
 ) -> frozenset[str]:
-    """Register those functions with a connection that the texts call; others would only cost time.
+    """Register these functions with a connection, and those that they call; others would only cost time.
 
     `java` is the version of Spark's Java, which decides how doubles are written. The connection has the `known`
     functions already. Returns the names of all functions that it has now.
     """
     functions = _FUNCTIONS | (_NUMBERS if java >= _SHORTEST_SINCE else _OLD_NUMBERS)
-    called = _called(texts)
-    for name in called:
-        if name in known:
-            continue
+    present = dict.fromkeys(known)
+
+    def add(name: str) -> None:
+        if name in present:
+            return
+        for called in CALLS.get(name, ()):
+            add(called)
+        present[name] = None
         if name in _MACROS:
             connection.execute(f"CREATE OR REPLACE MACRO {name}{_MACROS[name]}")
-        elif name in functions:
-            function, parameters, result = functions[name]
-            function.__annotations__.clear()  # DuckDB would look their names up, which a worker need not know
-            connection.create_function(name, function, list(parameters), result, type=ARROW, null_handling=SPECIAL)
-    return frozenset((*known, *called))
+            return
+        function, parameters, result = functions[name]
+        function.__annotations__.clear()  # DuckDB would look their names up, which a worker need not know
+        connection.create_function(name, function, list(parameters), result, type=ARROW, null_handling=SPECIAL)
 
-
-def _called(texts: Iterable[str]) -> list[str]:
-    """Return the names of all functions that texts call, also by way of macros; those that are called come first."""
-    found: dict[str, None] = {}
-
-    def visit(text: str) -> None:
-        for name in dict.fromkeys(_NAME.findall(text)):
-            if name not in found:
-                visit(_MACROS.get(name, ""))
-                found[name] = None
-
-    for text in texts:
-        visit(text)
-    return list(found)
+    for name in names:
+        add(name)
+    return frozenset(present)
 
 
 # A decimal is an integer of units of 10^-18. Spark rounds a quotient to 38 digits after the point and then to 18. If
@@ -126,6 +116,22 @@ _MACROS = {
     "penstock_year_of_era": "(m) AS CAST(CASE WHEN year(m) > 0 THEN year(m) ELSE 1 - year(m) END AS VARCHAR)",
     "penstock_url_encode": """(x) AS replace(replace(replace(url_encode(x), '%20', '+'), '%2A', '*'), '~', '%7E')""",
 }
+CALLS = {
+    "penstock_double_text": ("penstock_java_double",),
+    "penstock_exact": ("penstock_double_text",),
+    "penstock_lower": ("penstock_unicode_lower",),
+    "penstock_quotient": (
+        "penstock_in_units",
+        "penstock_half_up",
+        "penstock_units",
+        "penstock_small_quotient",
+        "penstock_divide",
+    ),
+    "penstock_seconds_text": ("penstock_year_of_era",),
+    "penstock_small_quotient": ("penstock_half_up",),
+    "penstock_upper": ("penstock_unicode_upper",),
+}
+"""The functions that a macro calls, which have to be there before it."""
 
 
 _EXACT = pa.decimal128(38, 18)

@@ -28,7 +28,7 @@ class Program:
     """The text of a plan: temporary tables by name, in their order, and the query of its rows.
 
     `instants` is the query of the instants that have an answer, where an answer may be empty. `ordered` has the scans
-    whose elements need their place in the order of arrival.
+    whose elements need their place in the order of arrival, `functions` the names of those that DuckDB lacks.
     """
 
     query: str
@@ -36,10 +36,7 @@ class Program:
     steps: tuple[tuple[str, str], ...] = ()
     instants: str | None = None
     ordered: frozenset[str] = frozenset()
-
-    @property
-    def texts(self) -> tuple[str, ...]:
-        return (self.query, self.instants or "", *(text for _, text in self.steps))
+    functions: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +85,14 @@ class Kernel:
             self._functions = frozenset()
         return self._opened
 
-    def rows(self, text: str, tables: Mapping[str, pa.Table]) -> pa.Table:
-        """Return the rows of a query on these tables."""
-        self._register(text)
+    def rows(self, text: str, functions: Iterable[str], tables: Mapping[str, pa.Table]) -> pa.Table:
+        """Return the rows of a query on these tables. DuckDB lacks the functions."""
+        self._register(functions)
         with self._connection.cursor() as connection:
             for name, table in tables.items():
                 connection.register(name, table)
-            found: pa.Table = connection.sql(text).to_arrow_table()
-        return found
+            rows: pa.Table = connection.sql(text).to_arrow_table()
+        return rows
 
     def _allow(self, paths: Iterable[str]) -> None:
         """Make these files readable: a database whose settings are locked is replaced by another."""
@@ -106,9 +103,9 @@ class Kernel:
                 self._opened.close()
                 self._opened = None
 
-    def _register(self, *texts: str) -> None:
+    def _register(self, functions: Iterable[str]) -> None:
         connection, java = self._connection, self._java
-        self._functions = duckdb_functions.register(connection, *texts, java=java, known=self._functions)
+        self._functions = duckdb_functions.register(connection, functions, java, self._functions)
 
     def refusal(self, program: Program, tables: Mapping[str, pa.Table], scans: Collection[str]) -> str | None:
         """Return why DuckDB does not take a program, found by running it on no rows; None if it does."""
@@ -123,7 +120,7 @@ class Kernel:
         """Return the rows of a program for a slice. A column `.row` is true; an empty answer is one row, in which it is
         false."""
         self._allow(path for scan in piece.scans.values() for path in scan.paths)
-        self._register(*program.texts)
+        self._register(program.functions)
         with self._connection.cursor() as connection:  # its tables and variables are gone afterwards
             rows = _rows(connection, program, tables, piece)
             empty = _empty_instants(connection, program, piece, rows)

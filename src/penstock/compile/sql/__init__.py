@@ -48,7 +48,7 @@ from penstock.compile.sql.tree import (
     lifted,
     rewritten,
 )
-from penstock.compile.sql.writer import write, write_expression
+from penstock.compile.sql.writer import Written, write, write_expression, written
 
 __all__ = [
     "ALWAYS",
@@ -92,6 +92,7 @@ __all__ = [
     "Unsupported",
     "Values",
     "Variable",
+    "Written",
     "alias",
     "all_of",
     "any_of",
@@ -121,6 +122,7 @@ __all__ = [
     "when",
     "write",
     "write_expression",
+    "written",
 ]
 
 TRUE, FALSE = Literal(True, "BOOLEAN"), Literal(False, "BOOLEAN")

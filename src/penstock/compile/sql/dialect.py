@@ -41,6 +41,7 @@ class Dialect:
     of hint that is not in `hints` is left out, and so is `spread` if it is empty. `struct` has the text before, for
     each field (its {name} as text, as {column}, and its {value}) and after. `pattern` and `replacement` translate
     constants that are Java's regular expressions. `strict`: all that is not in a table is `Unsupported`.
+    Functions whose name begins with `added` have to be added to the engine; a form that calls one begins with its name.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Dialect:
     replacement: Callable[[str], str] | None = None
     case_sensitive: bool = True  # names that differ in case are different
     strict: bool = False
+    added: str | None = None
 
     @cached_property
     def translation(self) -> dict[int, str]:
@@ -97,6 +99,12 @@ class Dialect:
             if key in self.functions:
                 return self.functions[key]
         return self._known(self.functions, name, "the function")
+
+    def added_function(self, form: str) -> str | None:
+        """Return the function that the form calls and the engine lacks; None if it has it."""
+        if self.added is None or not form.startswith(self.added):
+            return None
+        return form.partition("(")[0]
 
     def _known(self, table: Mapping[str, T], name: str, kind: str) -> T | str:
         found = table.get(name)

@@ -1,5 +1,5 @@
 """DuckDB's dialect: an allow-list of all that gives exactly the rows of Spark. Functions that begin with `penstock_`
-are registered with a connection by `kernels.duckdb_functions`."""
+are added by `kernels.duckdb_functions`."""
 
 from __future__ import annotations
 
@@ -112,4 +112,5 @@ DUCKDB = Dialect(
     variable="getvariable('{}')",
     parameter='".{}."',  # a column of the same name would win
     strict=True,
+    added="penstock_",
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from penstock.compile.sql import queries, tree
@@ -10,7 +11,7 @@ from penstock.compile.sql.dialect import SPARK, All, Dialect, Unsupported
 from penstock.compile.sql.queries import From, Query
 from penstock.compile.sql.tree import Expr
 
-__all__ = ["write", "write_expression"]
+__all__ = ["Written", "write", "write_expression", "written"]
 
 # Precedence of operators. An operand of lower precedence than its place is put in parentheses.
 _ANY, _OR, _AND, _NOT, _TEST, _SUM, _PRODUCT, _SIGN, _ATOM = range(9)
@@ -23,11 +24,24 @@ _PATTERNS = {"RLIKE": 1, "regexp_extract": 1, "regexp_replace": 1}  # the operan
 _REPLACEMENTS = {"regexp_replace": 2}
 
 
-def write(query: Query, dialect: Dialect = SPARK) -> str:
-    """Return the text of a query."""
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The text of a query, and the functions that it calls and that have to be added to the engine."""
+
+    text: str
+    functions: frozenset[str]
+
+
+def written(query: Query, dialect: Dialect) -> Written:
+    """Return the text of a query with the functions that the engine lacks."""
     writer = _Writer(dialect)
     writer.query(query)
-    return "".join(writer.parts)
+    return Written("".join(writer.parts), frozenset(writer.functions))
+
+
+def write(query: Query, dialect: Dialect = SPARK) -> str:
+    """Return the text of a query."""
+    return written(query, dialect).text
 
 
 def write_expression(expr: Expr, dialect: Dialect = SPARK) -> str:
@@ -40,9 +54,10 @@ def write_expression(expr: Expr, dialect: Dialect = SPARK) -> str:
 class _Writer:
     """A writer that collects the parts of a text."""
 
-    def __init__(self, dialect: Dialect, names: dict[str, str] | None = None) -> None:
+    def __init__(self, dialect: Dialect, outer: _Writer | None = None) -> None:
         self.dialect = dialect
-        self.names = {} if names is None else names  # by their lower case
+        self.names: dict[str, str] = {} if outer is None else outer.names  # by their lower case
+        self.functions: set[str] = set() if outer is None else outer.functions  # those that the engine lacks
         self.parts: list[str] = []
         self.put = self.parts.append
 
@@ -55,7 +70,7 @@ class _Writer:
 
     def text_of(self, expr: Expr, level: int = _ANY) -> str:
         """Return the text of a part, which is not written yet."""
-        inner = _Writer(self.dialect, self.names)
+        inner = _Writer(self.dialect, self)
         inner.expr(expr, level)
         return "".join(inner.parts)
 
@@ -206,17 +221,25 @@ class _Writer:
         function, distinct = call.data
         args = self._translated(function, call.args)
         last = args[-1].data[0] if args and type(args[-1]) is tree.Literal else None
-        written = self.dialect.function(function, len(args), last)
-        if isinstance(written, All):
-            parts = written.between.join(written.each.format(self.text_of(arg)) for arg in args)
-            self.put(f"{written.before}{parts}{written.after}{over}")
-        elif "(" in written:
-            self.put(written.format(*map(self.text_of, args), over=over))
-            self.put("" if "{over}" in written else over)
+        form = self.dialect.function(function, len(args), last)
+        if isinstance(form, All):
+            parts = form.between.join(form.each.format(self.text_of(arg)) for arg in args)
+            self.put(f"{form.before}{parts}{form.after}{over}")
+            return
+        self._note(form)
+        if "(" in form:
+            self.put(form.format(*map(self.text_of, args), over=over))
+            self.put("" if "{over}" in form else over)
         else:
-            self.put(f"{written}(DISTINCT " if distinct else f"{written}(")
+            self.put(f"{form}(DISTINCT " if distinct else f"{form}(")
             self.list(args)
             self.put(f"){over}")
+
+    def _note(self, form: str) -> None:
+        """Note the function that a form calls, if the engine lacks it."""
+        added = self.dialect.added_function(form)
+        if added is not None:
+            self.functions.add(added)
 
     def _translated(self, name: str, args: tuple[Expr, ...]) -> tuple[Expr, ...]:
         """Return the operands of a function or operator, regular expressions in the dialect's syntax."""
@@ -227,16 +250,17 @@ class _Writer:
 
     def _operator(self, operator: Expr) -> None:
         symbol = operator.data[0]
-        written = self.dialect.operator(symbol)
-        if "{" in written:
+        form = self.dialect.operator(symbol)
+        if "{" in form:
+            self._note(form)
             args = self._translated(symbol, operator.args)
-            self.put(written.format(*(self.text_of(arg, _ATOM) for arg in args)))
+            self.put(form.format(*(self.text_of(arg, _ATOM) for arg in args)))
             return
         rank = self._rank(operator)
         first = rank + 1 if rank in (_OR, _AND, _TEST) else rank  # sums and products group from the left
         for number, arg in enumerate(operator.args):
             if number:
-                self.put(f" {written} ")
+                self.put(f" {form} ")
             self.expr(arg, rank + 1 if number else first)
 
     def _prefix(self, prefix: Expr) -> None:
@@ -265,6 +289,7 @@ class _Writer:
     def _cast(self, cast: Expr) -> None:
         type, of = cast.data
         template = self.dialect.cast_of(of, type)
+        self._note(template)
         self.put(template.format(value=self.text_of(cast.args[0]), type=self.dialect.type(type)))
 
     def _case(self, case: Expr) -> None:
@@ -309,7 +334,7 @@ class _Writer:
         call, by, order = over.args[0], over.args[1 : 1 + count], over.args[1 + count :]
         while isinstance(call, tree.Let):
             call = call.args[0]
-        inner = _Writer(self.dialect, self.names)
+        inner = _Writer(self.dialect, self)
         inner.put(" OVER (")
         inner._clause("PARTITION BY ", by)
         inner._clause(" ORDER BY " if by else "ORDER BY ", tuple(map(_ordered, order)))

@@ -74,10 +74,17 @@ class SliceTarget:
         names = query.columns
         assert names is not None
         fields = [(f"c{i}", _type(name, i)) for i, name in enumerate(names)]
-        steps = tuple((name, sql.write(rows, DUCKDB)) for name, rows in self._steps)
+        functions: set[str] = set()
+
+        def text(query: Query) -> str:
+            written = sql.written(query, DUCKDB)
+            functions.update(written.functions)
+            return written.text
+
+        steps = tuple((name, text(rows)) for name, rows in self._steps)
         ordered = frozenset(name for name, (_, ordered) in self.scans.items() if ordered)
-        times = None if instants is None else sql.write(instants, DUCKDB)
-        return Program(sql.write(query, DUCKDB), pa.schema(fields), steps, times, ordered)
+        times = None if instants is None else text(instants)
+        return Program(text(query), pa.schema(fields), steps, times, ordered, frozenset(functions))
 
     def tables(self, queries: tuple[Query, ...], catalog: Catalog, most: int) -> dict[str, pa.Table]:
         """Return the tables that the text reads beside its scans. Each slice reads them whole, so none is large."""

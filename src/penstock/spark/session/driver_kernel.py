@@ -33,7 +33,7 @@ def rows_here(query: Query, columns: tuple[str, ...], jobs: Jobs, tuning: Tuning
     if len(known) < len(tables) or sum(table.num_rows for table in known.values()) > tuning.slice_table_rows:
         return None
     try:
-        text = sql.write(query, DUCKDB)
+        written = sql.written(query, DUCKDB)
     except Unsupported:
         return None
-    return driver_kernel(jobs, tuning).rows(text, known).rename_columns(list(columns))
+    return driver_kernel(jobs, tuning).rows(written.text, written.functions, known).rename_columns(list(columns))

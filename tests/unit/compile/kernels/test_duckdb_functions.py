@@ -18,7 +18,6 @@ from tests.support.terms import unhurried
 
 UNIT = Decimal("1e-18")
 WIDE = Context(prec=120, rounding=ROUND_HALF_UP)
-TEXT = " ".join(duckdb_functions.FUNCTIONS)
 decimals = st.one_of(
     st.integers(-(10**38) + 1, 10**38 - 1),
     st.integers(-(10**20), 10**20),
@@ -30,7 +29,7 @@ decimals = st.one_of(
 @pytest.fixture(scope="module")
 def connection() -> Iterator[duckdb.DuckDBPyConnection]:
     with duckdb_functions.connect(1024) as found:
-        duckdb_functions.register(found, TEXT)
+        duckdb_functions.register(found, duckdb_functions.FUNCTIONS)
         yield found
 
 
@@ -82,7 +81,7 @@ def test_doubles_are_written_as_java_writes_them(connection: duckdb.DuckDBPyConn
 
 def test_doubles_of_later_versions_of_java() -> None:
     with duckdb.connect() as found:
-        duckdb_functions.register(found, TEXT, java=21)
+        duckdb_functions.register(found, duckdb_functions.FUNCTIONS, java=21)
         assert asked(found, "penstock_double_text(CAST(2e23 AS DOUBLE))") == "2.0E23"
 
 

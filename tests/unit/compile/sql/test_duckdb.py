@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import duckdb
 import pytest
 
@@ -114,22 +116,46 @@ SELECT ?a { GRAPH ?g { ?a :p ?b } BIND(YEAR(?b) + ?b / 3 AS ?n) FILTER(?n > 2) }
 
 @pytest.mark.parametrize("query", QUERIES)
 def test_duckdb_plans_compiled_queries(query: str) -> None:
-    text = sql.write(compiled(query), DUCKDB)
-    with connection(text) as found:
+    written = sql.written(compiled(query), DUCKDB)
+    with connection(written.functions) as found:
         found.execute("CREATE TABLE triples (s VARCHAR, p VARCHAR, o VARCHAR)")
         found.execute("CREATE TABLE quads (g VARCHAR, s VARCHAR, p VARCHAR, o VARCHAR)")
-        assert found.execute(text).fetchall() == []
+        assert found.execute(written.text).fetchall() == []
+
+
+FORMS = [*map(str, DUCKDB.functions.values()), *DUCKDB.operators.values(), *DUCKDB.casts.values()]
 
 
 @pytest.mark.parametrize("function", sorted(duckdb_functions.FUNCTIONS))
 def test_every_registered_function_is_called_by_the_dialect_or_a_macro(function: str) -> None:
-    forms = [*map(str, DUCKDB.functions.values()), *DUCKDB.operators.values(), *DUCKDB.casts.values()]
-    assert any(function in form for form in [*forms, *duckdb_functions.FUNCTIONS.values()])
+    called = {name for names in duckdb_functions.CALLS.values() for name in names}
+    assert function in called | {DUCKDB.added_function(form) for form in FORMS}
+
+
+@pytest.mark.parametrize("form", [form for form in FORMS if "penstock_" in form])
+def test_a_form_that_calls_an_added_function_begins_with_its_name(form: str) -> None:
+    name = DUCKDB.added_function(form)
+    assert re.findall(r"penstock_\w+", form) == [name]
+    assert name in duckdb_functions.FUNCTIONS
+
+
+@pytest.mark.parametrize("macro", sorted(duckdb_functions.FUNCTIONS))
+def test_the_functions_that_a_macro_calls_are_declared(macro: str) -> None:
+    called = re.findall(r"penstock_\w+", duckdb_functions.FUNCTIONS[macro])
+    assert set(duckdb_functions.CALLS.get(macro, ())) == set(called)
+
+
+def test_a_text_knows_the_functions_that_duckdb_lacks() -> None:
+    upper = sql.call("upper", sql.Cast(A, "STRING", "DOUBLE"))
+    inner = Select([sql.alias(sql.call("lower", A), "a")], Table("t"), where=A.eq(upper))
+    written = sql.written(Select([sql.call("max", sql.name("a"))], Derived(inner, "x")), DUCKDB)
+    assert written.functions == {"penstock_lower", "penstock_upper", "penstock_double_text"}
+    assert sql.written(inner, sql.SPARK).functions == frozenset()
 
 
 def test_only_functions_that_a_text_calls_are_registered() -> None:
     with duckdb.connect() as found:
-        duckdb_functions.register(found, "SELECT penstock_lower('A')")
+        duckdb_functions.register(found, ["penstock_lower"])
         macros = "SELECT function_name FROM duckdb_functions() WHERE function_name LIKE 'penstock%' ORDER BY ALL"
         assert found.execute(macros).fetchall() == [("penstock_lower",), ("penstock_unicode_lower",)]
         assert found.execute("SELECT penstock_lower('AÀ')").fetchall() == [("aà",)]
