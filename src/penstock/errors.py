@@ -14,10 +14,31 @@ PenstockWarning         what runs, but perhaps not as it was meant
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 __all__ = [
     "LoadError", "OptionError", "PenstockError", "PenstockWarning", "QueryError", "RefusedError", "SetupError",
-    "StoreError",
+    "StoreError", "TextPlace",
 ]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class TextPlace:
+    """A place in the text of a query, of so many characters; lines and columns count from 1."""
+
+    line: int
+    column: int
+    text: str | None = None
+    length: int = 1
+
+    def marked(self, sentence: str) -> str:
+        """Return the sentence, and below it the line with a caret at this place, if there is a text."""
+        lines = [] if self.text is None else self.text.splitlines()
+        if not 1 <= self.line <= len(lines):
+            return sentence
+        source = lines[self.line - 1].replace("\t", " ")
+        caret = "^" * max(1, min(self.length, len(source) - self.column + 1))
+        return f"{sentence}\n  {source}\n  {' ' * (self.column - 1)}{caret}"
 
 
 class PenstockError(Exception):
@@ -30,22 +51,13 @@ class QueryError(PenstockError):
     `str(error)` is the whole message: reason, the line with a caret below the place, and the hint.
     """
 
-    def __init__(
-        self,
-        reason: str,
-        *,
-        text: str | None = None,
-        line: int | None = None,
-        column: int | None = None,
-        length: int = 1,
-        hint: str | None = None,
-    ) -> None:
+    def __init__(self, reason: str, *, place: TextPlace | None = None, hint: str | None = None) -> None:
         self.reason = reason
-        self.line = line
-        self.column = column
+        self.line = None if place is None else place.line
+        self.column = None if place is None else place.column
         self.hint = hint
-        first = reason if line is None else f"line {line}, column {column}: {reason}"
-        super().__init__(_with_caret(first, text, line, column, length, hint))
+        first = reason if place is None else place.marked(f"line {place.line}, column {place.column}: {reason}")
+        super().__init__(_with_hint(first, hint))
 
 
 class RefusedError(QueryError):
@@ -74,31 +86,12 @@ class PenstockWarning(UserWarning):
     `str(warning)` is the sentence, the line with a caret below the place, and the hint.
     """
 
-    def __init__(
-        self,
-        sentence: str,
-        *,
-        text: str | None = None,
-        line: int | None = None,
-        column: int | None = None,
-        length: int = 1,
-        hint: str | None = None,
-    ) -> None:
-        self.line = line
-        self.column = column
+    def __init__(self, sentence: str, *, place: TextPlace | None = None, hint: str | None = None) -> None:
+        self.line = None if place is None else place.line
+        self.column = None if place is None else place.column
         self.hint = hint
-        super().__init__(_with_caret(sentence, text, line, column, length, hint))
+        super().__init__(_with_hint(sentence if place is None else place.marked(sentence), hint))
 
 
-def _with_caret(
-    first: str, text: str | None, line: int | None, column: int | None, length: int, hint: str | None
-) -> str:
-    parts = [first]
-    lines = text.splitlines() if text is not None else []
-    if line is not None and column is not None and 1 <= line <= len(lines):
-        source = lines[line - 1].replace("\t", " ")
-        caret = "^" * max(1, min(length, len(source) - column + 1))
-        parts += [f"  {source}", f"  {' ' * (column - 1)}{caret}"]
-    if hint:
-        parts.append(f"hint: {hint}")
-    return "\n".join(parts)
+def _with_hint(sentence: str, hint: str | None) -> str:
+    return f"{sentence}\nhint: {hint}" if hint else sentence

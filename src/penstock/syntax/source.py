@@ -10,7 +10,7 @@ import re
 from bisect import bisect_right
 from itertools import accumulate
 
-from penstock.errors import QueryError
+from penstock.errors import QueryError, TextPlace
 from penstock.syntax.tree import Span
 
 __all__ = ["Source"]
@@ -69,5 +69,5 @@ class Source:
 
     def _refuse_surrogates(self) -> None:
         if not self.text.isascii() and (match := _SURROGATE.search(self.text)):
-            where = self._position(match.start())
-            raise QueryError("half of a surrogate pair is not a Unicode character", line=where[0], column=where[1])
+            place = TextPlace(*self._position(match.start()))
+            raise QueryError("half of a surrogate pair is not a Unicode character", place=place)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
-from penstock.errors import PenstockWarning, QueryError
+from penstock.errors import PenstockWarning, QueryError, TextPlace
 
 _E = TypeVar("_E", bound=QueryError)
 
@@ -23,24 +23,24 @@ class Span:
     end_column: int
 
     def to(self, other: Span) -> Span:
-        """The span from the start of this one to the end of the other."""
+        """Return the span from the start of this one to the end of the other."""
         return Span(self.line, self.column, other.end_line, other.end_column)
 
     def error(self, kind: type[_E], reason: str, text: str, hint: str | None = None) -> _E:
-        """An error of that kind with a caret at this place."""
-        return kind(reason, text=text, line=self.line, column=self.column, length=self._length(text), hint=hint)
+        """Return an error of that kind with a caret at this place."""
+        return kind(reason, place=self._in(text), hint=hint)
 
     def warning(self, reason: str, text: str, hint: str | None = None) -> PenstockWarning:
-        """A warning that names this line, with a caret at this place."""
+        """Return a warning that names this line, with a caret at this place."""
         return self.marked(f"line {self.line}: {reason}", text, hint)
 
     def marked(self, sentence: str, text: str, hint: str | None = None) -> PenstockWarning:
-        """A warning with a caret at this place, and nothing before its sentence."""
-        length = self._length(text)
-        return PenstockWarning(sentence, text=text, line=self.line, column=self.column, length=length, hint=hint)
+        """Return a warning with a caret at this place, and nothing before its sentence."""
+        return PenstockWarning(sentence, place=self._in(text), hint=hint)
 
-    def _length(self, text: str) -> int:
-        return max(1, self.end_column - self.column) if self.line == self.end_line else len(text)
+    def _in(self, text: str) -> TextPlace:
+        length = max(1, self.end_column - self.column) if self.line == self.end_line else len(text)
+        return TextPlace(self.line, self.column, text, length)
 
 
 # Terms

@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 from penstock import Engine, cli
 from penstock.answer import Answer
 from penstock.cli import base, doctor, engines
-from penstock.errors import LoadError, PenstockError, QueryError, SetupError
+from penstock.errors import LoadError, PenstockError, QueryError, SetupError, TextPlace
 from penstock.tuning import DEFAULT
 
 WRITABLE = "Give a folder that can be written."
@@ -66,7 +66,7 @@ class FakeEngine:
         if word == "INTERRUPT":
             raise KeyboardInterrupt
         if word not in ANSWERS:
-            raise QueryError("unknown word", text=text, line=1, column=1, length=len(word), hint="did you mean SELECT?")
+            raise QueryError("unknown word", place=TextPlace(1, 1, text, len(word)), hint="did you mean SELECT?")
         return ANSWERS[word]
 
 

@@ -24,7 +24,7 @@ from penstock import EngineStatus, QueryStatus, Reason, Why, cli, log
 from penstock.answer import Answer
 from penstock.cli import engines, logs, output, progress_line, streaming, testing
 from penstock.cli.inputs import StreamSpec, stream_spec
-from penstock.errors import OptionError, PenstockError, PenstockWarning, QueryError
+from penstock.errors import OptionError, PenstockError, PenstockWarning, QueryError, TextPlace
 from penstock.spark.session import early_start
 from penstock.stream.runtime.progress import Progress
 
@@ -62,7 +62,7 @@ class FakeEngine:
 
     def register(self, text: str, *, name: str | None, **options: Any) -> None:
         if "SLECT" in text:
-            raise QueryError("unknown word", text=text, line=1, column=1, length=5)
+            raise QueryError("unknown word", place=TextPlace(1, 1, text, 5))
         if "REGISTER" in text:
             warnings.warn("only CONSTRUCT makes a stream", PenstockWarning, stacklevel=2)
         self.registered[name or "ByName"] = {"text": text, **options}

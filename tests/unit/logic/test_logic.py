@@ -16,7 +16,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
 from penstock import logic
 from penstock.answer import Answer
-from penstock.errors import PenstockError, QueryError
+from penstock.errors import PenstockError, QueryError, TextPlace
 from penstock.logic import compare, times
 from penstock.logic.model import Cells, Kind
 from penstock.logic.terms import read_cells
@@ -322,7 +322,7 @@ def test_an_error_is_expected_or_not(at_run: bool) -> None:
         'line 3: expected the error "range", got\nthe step is zero'
     ]
     assert judged("expect 1:00\n  1", error=error, at_run=at_run) == ["line 1: the step is zero"]
-    placed = QueryError("what is this", text="SELECT ?x {}", line=2, column=3)
+    placed = QueryError("what is this", place=TextPlace(2, 3, "SELECT ?x {}"))
     assert judged("expect 1:00\n  1", error=placed, at_run=at_run) == ["line 2: column 3: what is this"]
 
 
