@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from typing import Protocol, overload
+from typing import Protocol
 
 import numpy as np
 
@@ -130,8 +130,8 @@ class ContextBuilder:
         self, source: ops.StreamWindow, streams: Mapping[str, StreamFiles], span: Span
     ) -> WindowRelation:
         """Return the content of a window in the span."""
-        stream, window, read_span = streams[source.iri.value], source.window, self._read_span(span)
-        planned = self._read_span(self._target.span(span))
+        stream, window, read_span = streams[source.iri.value], source.window, self._traits.read_span(span)
+        planned = self._traits.read_span(self._target.span(span))
         times = deltas.delta_times(window, read_span) if self._traits.single_element else None
         near = None if (reached := stream_to_relation.reach(window, read_span)) is None else (reached,)
         view = self._target.scan(stream, source.iri.value, isinstance(window, CountWindow), times)
@@ -151,15 +151,6 @@ class ContextBuilder:
             upper_bound=partial(upper_bound, stream.segments),
             elements=cache(partial(self._background.scans.table, stream, times or near)),
         )
-
-    @overload
-    def _read_span(self, span: Span) -> Span: ...
-    @overload
-    def _read_span(self, span: PlanSpan) -> PlanSpan: ...
-    def _read_span(self, span: PlanSpan) -> PlanSpan:
-        """Return the span to read. Deltas also read elements that leave at the first instant, to offset those that
-        enter."""
-        return replace(span, after=span.after - 1) if self._by_deltas else span  # type: ignore[arg-type]
 
     def _timeline(self, contents: list[WindowRelation], span: PlanSpan, plan: Plan) -> EvaluationInstants:
         """Return the evaluation instants of the span; those at changes are computed once for all queries of a round."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from typing import overload
 
 from penstock.algebra import ops
 from penstock.algebra.retention_bounds import kept_for
@@ -12,6 +13,8 @@ from penstock.algebra.scope import exists_in, expressions_of
 from penstock.algebra.windows import CountWindow, SlideWindow
 from penstock.compile.operators.events import complex_events
 from penstock.compile.reports import deltas
+from penstock.compile.windows.plan_span import PlanSpan
+from penstock.model.span import Span
 from penstock.optimise import enabled, walk
 from penstock.options import Duplicates, Emit
 
@@ -39,6 +42,15 @@ class QueryTraits:
     def carries(self) -> bool:
         """Whether an evaluation reads the operator state of the one before."""
         return self.emit not in ("rstream", "events") and not self.by_deltas
+
+    @overload
+    def read_span(self, span: Span) -> Span: ...
+    @overload
+    def read_span(self, span: PlanSpan) -> PlanSpan: ...
+    def read_span(self, span: PlanSpan) -> PlanSpan:
+        """Return the span to read for the instants of a span. Deltas also read the elements that leave at the first
+        instant, to offset those that enter."""
+        return replace(span, after=span.after - 1) if self.by_deltas else span  # type: ignore[arg-type]
 
 
 def traits_of(

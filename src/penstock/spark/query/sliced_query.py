@@ -145,7 +145,7 @@ class SlicedQuery:
 
     def _near(self, iri: str, span: Span) -> Span | None:
         """Return the timestamps that instants of a slice can see in a stream; None: any."""
-        read = Span(span.after - 1, span.through) if self._traits.by_deltas else span
+        read = self._traits.read_span(span)
         windows = [s.window for s in self._traits.query.streams if s.iri.value == iri]
         near = [stream_to_relation.reach(window, read) for window in windows]
         known = [reached for reached in near if reached is not None]
