@@ -4,8 +4,8 @@ Answers go to standard output and everything else to standard error. Spark is im
 help and queries on the embedded store are quick.
 """
 
-from penstock.cli import commands, dead, diagnosis, explain, run, translate
+from penstock.cli import commands, diagnosis, run, translate
 from penstock.cli.base import app
 from penstock.cli.engines import open_engine
 
-__all__ = ["app", "commands", "dead", "diagnosis", "explain", "open_engine", "run", "translate"]
+__all__ = ["app", "commands", "diagnosis", "open_engine", "run", "translate"]

@@ -21,7 +21,7 @@ def doctor(
     full: Annotated[bool, typer.Option("--full", help="Also start Spark (takes some seconds).")] = False,
 ) -> None:
     """Check the requirements of Penstock on this machine, show how to get missing ones, and print the thresholds."""
-    from penstock.cli import doctor as examine
+    from penstock.cli.diagnosis import doctor as examine
 
     with clean_exit():
         with status("Checking…"):
@@ -68,8 +68,8 @@ def run_tests(
     log_format: LogFormatOption = None,
 ) -> None:
     """Run logic tests: input streams, a query, and the expected answers per instant (docs/how-to/logic-tests.md)."""
-    from penstock.cli import testing
+    from penstock.cli import logic_tests
 
     with to_stderr(log_level, log_format), clean_exit():
-        code = testing.run(files, master)
+        code = logic_tests.run(files, master)
     raise typer.Exit(code)

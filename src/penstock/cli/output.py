@@ -15,7 +15,7 @@ from penstock.io.results import when_text
 
 if TYPE_CHECKING:
     from penstock.answer import Answer
-    from penstock.cli.doctor import Check
+    from penstock.cli.diagnosis.doctor import Check
     from penstock.cli.progress_line import ProgressLine
     from penstock.tuning import Tuning
 

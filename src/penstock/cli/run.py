@@ -13,7 +13,7 @@ from penstock.cli.base import app, clean_exit, complain, exit_code, status
 from penstock.cli.inputs import QueryFile, input_bytes, read_query, split_graph, stream_spec
 from penstock.cli.logs import LogFormatOption, LogLevelOption, to_stderr
 from penstock.cli.options import BackgroundOption, MasterOption, SetOption, StoreOption, StreamOption
-from penstock.cli.streaming import Streaming, warnings_of
+from penstock.cli.stream_run import Streaming, warnings_of
 from penstock.errors import PenstockError
 
 if TYPE_CHECKING:

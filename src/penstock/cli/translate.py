@@ -10,7 +10,7 @@ import typer
 from penstock.cli.base import app, clean_exit, complain, exit_code
 from penstock.cli.inputs import read_query
 from penstock.cli.options import QueryArgument
-from penstock.cli.streaming import warnings_of
+from penstock.cli.stream_run import warnings_of
 from penstock.errors import QueryError
 
 # \b keeps click from joining the lines, so that they can be copied.

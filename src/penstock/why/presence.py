@@ -19,7 +19,7 @@ from penstock.stream.registry.registered_query import RegisteredQuery
 from penstock.stream.runtime.reevaluation import Reevaluation
 from penstock.stream.runtime.runtime import Runtime
 from penstock.why.provenance import Provenance, SourceElement
-from penstock.why.widening import PlacedPattern, Widened, widened
+from penstock.why.widened_pattern import PlacedPattern, Widened, widened
 from penstock.why.wording import at, counted
 
 __all__ = ["why_answer", "why_answers"]

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from penstock.algebra.build import translate
 from penstock.spark.store.store import SparkStore
 from tests.support.evaluations import XSD, written
-from tests.unit.optimise.test_push_aggregate import pushed
+from tests.unit.optimise.rules.test_push_aggregate import pushed
 
 PREFIXES = (("", "http://example.org/"), ("xsd", XSD))
 ALL = "(MIN(?x) AS ?l) (MAX(?x) AS ?m) (COUNT(?x) AS ?c) (SAMPLE(?x) AS ?o)"

@@ -20,7 +20,8 @@ from typer.testing import CliRunner
 
 from penstock import Engine, cli
 from penstock.answer import Answer
-from penstock.cli import base, doctor, engines
+from penstock.cli import base, engines
+from penstock.cli.diagnosis import doctor
 from penstock.errors import LoadError, PenstockError, QueryError, SetupError, TextPlace
 from penstock.tuning import DEFAULT
 

@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 
 from penstock import EngineStatus, QueryStatus, Reason, Why, cli, log
 from penstock.answer import Answer
-from penstock.cli import engines, logs, output, progress_line, streaming, testing
+from penstock.cli import engines, logic_tests, logs, output, progress_line, stream_run
 from penstock.cli.inputs import StreamSpec, stream_spec
 from penstock.errors import OptionError, PenstockError, PenstockWarning, QueryError, TextPlace
 from penstock.spark.session import early_start
@@ -284,7 +284,7 @@ def interrupt() -> None:
 def test_live_until_ctrl_c(
     engine: FakeEngine, monkeypatch: pytest.MonkeyPatch, arguments: list[str], source: str
 ) -> None:
-    monkeypatch.setattr(streaming, "_look_again", interrupt)
+    monkeypatch.setattr(stream_run, "_look_again", interrupt)
     result = run("cars.rq", *arguments, stream=f"{GATES}={source}")
     assert (result.exit_code, engine.calls) == (0, ["start", "stop", "close"])
     assert "cars at 2009-07-20T08:02:00Z" in result.stdout
@@ -303,7 +303,7 @@ def test_a_second_ctrl_c_ends_at_once_and_never_meets_us_inside_the_jvm(
         start()
         raise KeyboardInterrupt  # as if it came while this works
 
-    monkeypatch.setattr(streaming, "_look_again", interrupt)
+    monkeypatch.setattr(stream_run, "_look_again", interrupt)
     monkeypatch.setattr(engine, "start", start)
     monkeypatch.setattr(engine, "stop", stop)
     result = run("cars.rq", stream=f"{GATES}=tcp://localhost:7")
@@ -330,7 +330,7 @@ def test_a_live_run_ends_when_the_engine_has_stopped(engine: FakeEngine, monkeyp
 
 
 def test_sigterm_ends_a_live_run_as_ctrl_c_does(engine: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streaming, "_look_again", lambda: signal.raise_signal(signal.SIGTERM))
+    monkeypatch.setattr(stream_run, "_look_again", lambda: signal.raise_signal(signal.SIGTERM))
     result = run("cars.rq", "--follow", stream=f"{GATES}=drop")
     assert (result.exit_code, result.stderr, engine.calls) == (0, "", ["start", "stop", "close"])
 
@@ -340,7 +340,7 @@ def test_a_query_without_an_answer_is_told_why(
     engine: FakeEngine, monkeypatch: pytest.MonkeyPatch, options: list[str]
 ) -> None:
     monkeypatch.setattr(engine, "_answer", lambda text, minute: Answer.solutions(["n"], []))
-    monkeypatch.setattr(streaming, "_look_again", lambda: signal.raise_signal(signal.SIGTERM))
+    monkeypatch.setattr(stream_run, "_look_again", lambda: signal.raise_signal(signal.SIGTERM))
     result = run("cars.rq", "--format", "ndjson", *options, stream=f"{GATES}=drop")
     assert result.exit_code == 0
     assert result.stderr == (
@@ -510,7 +510,7 @@ def tested(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
             return SimpleNamespace(answers=lambda: iter([Answer.ask("ASK" in text)]))
 
     monkeypatch.setattr(engines, "open_engine", lambda *_, **__: Engine())
-    monkeypatch.setattr(testing, "Engine", Engine)
+    monkeypatch.setattr(logic_tests, "Engine", Engine)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "deep").mkdir()
     for name, text in {
@@ -557,7 +557,7 @@ def test_each_warning_of_a_source_is_printed_as_one_line(engine: FakeEngine, mon
             warnings.warn("tcp://h:7 closed the connection; connecting again.", PenstockWarning, stacklevel=1)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(streaming, "_look_again", trouble)
+    monkeypatch.setattr(stream_run, "_look_again", trouble)
     result = run("cars.rq", stream=f"{GATES}=tcp://h:7")
     assert result.exit_code == 0
     assert result.stderr == "warning: tcp://h:7 closed the connection; connecting again.\n" * 2

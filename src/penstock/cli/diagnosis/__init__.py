@@ -1,5 +1,8 @@
-"""Commands that look for the reason of an outcome: `penstock why`."""
+"""Commands that show how a query is evaluated, why it has no answer, and what was dropped: `explain`, `why`, `dead`.
 
-from penstock.cli.diagnosis import why
+`doctor` has the checks of `penstock doctor`.
+"""
 
-__all__ = ["why"]
+from penstock.cli.diagnosis import dead, explain, why
+
+__all__ = ["dead", "explain", "why"]

@@ -15,7 +15,7 @@ from penstock.cli.base import app, clean_exit, complain, status
 from penstock.cli.inputs import read_query, split_graph, stream_spec
 from penstock.cli.logs import LogFormatOption, LogLevelOption, to_stderr
 from penstock.cli.options import BackgroundOption, MasterOption, SetOption, StoreOption, StreamOption
-from penstock.cli.streaming import warnings_of
+from penstock.cli.stream_run import warnings_of
 from penstock.errors import OptionError, PenstockError, QueryError, StoreError
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from penstock.compile.sql.common_subexpressions import lets_in, lower
 from penstock.compile.sql.dialect import SPARK, Dialect, Unsupported
 from penstock.compile.sql.duckdb import DUCKDB
-from penstock.compile.sql.merging import merged
+from penstock.compile.sql.nested_selects import merged
 from penstock.compile.sql.queries import (
     Derived,
     From,

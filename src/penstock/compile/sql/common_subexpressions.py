@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from penstock.compile.sql.merging import merged
+from penstock.compile.sql.nested_selects import merged
 from penstock.compile.sql.queries import From, Query, Select
 from penstock.compile.sql.tree import NAMED, Alias, Column, Expr, Let, Star, rewritten
 

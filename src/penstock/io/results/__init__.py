@@ -1,6 +1,6 @@
 """Answers written out: the four W3C result formats, N-Triples, text, HTML and data frames. No Spark in here."""
 
-from penstock.io.results.delimited import cell_value, to_csv, to_tsv
+from penstock.io.results.csv_tsv import cell_value, to_csv, to_tsv
 from penstock.io.results.frames import to_arrow, to_pandas
 from penstock.io.results.html import to_html
 from penstock.io.results.json import json_object, to_json

@@ -13,8 +13,8 @@ from typing import TypeAlias, cast
 
 from penstock.answer import Answer
 from penstock.errors import QueryError
-from penstock.io.sinks.calling import CallingSink
 from penstock.io.sinks.files import FileSink, Writer, csv_text, ndjson_text, nquads_text
+from penstock.io.sinks.function import FunctionSink
 from penstock.io.sinks.memory import MemorySink
 from penstock.io.sinks.parquet import ParquetSink
 from penstock.io.sinks.sink import Batch, Position, Sink
@@ -55,7 +55,7 @@ def open_sink(spec: SinkSpec, kind: str, plug_ins: PlugIns = SINKS) -> Sink:
     if isinstance(spec, str | os.PathLike):
         return _for_text(sink_text(spec) or "", kind, plug_ins)
     if callable(spec):
-        return CallingSink(spec)
+        return FunctionSink(spec)
     raise QueryError(
         f"{spec!r} is not a sink: give a function, a path, or an object with begin, rewind, deliver, close"
     )

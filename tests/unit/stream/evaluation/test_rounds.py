@@ -10,7 +10,7 @@ import pytest
 from penstock import log
 from penstock.answer import Answer
 from penstock.io.sinks import Batch, Position
-from penstock.io.sinks.calling import CallingSink
+from penstock.io.sinks.function import FunctionSink
 from penstock.log import TextFormatter
 from penstock.model.span import Span
 from penstock.model.stretches import Stretch
@@ -396,6 +396,6 @@ def test_a_function_that_exits_stops_only_its_query() -> None:
     def leave(_: Answer) -> None:
         sys.exit("enough")
 
-    bad, good = task("bad", S, sink=CallingSink(leave)), task("good", S)
+    bad, good = task("bad", S, sink=FunctionSink(leave)), task("good", S)
     rounds(FakeInputs({S: [segment(1, 25)]}, {S: 24}), bad, good).live()
     assert (bad.state, bad.error, times(good)) == ("failed", "SystemExit: enough", [10, 20])

@@ -6,7 +6,7 @@ import pytest
 
 from penstock.algebra.expressions import Var
 from penstock.algebra.sse import read, write
-from penstock.why.widening import renamed, widened
+from penstock.why.widened_pattern import renamed, widened
 
 ONE = "(bgp (?s <p:1> ?v))"
 

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from penstock.answer import Answer
 from penstock.io.sinks.sink import Batch, Position
 
-__all__ = ["CallingSink"]
+__all__ = ["FunctionSink"]
 
 
-class CallingSink:
+class FunctionSink:
     """Calls a function with each answer.
 
     A call cannot be undone: an answer whose batch was interrupted by a crash comes again, with the same

@@ -21,7 +21,7 @@ from penstock.cli.options import (
     StoreOption,
     StreamOption,
 )
-from penstock.cli.streaming import warnings_of
+from penstock.cli.stream_run import warnings_of
 from penstock.errors import OptionError, PenstockError, QueryError
 
 if TYPE_CHECKING:

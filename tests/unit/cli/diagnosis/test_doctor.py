@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.cli import doctor
+from penstock.cli.diagnosis import doctor
 from penstock.errors import SetupError
 from penstock.spark.session import archive, memory
 from penstock.spark.session.java import Java
