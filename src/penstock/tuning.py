@@ -65,6 +65,7 @@ class Tuning:
         1 << 20, "bytes of a table that workers keep, and that is not sent with every job"
     )
     broadcast_tables_bytes: int = _set(1 << 30, "bytes of all tables that workers keep")
+    slice_answer_rows: int = _set(100_000, "rows of an answer that the task of a slice sends at once")
     slice_memory: int = _set(4_096, "mebibytes that a slice uses before DuckDB writes to disk")
     small_job_rows: int = _set(50_000, "a job below this size has one partition, and no compiled or adaptive plan")
     made_rows_per_read: int = _set(10, "rows that a join makes are as much work as one that is read")
@@ -99,12 +100,15 @@ class Tuning:
     job_elements: int = _set(1_000, "a job with fewer elements is not worth its cost")
     waiting_instants: int = _set(4, "instants that may wait before load shedding leaves some out")
     answer_rows: int = _set(100_000, "rows of an answer that may be Python objects at the same time")
+    live_answer_rows: int = _set(1_000_000, "rows of answers that are kept for a reader of a live query")
     slow_round_us: int = _set(10_000_000, "microseconds after which a round is logged as slow, also without a step")
     retry_wait_us: int = _set(100_000, "microseconds before a sink is tried again; each further wait is twice as long")
     retry_longest_us: int = _set(10_000_000, "but never longer than this")
     tick_us: int = _set(20_000, "microseconds between two looks at time that moves by itself, at least")
     rule_prune_steps: int = _set(100, "steps of a rule machine after which its memories look for what is too old")
     rule_prune_rows: int = _set(1_000, "a memory below this size is not pruned")
+    rule_values: int = _set(20_000, "computed values of an expression of a rule that are remembered")
+    rule_query_rows: int = _set(5_000, "rows for which an expression of a rule is computed by one query")
 
     # Ingest and log
     compaction_fanout: int = _set(16, "neighbouring segments that are worth a merge; a row is written log₁₆ n times")

@@ -69,7 +69,7 @@ class Machine:
     ) -> None:
         self._tuning = tuning
         self.now: int | None = None
-        self._network = Network(rules, background or Nothing(), entailment)
+        self._network = Network(rules, background or Nothing(), entailment, tuning)
         self._stages = stages(self._network)
         self._limits = limits or Limits()
         self._steps = 0

@@ -18,7 +18,6 @@ from penstock.compile.kernels.slice_kernel import Kernel, Program, Scan, Slice
 
 __all__ = ["Work", "evaluate", "pack", "unpack_rows"]
 
-_ROWS = 100_000  # of a packed part of an answer
 _kernels: dict[tuple[int, int], Kernel] = {}  # of this worker, by memory and Java's version
 
 
@@ -35,17 +34,17 @@ class Work:
 _CLASSES = {kind.__name__: kind for kind in (Work, Program, Scan, Slice)}
 
 
-def pack(share: Iterable[Work], memory: int, java: int, large: Collection[int] = ()) -> bytes:
+def pack(share: Iterable[Work], memory: int, java: int, most: int, large: Collection[int] = ()) -> bytes:
     """Return a share as bytes. They name the classes above, and the tables with the identities `large`: the worker has
-    both."""
+    both. Its answers are sent in parts of at most `most` rows."""
     packed = io.BytesIO()
-    _Pickler(packed, large).dump((memory, java, list(share)))
+    _Pickler(packed, large).dump((memory, java, most, list(share)))
     return packed.getvalue()
 
 
 def evaluate(packed: bytes, large: Mapping[int, pa.Table]) -> Iterator[tuple[int, bytes | None, str]]:
     """Evaluate a share: the number of a query, and a part of its rows; None and the reason if DuckDB fails."""
-    memory, java, share = _Unpickler(packed, large).load()
+    memory, java, most, share = _Unpickler(packed, large).load()
     kernel = _kernels.get((memory, java)) or _kernels.setdefault((memory, java), Kernel(memory, java))
     for work in share:
         try:
@@ -53,7 +52,7 @@ def evaluate(packed: bytes, large: Mapping[int, pa.Table]) -> Iterator[tuple[int
         except duckdb.Error as error:
             yield work.number, None, str(error)
         else:
-            yield from ((work.number, part, "") for part in _pack_rows(rows))
+            yield from ((work.number, part, "") for part in _pack_rows(rows, most))
 
 
 def unpack_rows(parts: Iterable[bytes]) -> pa.Table:
@@ -61,11 +60,11 @@ def unpack_rows(parts: Iterable[bytes]) -> pa.Table:
     return pa.concat_tables([pa.ipc.open_stream(part).read_all() for part in parts])
 
 
-def _pack_rows(rows: pa.Table) -> Iterator[bytes]:
-    for start in range(0, max(1, rows.num_rows), _ROWS):
+def _pack_rows(rows: pa.Table, most: int) -> Iterator[bytes]:
+    for start in range(0, max(1, rows.num_rows), most):
         packed = pa.BufferOutputStream()
         with pa.ipc.new_stream(packed, rows.schema) as stream:
-            stream.write_table(rows.slice(start, _ROWS))
+            stream.write_table(rows.slice(start, most))
         yield packed.getvalue().to_pybytes()
 
 

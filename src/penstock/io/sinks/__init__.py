@@ -19,6 +19,7 @@ from penstock.io.sinks.memory import MemorySink
 from penstock.io.sinks.parquet import ParquetSink
 from penstock.io.sinks.sink import Batch, Position, Sink
 from penstock.plug_ins import PlugIns
+from penstock.tuning import DEFAULT, Tuning
 
 __all__ = ["SINKS", "Batch", "MemorySink", "ParquetSink", "Position", "Sink", "SinkSpec", "open_sink", "sink_text"]
 
@@ -46,10 +47,10 @@ def sink_text(spec: SinkSpec) -> str | None:
     return f"{Path(path).absolute()}{slash}"
 
 
-def open_sink(spec: SinkSpec, kind: str, plug_ins: PlugIns = SINKS) -> Sink:
-    """The sink of a spec, for answers of a kind. The ending of a path names its format; a folder ends in a slash."""
+def open_sink(spec: SinkSpec, kind: str, plug_ins: PlugIns = SINKS, tuning: Tuning = DEFAULT) -> Sink:
+    """Return the sink of a spec, for answers of a kind. The ending of a path names its format; a folder ends in "/"."""
     if spec is None:
-        return MemorySink()
+        return MemorySink(tuning.live_answer_rows)
     if isinstance(spec, Sink):
         return spec
     if isinstance(spec, str | os.PathLike):

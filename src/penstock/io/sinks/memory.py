@@ -9,10 +9,9 @@ from typing import Protocol
 
 from penstock.answer import Answer
 from penstock.io.sinks.sink import Batch, Position
+from penstock.tuning import DEFAULT
 
-__all__ = ["LIVE_ROWS", "MemorySink"]
-
-LIVE_ROWS = 1_000_000
+__all__ = ["MemorySink"]
 
 
 class Waiting(Protocol):
@@ -25,11 +24,11 @@ class Waiting(Protocol):
 class MemorySink:
     """Keeps batches in memory; nothing of it survives the process.
 
-    While the engine is live it keeps the newest batches of together at most `LIVE_ROWS` rows, and always the last one:
+    While the engine is live it keeps the newest batches of together at most `most` rows, and always the last one:
     a reader that is slower than that misses the oldest, and `forgotten` counts the rows that are gone.
     """
 
-    def __init__(self, most: int = LIVE_ROWS) -> None:
+    def __init__(self, most: int = DEFAULT.live_answer_rows) -> None:
         self._most = most
         self._batches: deque[tuple[int, Batch]] = deque()
         self._next = 0

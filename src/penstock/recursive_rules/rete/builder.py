@@ -58,7 +58,7 @@ class Builder:
         return node
 
     def expression(self, expr: Expr, layout: Layout) -> Expression:
-        return Expression(expr, layout, self._rule.query.base)
+        return Expression(expr, layout, self._rule.query.base, self._network.tuning)
 
     def _once(self, op: Any, make: Callable[[], Node], *operands: Node | View) -> Node:
         key = (op, tuple(sorted(self._rule.streams or ())), self._rule.query.base)

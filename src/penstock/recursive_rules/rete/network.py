@@ -17,6 +17,7 @@ from penstock.recursive_rules.rete.builder import Builder
 from penstock.recursive_rules.rete.memory import Memory
 from penstock.recursive_rules.rete.nodes import Leaf, Node, View
 from penstock.recursive_rules.rete.template import TemplateNode
+from penstock.tuning import DEFAULT, Tuning
 
 __all__ = ["Edge", "Network"]
 
@@ -29,13 +30,19 @@ Made = TypeVar("Made", bound=Node)
 class Network:
     """The nodes of all rules, and the edges between them."""
 
-    def __init__(self, rules: Sequence[Rule], background: Background, entailment: Entailment = NOTHING) -> None:
+    def __init__(
+        self,
+        rules: Sequence[Rule],
+        background: Background,
+        entailment: Entailment = NOTHING,
+        tuning: Tuning = DEFAULT,
+    ) -> None:
         self.apart = any(rule.streams is not None for rule in rules)  # whether some read streams that others do not
         self.nodes: list[Node] = []
         self.edges: list[Edge] = []
         self.leaves: list[Leaf] = []
         self.used: list[Node] = []
-        self.entailment = entailment
+        self.entailment, self.tuning = entailment, tuning
         self.memories: dict[str, Memory] = {}
         self._background = background
         self._known: dict[Hashable, Node] = {}

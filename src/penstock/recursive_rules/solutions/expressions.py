@@ -19,12 +19,11 @@ from penstock.recursive_rules.solutions.fast_expressions import ERROR, Slow, as_
 from penstock.recursive_rules.solutions.moments import with_ordered_moments
 from penstock.recursive_rules.solutions.rows import Layout, Row, slots
 from penstock.recursive_rules.solutions.time_terms import occurrence
+from penstock.tuning import DEFAULT, Tuning
 
 __all__ = ["Expression"]
 
 _KINDS = ("duration", "start", "end")
-_REMEMBERED = 20_000  # answers of the engine
-_AT_ONCE = 5_000  # rows of a query
 _TRUE = encode(Literal(True))
 
 Operands = tuple[str | None, ...]
@@ -33,7 +32,7 @@ Operands = tuple[str | None, ...]
 class Expression:
     """An expression, compiled for rows of one layout."""
 
-    def __init__(self, expr: Expr, layout: Layout, base: str | None = None) -> None:
+    def __init__(self, expr: Expr, layout: Layout, base: str | None = None, tuning: Tuning = DEFAULT) -> None:
         places = slots(layout)
         self._places = [places[var] for var in sorted(references(expr)) if var in places]
         self._kinds = tuple(kind for kind in _KINDS if Occurrence(kind) in walk(expr))
@@ -42,7 +41,7 @@ class Expression:
         named: dict[Expr, str] = dict.fromkeys(references(expr), "unbound")
         named |= zip((*known, *map(Occurrence, self._kinds)), self._names, strict=True)
         self._text = f"({SparqlWriter(named).expression(with_ordered_moments(expr))})"
-        self._base = base
+        self._base, self._tuning = base, tuning
         self._quick = fast_evaluator(expr, places)
         self._answers: dict[tuple[bool, Operands], str | None] = {}
 
@@ -90,11 +89,12 @@ class Expression:
         if not rows:
             return []
         keys = [(truth, self._operands(row)) for row in rows]
-        if len(self._answers) > _REMEMBERED:
+        if len(self._answers) > self._tuning.rule_values:
             self._answers.clear()
         new = [operands for kind, operands in dict.fromkeys(keys) if (kind, operands) not in self._answers]
-        for start in range(0, len(new), _AT_ONCE):
-            part = new[start : start + _AT_ONCE]
+        most = self._tuning.rule_query_rows
+        for start in range(0, len(new), most):
+            part = new[start : start + most]
             values = self._query(part, f"IF({self._text}, true, false)" if truth else self._text)
             self._answers.update(((truth, operands), value) for operands, value in zip(part, values, strict=True))
         return [self._answers[key] for key in keys]

@@ -113,7 +113,8 @@ class SliceJob:
         work = [part for number, rows in enumerate(queries) for part in rows.work(number)]
         tasks = len(work) if len(queries) == 1 else min(len(work), jobs.cores)
         large = jobs.broadcasts(table for part in work for table in part.tables.values())
-        shares = [slice_share.pack(work[first::tasks], memory, jobs.java, large) for first in range(tasks)]
+        most = jobs.tuning.slice_answer_rows
+        shares = [slice_share.pack(work[first::tasks], memory, jobs.java, most, large) for first in range(tasks)]
         found = [Found() for _ in queries]
         for number, part, reason in jobs.collect(shares, slice_share.evaluate, _MODULES, large):
             if part is None:

@@ -43,7 +43,7 @@ class Jobs:
     """The jobs that a `Plan` runs in a session."""
 
     def __init__(self, session: SparkSession, tuning: Tuning = DEFAULT) -> None:
-        self.session, self._tuning = session, tuning
+        self.session, self.tuning = session, tuning
 
     @property
     def cores(self) -> int:
@@ -65,7 +65,7 @@ class Jobs:
         without joins adaptive execution has nothing to adapt. With an unknown number of rows (None) there is one
         partition a core.
         """
-        tuning = self._tuning
+        tuning = self.tuning
         few = rows is not None and rows + made / tuning.made_rows_per_read < tuning.small_job_rows
         parts = 1 if few else self.partitions((rows or 0) if joins else 0)
         sizes = (str(joins and not few).lower(), str(parts), "16" if few else "18", "1" if few else str(self.cores))
@@ -82,7 +82,7 @@ class Jobs:
 
     def partitions(self, rows: int) -> int:
         """Return the number of partitions for that many rows, at least one a core."""
-        return max(self.cores, -(-rows // self._tuning.task_rows))
+        return max(self.cores, -(-rows // self.tuning.task_rows))
 
     @contextmanager
     def isolated(self, rows: int) -> Iterator[None]:
@@ -126,7 +126,7 @@ class Jobs:
 
     def publish(self, name: str, table: pa.Table) -> None:
         """Add a table under a name."""
-        self.catalog.put(name, table, self._tuning.plan_rows)
+        self.catalog.put(name, table, self.tuning.plan_rows)
 
     def run_tasks(
         self, name: str, pieces: Sequence[Any], work: tasks.Work[Any], columns: str, modules: Sequence[ModuleType]
@@ -152,7 +152,7 @@ class Jobs:
 
     def broadcasts(self, tables: Iterable[pa.Table]) -> dict[int, Broadcast[pa.Table]]:
         """Return the broadcasts of the large ones among these tables, by identity."""
-        tuning = self._tuning
+        tuning = self.tuning
         sent = sent_tables(self.session.sparkContext)
         return sent.broadcasts(tables, tuning.broadcast_table_bytes, tuning.broadcast_tables_bytes)
 

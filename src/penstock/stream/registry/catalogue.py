@@ -19,6 +19,7 @@ from penstock.stream.registry.evaluation_groups import EvaluationGroups
 from penstock.stream.registry.load_shedding import CATCH_UP
 from penstock.stream.registry.metadata_store import MetadataStore, QueryRecord
 from penstock.stream.registry.registered_query import RegisteredQuery
+from penstock.tuning import DEFAULT, Tuning
 
 __all__ = ["Catalogue"]
 
@@ -28,8 +29,8 @@ _NUMBERED = "query-"
 class Catalogue:
     """Registered queries by name. Thread-safe. The cost of a registration does not depend on their number."""
 
-    def __init__(self, registry: MetadataStore, planner: Planner) -> None:
-        self._registry = registry
+    def __init__(self, registry: MetadataStore, planner: Planner, tuning: Tuning = DEFAULT) -> None:
+        self._registry, self._tuning = registry, tuning
         self._tasks: dict[str, RegisteredQuery] = {}
         self._sinks: dict[str, str] = {}  # whose they are
         self._free = 1  # no smaller number is free for a name
@@ -39,7 +40,7 @@ class Catalogue:
         self.groups = EvaluationGroups(registry, planner)
         for entry in registry.load():
             query = translate(entry.text, entry.base)
-            sink = None if entry.needs_sink else open_sink(entry.sink, AnswerSchema.of(entry.name, query).kind)
+            sink = None if entry.needs_sink else self._open_sink(entry.sink, AnswerSchema.of(entry.name, query).kind)
             self._add(task := RegisteredQuery(entry, query, sink, registry))
             self.groups.add(task)
         self._unclaimed = {name for name in self._tasks if name.startswith(_NUMBERED)}  # not registered again so far
@@ -71,9 +72,8 @@ class Catalogue:
         """A query that is not registered yet, checked against those that are; see `add`."""
         with self._lock:
             self._check_sink(entry)
-            task = RegisteredQuery(
-                entry, query, open_sink(sink, AnswerSchema.of(entry.name, query).kind), self._registry
-            )
+            opened = self._open_sink(sink, AnswerSchema.of(entry.name, query).kind)
+            task = RegisteredQuery(entry, query, opened, self._registry)
             self._check(task, declared)
             return task
 
@@ -139,9 +139,12 @@ class Catalogue:
             entry.retry = wanted.retry
             self._registry.save_options(entry)
         if wanted.needs_sink:
-            task.attach(open_sink(sink, task.kind))
+            task.attach(self._open_sink(sink, task.kind))
         self._unclaimed.discard(entry.name)
         return task
+
+    def _open_sink(self, spec: SinkSpec, kind: str) -> Sink:
+        return open_sink(spec, kind, tuning=self._tuning)
 
     def _check(self, task: RegisteredQuery, declared: Container[str]) -> None:
         """Check that each stream has one producer, and that there is no cycle, which needs a query that derives."""

@@ -87,7 +87,7 @@ class Runtime:
         self._inputs = StreamView(self._log, self._streams)
         self._watermarks = Watermarks(self._log, clock, self._streams)
         self.plans = PlanCache(store, session, rules, retention, tuning, rounds)
-        self.catalogue = Catalogue(self._registry, self.plans)
+        self.catalogue = Catalogue(self._registry, self.plans, tuning)
         self._groups = self.catalogue.groups
         self._status = Status(self._log, self._inputs, self._watermarks, self._streams, self.catalogue)
         self._activation = Activation(self.plans, self._inputs, self._groups)
