@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -67,6 +68,34 @@ def test_the_frame_of_slices_has_the_rows_of_the_answers(spark: Any, stream: dic
         frame = query.evaluate(Evaluation(stream, Span(0, 40 * SECOND))).frame
         assert frame.columns == ["time", "g", "n"]
         assert frame.count() == 2 * 20
+
+
+@pytest.mark.parametrize("emit", ["istream", "dstream", "intervals"])
+@pytest.mark.parametrize("window", ["[RANGE 4s STEP 2s]", "WINDOW RANGE 3 SECOND SLIDE 1 SECOND", "[RANGE 1s STEP 2s]"])
+def test_intervals_of_slices_are_joined(
+    spark: Any, stream: dict[str, StreamFiles], emit: Any, window: str, tmp_path: Path
+) -> None:
+    """Some solutions last over many slices, with one copy or several; others come and go."""
+    text = f"PREFIX : <http://e/> SELECT ?x ?g FROM STREAM <{S}> {window} {{ ?x :at ?r . ?r :in ?g }}"
+    queries = {
+        "tasks": ContinuousQuery(translate(text), background(spark, SLICES), emit=emit),
+        "here": ContinuousQuery(translate(text), background(spark, SLICES), emit=emit, local=True),
+        "shuffled": ContinuousQuery(translate(text), background(spark), emit=emit, rules=["-sliced_plan"]),
+    }
+    found = {name: _in_two_evaluations(query, stream, tmp_path / name) for name, query in queries.items()}
+    assert "slices of time" in queries["tasks"].engine_for(Evaluation(stream, Span(0, 40 * SECOND)))
+    assert len(found["shuffled"]) > 10
+    assert found["tasks"] == found["here"] == found["shuffled"]
+
+
+def _in_two_evaluations(query: ContinuousQuery, stream: dict[str, StreamFiles], state: Path) -> Counter[Any]:
+    """Return the rows of two spans. The first is read as a frame, and its open intervals are written before."""
+    first = query.evaluate(Evaluation(stream, Span(0, 21 * SECOND)))
+    assert first.write_open(str(state)) > 0
+    early = first.frame.toArrow().to_pylist()
+    late = query.evaluate(Evaluation(stream, Span(21 * SECOND, 40 * SECOND), str(state), final=True)).collect()
+    rows = [*early, *late.drop_columns([".row"]).to_pylist()]
+    return Counter(tuple(row.values()) for row in rows)
 
 
 def test_a_prepared_plan_counts_the_elements_that_the_log_has_dropped(

@@ -26,6 +26,8 @@ SINCE, UNTIL = ".since", ".until"  # columns of an interval, before those of the
 AT, REPORTED = ".at", ".reported"  # the instant of a row, and whether it is reported
 _HASH = ".hash"
 
+Names = Sequence[Expr]
+
 
 def reported_intervals(emit: str, intervals: Query, columns: Sequence[str], span: PlanSpan, final: bool) -> Query:
     """Return the intervals that a span reports, and those that are open at its end, each with its instant.
@@ -57,8 +59,26 @@ def validity_intervals(
     if before is not None:
         bounds = [sql.alias(sql.name(SINCE), FROM), sql.alias(_first(timeline), TO)]
         rows.append(Select([*names, *bounds], Table(before)))
-    counted = _counted(names, sql.union_all(rows), timeline.span.through, once, alike)
-    levels = _levels(names, _changes(names, _mark_lone(names, counted)))
+    return _merged(names, sql.union_all(rows), timeline.span.through, once, alike)
+
+
+def joined_intervals(rows: str, columns: Sequence[str], through: Time) -> Query:
+    """Return the intervals of a table of solutions with `FROM` and `TO`; those that touch are one interval."""
+    names = [sql.name(c) for c in columns]
+    return _merged(names, Select([*names, _FROM, _TO], Table(rows)), through, once=False, alike=False)
+
+
+def first_instant(context: Context) -> Query:
+    """Return the first instant of the span; no row if the span has none."""
+    streaming = context.plan.streaming
+    assert streaming is not None
+    first = Select([sql.alias(_first(streaming.timeline), AT)])
+    return Select([sql.STAR], first, within(sql.name(AT), streaming.timeline.span))
+
+
+def _merged(names: Names, rows: Query, through: Time, once: bool, alike: bool) -> Query:
+    """Return the intervals of each copy of a solution, from rows with `FROM` and `TO`."""
+    levels = _levels(names, _changes(names, _mark_lone(names, _counted(names, rows, through, once, alike))))
     return _paired(names, Select([sql.STAR], levels, sql.name(".level").eq(1)) if once else levels)
 
 
@@ -68,9 +88,6 @@ def _first(timeline: EvaluationInstants) -> Expr:
         return moment(timeline.first)
     t = sql.name("t")
     return Scalar(Select([sql.alias(sql.call("min", t), "t")], Table(timeline.view), t > moment(timeline.span.after)))
-
-
-Names = Sequence[Expr]
 
 
 def _with_bounds(relation: Relation, names: Names, timeline: EvaluationInstants, context: Context) -> Query:

@@ -10,7 +10,7 @@ SPARQL means it, or that needs more than fits into a slice, stays on the shuffle
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -34,6 +34,7 @@ from penstock.spark.query.context_builder import ContextBuilder, of_physical
 from penstock.spark.query.evaluation import Evaluation
 from penstock.spark.query.open_intervals import open_interval_table
 from penstock.spark.query.query_traits import QueryTraits
+from penstock.spark.query.slice_seams import JoinedSlices
 from penstock.spark.query.slice_target import SliceTarget
 from penstock.spark.query.sliced_result import SlicedSnapshot
 from penstock.spark.query.sliced_rows import SlicedRows
@@ -101,21 +102,35 @@ class SlicedQuery:
     def _answers(
         self, evaluation: Evaluation, prepared: _Prepared, pieces: Sequence[Slice]
     ) -> SlicedSnapshot | ChangeResult:
-        tables = dict(prepared.tables)
         if self._traits.carries:
-            tables[BEFORE] = open_interval_table(evaluation.before, evaluation.members, prepared.solution)
+            return self._changes(evaluation, prepared, pieces)
+        members = evaluation.members if self._traits.emit == "rstream" else None
+        rows = self._rows(evaluation, prepared.program, prepared, pieces)
+        return SlicedSnapshot(rows, None if members is None else members.numbers)
+
+    def _changes(self, evaluation: Evaluation, prepared: _Prepared, pieces: Sequence[Slice]) -> ChangeResult:
+        """Return the answers of a report with operator state, which the first slice continues."""
+        traits, few, program = self._traits, self._tuning.open_intervals_here, prepared.program
+        before = Scan(open_interval_table(evaluation.before, evaluation.members, prepared.solution))
+        pieces = [replace(pieces[0], scans={**pieces[0].scans, BEFORE: before}), *pieces[1:]]
+        if len(pieces) == 1:
+            whole = self._rows(evaluation, replace(program, instants=None), prepared, pieces)
+            return ChangeResult(whole, prepared.solution, traits.emit == "intervals", few)
+        rows = self._rows(evaluation, program, prepared, pieces)
+        spans, kernel = [Span(piece.after, piece.through) for piece in pieces], driver_kernel(self._jobs, self._tuning)
+        joined = JoinedSlices(rows, spans, prepared.solution, traits.emit, evaluation.final, kernel)
+        return ChangeResult(joined, prepared.solution, traits.emit == "intervals", few)
+
+    def _rows(
+        self, evaluation: Evaluation, program: Program, prepared: _Prepared, pieces: Sequence[Slice]
+    ) -> SlicedRows:
         few = sum(stream.rows for stream in evaluation.streams.values()) <= self._tuning.driver_elements
         here = driver_kernel(self._jobs, self._tuning) if self._local and few else None
-        rows = SlicedRows(
-            self._jobs, prepared.program, prepared.columns, tables, pieces, self._tuning.slice_memory, here
-        )
+        columns, tables, memory = prepared.columns, prepared.tables, self._tuning.slice_memory
+        rows = SlicedRows(self._jobs, program, columns, tables, pieces, memory, here)
         if evaluation.job is not None:
             rows.share(evaluation.job)
-        if self._traits.carries:
-            of_intervals = self._traits.emit == "intervals"
-            return ChangeResult(rows, prepared.solution, of_intervals, self._tuning.open_intervals_here)
-        members = evaluation.members if self._traits.emit == "rstream" else None
-        return SlicedSnapshot(rows, None if members is None else members.numbers)
+        return rows
 
     # Slices
 
@@ -125,10 +140,9 @@ class SlicedQuery:
         segments = [segment for stream in evaluation.streams.values() for segment in stream.segments]
         rows, windows = sum(s.rows for s in evaluation.streams.values()), [s.window for s in self._traits.query.streams]
         lasts = [_lasts(window) for window in windows]
-        if self._traits.carries or None in lasts:
+        if None in lasts:
             if rows > tuning.slice_elements:
-                why = "operator state goes from instant to instant" if self._traits.carries else "a window has no bound"
-                raise Unsupported(f"{why}, and {rows:,} elements do not fit into one slice")
+                raise Unsupported(f"a window has no bound, and {rows:,} elements do not fit into one slice")
             return [span]
         wanted = self._jobs.cores if rows >= tuning.parallel_elements else 1
         overlap = max(last or 0 for last in lasts)
@@ -136,7 +150,8 @@ class SlicedQuery:
 
     def _slice(self, span: Span, prepared: _Prepared, streams: Mapping[str, StreamFiles]) -> Slice:
         steps = self._traits.schedule
-        count = None if steps.at_changes else steps.count(span.after, span.through)
+        every = steps.at_changes or self._traits.carries  # the number of instants is not known, or does not matter
+        count = None if every else steps.count(span.after, span.through)
         scans = {
             name: self._scan(streams[iri], ordered, self._near(iri, span))
             for name, (iri, ordered) in prepared.scans.items()
@@ -215,12 +230,11 @@ class SlicedQuery:
     def _written(self, query: ops.Query, context: Context, target: SliceTarget, evaluation: Evaluation) -> _Prepared:
         rows, instants, solution = self._report(query, context, evaluation)
         program = target.program(rows, instants)
-        if self._traits.carries:
-            target.publish(BEFORE, pa.table({}))
+        if self._traits.carries:  # of every slice but the first, which continues the evaluation before
+            target.publish(BEFORE, open_interval_table(None, evaluation.members, solution))
         read = (rows,) if instants is None else (rows, instants)
         tables = target.tables(read, self._jobs.catalog, self._tuning.slice_table_rows)
-        before = {BEFORE: open_interval_table(None, evaluation.members, solution)} if self._traits.carries else {}
-        refusal = driver_kernel(self._jobs, self._tuning).refusal(program, {**tables, **before}, target.scans)
+        refusal = driver_kernel(self._jobs, self._tuning).refusal(program, tables, target.scans)
         if refusal is not None:
             raise Unsupported(f"DuckDB refuses its text: {refusal}")
         assert rows.columns is not None
@@ -229,7 +243,9 @@ class SlicedQuery:
     def _report(
         self, query: ops.Query, context: Context, evaluation: Evaluation
     ) -> tuple[Query, Query | None, Sequence[str]]:
-        """Return the rows of the report, the instants that have an answer, and the columns of a solution."""
+        """Return the rows of the report, the instants that have an answer, and the columns of a solution.
+
+        With operator state the only such instant is the first one, at which the intervals of two slices are joined."""
         traits = self._traits
         if traits.emit == "events":
             return rstream.events(query, context), None, ()
@@ -240,7 +256,8 @@ class SlicedQuery:
         columns, rows = rstream.intervals(query, BEFORE, context)
         span = context.span
         assert span is not None
-        return validity.reported_intervals(traits.emit, rows, columns, span, evaluation.final), None, columns
+        reported = validity.reported_intervals(traits.emit, rows, columns, span, evaluation.final)
+        return reported, validity.first_instant(context), columns
 
 
 def _lasts(window: Window) -> int | None:
