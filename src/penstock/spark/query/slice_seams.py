@@ -91,6 +91,6 @@ class JoinedSlices:
         read = rows.select(self.columns).append_column(FROM, rows.column(SINCE)).append_column(TO, until)
         span = Span(self.slices[0].after, self.slices[-1].through)
         intervals = joined_intervals(_SEAMS, self.columns, span.through)
-        reported = reported_intervals(self.emit, intervals, self.columns, span, self.final)
-        joined = self.kernel.rows(sql.write(reported, DUCKDB), {_SEAMS: read})
+        reported = sql.written(reported_intervals(self.emit, intervals, self.columns, span, self.final), DUCKDB)
+        joined = self.kernel.rows(reported.text, reported.functions, {_SEAMS: read})
         return joined.rename_columns(rows.column_names).cast(rows.schema)
