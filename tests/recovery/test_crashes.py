@@ -25,7 +25,7 @@ DEATHS = [
     ("derived", 1),  # a derived stream has its elements, and the query's own answer is not delivered
     ("writing", 2),  # half of an answer is in its file
     ("delivered", 1),  # an answer is delivered, and progress does not know
-    ("saved", 3),  # progress is saved, and others in the round have not begun
+    ("saved", 3),  # progress is saved, of all queries that were evaluated together
 ]
 
 
@@ -34,7 +34,7 @@ OF_CHANGES = [
     ("carried", 3),  # what goes on is in its file, and what has come and gone is not delivered
     ("derived", 1),  # what has come is in the derived stream, and nowhere else
     ("delivered", 2),  # what has gone is delivered, and progress does not know
-    ("skipped", 1),  # nothing had to be delivered, and others in the round have not begun
+    ("skipped", 1),  # nothing had to be delivered to one of the queries, and the progress of all is saved
 ]
 OF_FAMILIES = [
     ("carrying", 2),  # half of what goes on for all of them is in its file

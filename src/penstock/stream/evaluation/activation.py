@@ -13,7 +13,7 @@ from penstock.stream.evaluation.evaluator import log_failure
 from penstock.stream.evaluation.plan_cache import PlanCache
 from penstock.stream.ingest.stream_view import StreamView
 from penstock.stream.registry.catalogue import memory_of
-from penstock.stream.registry.evaluation_groups import EvaluationGroups
+from penstock.stream.registry.evaluation_groups import Delivery, EvaluationGroups
 from penstock.stream.registry.registered_query import RegisteredQuery, SinkFailure
 
 __all__ = ["Activation", "beginning", "raise_failures"]
@@ -34,7 +34,7 @@ class Activation:
             elif task.ready and not task.done and task.original.emit != "events":  # which waits for a stream
                 answer = self._plans.answer(task.query, task.entry.text, task.entry.base)
                 if _delivered(task, single_answer(answer, task.name)):
-                    self._groups.save_progress(task.group, task.group.reached, [task])
+                    self._groups.save_progress([Delivery(task.group, task.group.reached, [task])])
         except Exception as error:
             task.fail(error)
             log_failure(task)

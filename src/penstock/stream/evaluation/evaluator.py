@@ -1,4 +1,5 @@
-"""The evaluation of a group for a span: run the plan, write the operator state, deliver answers, save the progress."""
+"""The evaluation of a group for a span: run the plan, write the operator state, deliver answers. Then the progress of
+all groups that were evaluated together is saved."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from penstock.stream.evaluation.report_state import ReportState
 from penstock.stream.evaluation.round_watch import DELIVERY, JOB, PLANNING, STATE, RoundWatch
 from penstock.stream.registry.due_instants import CompiledQuery
 from penstock.stream.registry.evaluation_group import EvaluationGroup
-from penstock.stream.registry.evaluation_groups import EvaluationGroups
+from penstock.stream.registry.evaluation_groups import Delivery, EvaluationGroups
 from penstock.stream.registry.metadata_store import GroupProgress
 from penstock.stream.registry.registered_query import RegisteredQuery, SinkFailure
 from penstock.tuning import DEFAULT, Tuning
@@ -55,7 +56,7 @@ class PlannedEvaluation:
 
 
 class Evaluator:
-    """Evaluates groups and delivers their answers. `answered` is called after a delivery."""
+    """Evaluates groups and delivers their answers. `answered` is called when deliveries have been saved."""
 
     def __init__(
         self,
@@ -70,6 +71,7 @@ class Evaluator:
         self._tuning, self._clock = tuning, clock or SystemClock()
         self._watch = watch or RoundWatch(self._clock.now, tuning)
         self._inputs, self._groups, self._report_state, self._answered = inputs, groups, report_state, answered
+        self._unsaved: list[Delivery] = []
 
     def plan(
         self,
@@ -89,8 +91,8 @@ class Evaluator:
         return PlannedEvaluation(group, plan, span, frame, members is None)
 
     def answer(self, planned: PlannedEvaluation) -> bool:
-        """Run the job and deliver the answers; whether a delivery was made or has failed. A query that was paused
-        meanwhile keeps its progress."""
+        """Run the job and deliver the answers; whether a delivery was made or has failed. `save` saves the progress; a
+        query that was paused meanwhile keeps its own."""
         group, plan, frame = planned.group, planned.plan, planned.frame
         with self._watch.part(JOB):
             batches = self._batch(group.first, plan, frame) if planned.alone else self._batches(group, plan, frame)
@@ -147,15 +149,26 @@ class Evaluator:
     ) -> bool:
         outcomes = {task: self._delivered(task, batch) for task, batch in batches.items()}
         delivered, refused = ([task for task in outcomes if outcomes[task] is which] for which in (True, False))
-        files = {name for name, _ in (*group.reached.states, *progress.states)}
-        if len(group.tasks) > sum(not task.dropped for task in refused):
-            self._groups.save_progress(group, progress, delivered, refused)
-            reach("saved" if delivered else "skipped")
+        self._unsaved.append(Delivery(group, progress, delivered, refused))
+        return bool(delivered) or any(task.error is not None for task in refused)
+
+    def save(self) -> None:
+        """Save the progress of all deliveries since the last call in one transaction. A crash before it repeats them:
+        their sinks are rewound. An error fails the queries of all these groups."""
+        deliveries, self._unsaved = self._unsaved, []
+        files = {name for one in deliveries for name, _ in (*one.group.reached.states, *one.reached.states)}
+        try:
+            self._groups.save_progress(deliveries)
+        except Exception as error:
+            for task in [task for one in deliveries for task in one.group.tasks.values()]:
+                self.fail(task, error)
+            return
+        for one in deliveries:
+            reach("saved" if one.delivered else "skipped")
         if self._report_state is not None and files:
             self._report_state.remove((files - self._groups.files()) | self._groups.unused_files())
-        if delivered:
+        if any(one.delivered for one in deliveries):
             self._answered()
-        return bool(delivered) or any(task.error is not None for task in refused)
 
     def _delivered(self, task: RegisteredQuery, batch: Batch) -> bool:
         """Whether the query took the batch. An error fails this query only, or postpones it."""

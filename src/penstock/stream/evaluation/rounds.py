@@ -59,7 +59,7 @@ class RoundSnapshot:
     """The segments of streams in one round. Groups that are due together read the same ones, and can share them.
 
     Segments are read once the watermark is known, and belong to that time. They are read only where an instant is due:
-    that folds the journal into a segment, which is not worth it for each push.
+    that stages the pushes of the journal in a file, which is not worth it for each push.
     """
 
     def __init__(self, inputs: Inputs) -> None:
@@ -97,7 +97,7 @@ class _Attempt:
 
 
 class Rounds:
-    """Evaluates due instants. `answered` is called after every delivery."""
+    """Evaluates due instants. `answered` is called when deliveries have been saved."""
 
     def __init__(
         self,
@@ -152,7 +152,8 @@ class Rounds:
     ) -> bool:
         """Evaluate groups of which none reads a stream of another; whether one had something to do.
 
-        All are planned before the first is answered: small ones share a job, which runs then.
+        All are planned before the first is answered: small ones share a job, which runs then. Their progress is saved
+        together, when all are answered.
         """
         job = self._groups.planner.slice_job()
         attempts = [_Attempt(group, self._attempt(group, snapshot, due, final, job)) for group, due in groups]
@@ -160,6 +161,7 @@ class Rounds:
         for attempt in waiting:
             while self._advance(attempt):
                 pass
+        self._evaluator.save()
         return any(attempt.busy for attempt in attempts)
 
     def _advance(self, attempt: _Attempt) -> bool:
@@ -236,6 +238,8 @@ class Rounds:
                 busy |= self._evaluator.answer(planned)
             else:
                 group.pass_over(piece)
+            if piece.through < span.through:
+                self._evaluator.save()
             if group.progress != piece.through or not group.tasks:
                 break
         return busy

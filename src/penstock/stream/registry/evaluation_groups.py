@@ -7,8 +7,8 @@ until it has caught up. The progress of a group is saved once, and beside it onl
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from threading import RLock
 
 from penstock.algebra.template import template
@@ -18,7 +18,22 @@ from penstock.stream.registry.metadata_store import GroupProgress, MetadataStore
 from penstock.stream.registry.query_family import Family, key_of
 from penstock.stream.registry.registered_query import RegisteredQuery, SinkFailure
 
-__all__ = ["EvaluationGroups"]
+__all__ = ["Delivery", "EvaluationGroups"]
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """The progress that a group has after a delivery, the queries that took their answers, and those that refused."""
+
+    group: EvaluationGroup
+    reached: GroupProgress
+    delivered: Sequence[RegisteredQuery] = ()
+    refused: Sequence[RegisteredQuery] = ()
+
+    @property
+    def is_to_be_saved(self) -> bool:
+        """Whether a query is left that has come so far."""
+        return len(self.group.tasks) > sum(not task.dropped for task in self.refused)
 
 
 class EvaluationGroups:
@@ -115,21 +130,18 @@ class EvaluationGroups:
             self._release_unused()
             return list(self)
 
-    def save_progress(
-        self,
-        group: EvaluationGroup,
-        reached: GroupProgress,
-        delivered: Iterable[RegisteredQuery] = (),
-        refused: Iterable[RegisteredQuery] = (),
-    ) -> None:
-        """Save the progress of a group and its deliveries in one transaction. Queries that refused stay behind."""
-        delivered_tasks = list(delivered)
+    def save_progress(self, deliveries: Iterable[Delivery]) -> None:
+        """Save the progress of groups and their deliveries in one transaction. Queries that refused stay behind."""
         with self._lock:
-            if behind := [task for task in refused if not task.dropped]:
-                self._split(group, behind)
-            self._write(delivered_tasks, {group.number: reached})
-            group.reached = reached
-            for task in delivered_tasks:
+            made = [one for one in deliveries if one.is_to_be_saved]
+            for one in made:
+                if behind := [task for task in one.refused if not task.dropped]:
+                    self._split(one.group, behind)
+            tasks = [task for one in made for task in one.delivered]
+            self._write(tasks, {one.group.number: one.reached for one in made})
+            for one in made:
+                one.group.reached = one.reached
+            for task in tasks:
                 task.saved()
 
     def files(self) -> set[str]:

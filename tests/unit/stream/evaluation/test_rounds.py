@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from penstock import log
 from penstock.answer import Answer
+from penstock.errors import StoreError
 from penstock.io.sinks import Batch, Position
 from penstock.io.sinks.function import FunctionSink
 from penstock.log import TextFormatter
@@ -16,6 +19,7 @@ from penstock.model.span import Span
 from penstock.model.stretches import Stretch
 from penstock.stream.evaluation.rounds import Rounds
 from penstock.stream.registry.evaluation_groups import EvaluationGroups
+from penstock.stream.registry.metadata_store import QueryProgress
 from penstock.stream.registry.registered_query import RegisteredQuery
 from penstock.testing import ManualClock
 from penstock.tuning import Tuning
@@ -219,6 +223,50 @@ def test_deliveries_are_reported() -> None:
     inputs = FakeInputs({S: [segment(1, 25)]}, {S: 24})
     rounds(inputs, q, answered=lambda: told.append(q.answers)).live()
     assert told == [2]
+
+
+def transactions(one: RegisteredQuery, monkeypatch: pytest.MonkeyPatch) -> list[list[QueryProgress]]:
+    """What the metadata store saves from now on, a list each time."""
+    made: list[list[QueryProgress]] = []
+    save_all = one._registry.save_all
+
+    def noted(moved: Iterable[QueryProgress], *others: Any) -> None:
+        made.append(list(moved))
+        save_all(made[-1], *others)
+
+    monkeypatch.setattr(one._registry, "save_all", noted)
+    return made
+
+
+def test_groups_that_are_evaluated_together_are_saved_in_one_transaction(monkeypatch: pytest.MonkeyPatch) -> None:
+    queries = [task(name, S) for name in ("a", "b", "c")]
+    reader, producer = task("reader", D), task("producer", S, output=D)
+    inputs = FakeInputs({S: [segment(1, 25)]}, {S: 24})
+    round = rounds(inputs, *queries, producer, reader)
+    made = transactions(reader, monkeypatch)
+    round.live()
+    assert [len(moved) for moved in made] == [4, 1]  # the reader waits for the elements that are derived
+    assert [saved(one) for one in (*queries, producer, reader)] == [24] * 5
+
+
+def test_a_transaction_that_fails_is_repeated_by_all_its_queries(monkeypatch: pytest.MonkeyPatch) -> None:
+    one, other = task("one", S), task("other", S, output=D)
+    inputs = FakeInputs({S: [segment(1, 25)]}, {S: 24})
+    round = rounds(inputs, one, other)
+    with monkeypatch.context() as patch:
+        patch.setattr(one._registry, "save_all", failing)
+        round.live()
+    assert [(query.error, query.progress, saved(query)) for query in (one, other)] == [("disk full", None, None)] * 2
+    assert inputs.undone == [(D, 0)]
+    one.resume()
+    other.resume()
+    round.live()
+    assert (times(one), times(other), inputs.derived[-1]) == ([10, 20], [10, 20], (D, 0, [10, 20]))
+    assert [saved(query) for query in (one, other)] == [24, 24]
+
+
+def failing(*_: object) -> None:
+    raise StoreError("disk full")
 
 
 def test_derived_stream_of_an_idle_stream_holds_back_no_query() -> None:
