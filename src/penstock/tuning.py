@@ -124,6 +124,7 @@ class Tuning:
         16, "stretches of elements between such pauses that a segment remembers, and a span is cut into"
     )
     push_bytes: int = _set(8 << 20, "bytes of pushed text that are parsed and made durable at once, about")
+    staged_segments: int = _set(16, "rounds whose pushes are read from unsynced files, before the journal is folded")
     journal_bytes: int = _set(8 << 20, "a journal of this size becomes a segment: its elements are held in memory")
 
     # Reading of text

@@ -23,6 +23,7 @@ from penstock.options import Emit
 from penstock.stream.base import failpoints
 from penstock.stream.evaluation.report_state import Carrying, ReportState
 from penstock.stream.log.journal import Journal
+from penstock.tuning import Tuning
 from tests.recovery.attached_session import attach
 from tests.support.feeding import BUSY, COUNT, OTHER, STREAM, lines
 
@@ -129,7 +130,8 @@ def feed(engine: Engine, folder: Path, start: int, end: int) -> None:
 def main(folder: Path, queries: str, steps: Sequence[tuple[int, int]], spark: SparkSession | None = None) -> None:
     """A whole life, or what is left of one."""
     folder.mkdir(exist_ok=True)
-    with Engine(checkpoint=folder / "state", spark=spark, master="local[1]") as engine:
+    tuning = Tuning(staged_segments=2)  # so that the journal is folded now and then
+    with Engine(checkpoint=folder / "state", spark=spark, master="local[1]", tuning=tuning) as engine:
         engine.stream(STREAM)
         if queries in READ_FILES:
             (folder / "drop").mkdir(exist_ok=True)

@@ -6,6 +6,7 @@
     advanced.json               the time through which `advance` has called the stream complete
     *.json                      each with its own checksum; a manifest also has those of the segment's files
     journal                     pushes that are in no segment yet
+    staged-<batch>.parquet/     pushes of the journal, for rounds that read them
 
 Whatever goes is named in a file before it goes, so that an interrupted removal is finished when the folder is opened.
 """
@@ -22,6 +23,7 @@ from penstock.stream.base import durable_files
 from penstock.stream.base.failpoints import reach
 from penstock.stream.log.journal import Journal, Record, Tail
 from penstock.stream.log.segment import Segment, SegmentFile, segment_of, write_part
+from penstock.stream.log.staged_segments import StagedSegments
 from penstock.tuning import DEFAULT, Tuning
 
 __all__ = ["PUSH", "DroppedSegments", "StreamPartition"]
@@ -71,6 +73,7 @@ class StreamPartition:
         self.segments: dict[str, Segment] = {}
         self.unverified: set[int] = set()  # the numbers of segments of an earlier process that no one has read yet
         self._journal, self.tail = Journal(folder / _JOURNAL), Tail()
+        self.staged = StagedSegments(folder, tuning)
         self.open()
         self._read_journal()
 
@@ -133,6 +136,12 @@ class StreamPartition:
         self._journal.append(record)
         self.tail.add(record)
 
+    def stage(self) -> None:
+        """Make all pushes readable as segments: the staged ones, or one of the log if those are many."""
+        if self.staged.is_long:
+            self.fold()
+        self.staged.add(self.tail, self.next_number)
+
     def fold(self) -> None:
         """Commit the tail as a segment, and begin the journal anew. After an error the tail is as before."""
         tail = self.tail
@@ -147,6 +156,7 @@ class StreamPartition:
             parts = [write_part(tail.elements, path, tuning=self._tuning)] if tail.rows else []
             self.commit(name, parts, {PUSH: tail.batch}, tail.late, tail.malformed, tail.ahead)
         self.tail = Tail()
+        self.staged.clear()
         reach("folded")
         self._journal.clear()
 

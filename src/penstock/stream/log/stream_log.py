@@ -57,11 +57,17 @@ class StreamLog:
         self._listeners.append(listener)
 
     def segments(self, stream: str) -> tuple[Segment, ...]:
-        """The segments of a stream that have rows, in the order of arrival. The journal is folded into the last."""
+        """The segments of a stream that have rows, in the order of arrival. The last ones are staged: the journal has
+        their elements."""
         with self._lock:
             partition = self._partition(stream)
-            partition.fold()
-            return tuple(segment for segment in partition.segments.values() if segment.rows)
+            partition.stage()
+            return (*(segment for segment in partition.segments.values() if segment.rows), *partition.staged.segments)
+
+    def fold(self, stream: str) -> None:
+        """Commit the pushes of the journal as a segment."""
+        with self._lock:
+            self._partition(stream).fold()
 
     def verify(self, stream: str, segments: Iterable[Segment]) -> None:
         """Raise a StoreError if one of these segments is damaged. Each segment that an earlier process has written is
@@ -179,12 +185,16 @@ class StreamLog:
             return partition.drop(droppable(partition.segments, horizon, keep_last, partition.tail.oldest))
 
     def compact(self, stream: str) -> int:
-        """Merge small neighbouring segments, since every file costs its reader, and return how many were merged.
+        """Merge small neighbouring segments, since every file costs its reader, and return how many were merged. The
+        journal is folded first if many are staged.
 
         Pushes go on while the rows are copied.
         """
         with self._lock:
             partition = self._partition(stream)
+            if partition.staged.is_long:
+                partition.fold()
+            partition.staged.remove_replaced()
             names = worth_merging(partition.segments, self._tuning)
             members = [partition.segments[name] for name in names]
         if not members:

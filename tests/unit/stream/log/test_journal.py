@@ -165,6 +165,7 @@ def test_pushes_are_visible_at_once_and_after_reopening(tmp_path: Path) -> None:
     for each in (log, StreamLog(tmp_path)):
         assert each.counts(STREAM) == Counts(3, late=1, malformed=2)
         assert (each.newest(STREAM), each.advanced_to(STREAM), each.next_batch(STREAM)) == (30, 17, 2)
+    log.fold(STREAM)
     for each in (log, StreamLog(tmp_path)):
         assert times(each) == [10, 30, 20]
         assert len(each.segments(STREAM)) == 1
@@ -175,7 +176,7 @@ def test_pushes_are_visible_at_once_and_after_reopening(tmp_path: Path) -> None:
 
 def push_and_fold(log: StreamLog, pushed: Record) -> None:
     log.push(STREAM, pushed)
-    log.segments(STREAM)
+    log.fold(STREAM)
 
 
 @pytest.mark.parametrize("place", ["appended", "segment", "folded"])
@@ -204,7 +205,7 @@ def test_a_crash_after_a_fold_does_not_bring_back_dropped_elements(
     log.push(STREAM, record(0, 1))
     crash_at("folded")
     with pytest.raises(Crash):
-        log.segments(STREAM)
+        log.fold(STREAM)
     crash_at(None)
     log = StreamLog(tmp_path)
     log.discard(STREAM, horizon=5)
@@ -219,7 +220,7 @@ def test_a_fold_that_fails_is_tried_again(tmp_path: Path) -> None:
     folder = durable_files.folder_name(STREAM)
     error = pytest.raises(StoreError, match="Input/output error")
     with failing_disk("failed fsync", ending=folder, after=1) as failed, error:  # files are named, then the manifest
-        log.segments(STREAM)
+        log.fold(STREAM)
     assert len(failed) == 1
     assert log.counts(STREAM).elements == 1
     log.push(STREAM, record(1, 2))
@@ -311,3 +312,49 @@ def test_pushes_go_on_while_segments_are_merged(tmp_path: Path, monkeypatch: pyt
     assert log.compact(STREAM) == 16
     assert times(log) == times(StreamLog(tmp_path)) == [*range(16), 100, 101]
     assert len(log.segments(STREAM)) == 3
+
+
+# Staged segments.
+
+
+def test_staging_syncs_nothing_and_a_crash_brings_the_elements_back(tmp_path: Path) -> None:
+    log = StreamLog(tmp_path)
+    log.push(STREAM, record(0, 1, late=1))
+    with failing_disk("failed fsync", ending=""):
+        assert times(log) == [1]
+    log.push(STREAM, record(1, 2))
+    log.push(STREAM, record(2, 3))
+    assert [segment.rows for segment in log.segments(STREAM)] == [1, 2]
+    assert times(log) == [1, 2, 3]
+    again = StreamLog(tmp_path)
+    assert again.counts(STREAM) == Counts(3, late=1, malformed=0)
+    assert list(tmp_path.rglob("staged-*")) == []
+    assert times(again) == [1, 2, 3]
+
+
+def test_staged_files_stay_until_no_round_reads_them(tmp_path: Path) -> None:
+    log = StreamLog(tmp_path)
+    for number in range(3):
+        log.push(STREAM, record(number, number))
+        assert len(log.segments(STREAM)) == number + 1
+    read = [path for segment in log.segments(STREAM) for path in segment.paths]
+    log.push(STREAM, record(3, 3))
+    log.append(STREAM, "folder", 0, elements([4]))  # folds the journal, while a round may read the staged files
+    assert all(Path(path).exists() for path in read)
+    log.compact(STREAM)
+    assert not any(Path(path).exists() for path in read)
+    assert times(log) == times(StreamLog(tmp_path)) == [0, 1, 2, 3, 4]
+
+
+def test_many_staged_segments_become_one(tmp_path: Path) -> None:
+    """After the round; or before one, if the log is never tidied."""
+    log = StreamLog(tmp_path, Tuning(staged_segments=3))
+    sizes = []
+    for number in range(9):
+        log.push(STREAM, record(number, number))
+        sizes.append([segment.rows for segment in log.segments(STREAM)])
+        if number > 5:
+            log.compact(STREAM)
+    assert sizes[:5] == [[1], [1, 1], [1, 1, 1], [4], [4, 1]]
+    assert sizes[5:] == [[4, 1, 1], [4, 1, 1, 1], [4, 3, 1], [4, 3, 1, 1]]
+    assert times(log) == list(range(9))
