@@ -5,22 +5,26 @@ It runs in a task of Spark, or in the driver. Its input is text, Arrow tables an
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from types import MappingProxyType
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from penstock.compile.kernels import duckdb_functions
+from penstock.compile.kernels.prepared_program import PreparedProgram, Unpreparable
 
 __all__ = ["ROW", "Kernel", "Program", "Scan", "Slice", "marked", "run"]
 
 ROW = ".row"  # false in a row that only says that its instant has an answer
 _COLUMNS = "s VARCHAR, p VARCHAR, o VARCHAR, g VARCHAR, ts BIGINT, start BIGINT"
 _ELEMENT = ("s", "p", "o", "g", "ts", "start")
+_REMEMBERED = 256  # programs that a kernel has seen; about as many are evaluated by turns
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +81,8 @@ class Kernel:
         self._folders: frozenset[str] = frozenset()  # the only ones in which it can read files
         self._opened: duckdb.DuckDBPyConnection | None = None
         self._functions: frozenset[str] = frozenset()
+        # By program and schemas of its tables: None after the first evaluation, false if it cannot be prepared.
+        self._prepared: OrderedDict[Hashable, PreparedProgram | bool | None] = OrderedDict()
 
     @property
     def _connection(self) -> duckdb.DuckDBPyConnection:
@@ -100,8 +106,16 @@ class Kernel:
         if not folders <= self._folders:
             self._folders |= folders
             if self._opened is not None:
+                self._forget_prepared(0)
                 self._opened.close()
                 self._opened = None
+
+    def _forget_prepared(self, most: int) -> None:
+        """Forget the programs that were evaluated longest ago, so that `most` stay."""
+        while len(self._prepared) > most:
+            _, oldest = self._prepared.popitem(last=False)
+            if isinstance(oldest, PreparedProgram):
+                oldest.close()
 
     def _register(self, functions: Iterable[str]) -> None:
         connection, java = self._connection, self._java
@@ -118,13 +132,41 @@ class Kernel:
 
     def evaluate(self, program: Program, tables: Mapping[str, pa.Table], piece: Slice) -> pa.Table:
         """Return the rows of a program for a slice. A column `.row` is true; an empty answer is one row, in which it is
-        false."""
+        false.
+
+        The plans of a program that comes again are kept, if all its elements are given as tables."""
+        given = {name: scan.table for name, scan in piece.scans.items() if scan.table is not None}
+        if len(given) == len(piece.scans):
+            found = self._evaluate_prepared(program, {**tables, **given}, piece)
+            if found is not None:
+                return found
         self._allow(path for scan in piece.scans.values() for path in scan.paths)
         self._register(program.functions)
         with self._connection.cursor() as connection:  # its tables and variables are gone afterwards
             rows = _rows(connection, program, tables, piece)
-            empty = _empty_instants(connection, program, piece, rows)
-        return marked(rows, {rows.column_names[0]: empty} if empty else {})
+            return _with_empty_answers(program, piece, rows, lambda text: connection.sql(text).to_arrow_table())
+
+    def _evaluate_prepared(self, program: Program, tables: Mapping[str, pa.Table], piece: Slice) -> pa.Table | None:
+        """Return the rows by kept plans; None if it is evaluated for the first time, or cannot be prepared."""
+        key = program, tuple((name, table.schema) for name, table in tables.items())
+        if key not in self._prepared:
+            self._prepared[key] = None
+            self._forget_prepared(_REMEMBERED)
+            return None
+        self._prepared.move_to_end(key)
+        prepared = self._prepared[key]
+        if prepared is None:
+            self._register(program.functions)
+            prepared = self._prepared[key] = PreparedProgram(self._connection.cursor(), program)
+        if isinstance(prepared, bool):
+            return None
+        try:
+            rows = _as_declared(prepared.rows(tables, piece.after, piece.through), program)
+            return _with_empty_answers(program, piece, rows, lambda _: prepared.instants())
+        except (duckdb.Error, Unpreparable):  # the text itself may be in order: another error comes without plans
+            prepared.close()
+            self._prepared[key] = False
+            return None
 
 
 def _folder(path: str) -> str:
@@ -144,8 +186,12 @@ def _rows(
     connection.execute(f"SET VARIABLE through = {piece.through}::BIGINT")
     for name, text in program.steps:
         connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {text}")
-    rows: pa.Table = connection.sql(program.query).to_arrow_table()
-    return rows.rename_columns(program.schema.names).cast(program.schema)
+    return _as_declared(connection.sql(program.query).to_arrow_table(), program)
+
+
+def _as_declared(rows: pa.Table, program: Program) -> pa.Table:
+    renamed = rows.rename_columns(program.schema.names)
+    return renamed if renamed.schema == program.schema else renamed.cast(program.schema)
 
 
 def _register_scan(connection: duckdb.DuckDBPyConnection, name: str, scan: Scan, ordered: bool) -> None:
@@ -169,22 +215,25 @@ def _register_scan(connection: duckdb.DuckDBPyConnection, name: str, scan: Scan,
     connection.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS SELECT {columns}{placed} FROM {both}")
 
 
-def _empty_instants(connection: duckdb.DuckDBPyConnection, program: Program, piece: Slice, rows: pa.Table) -> list[int]:
-    """Return the instants with an answer that has no row."""
-    if program.instants is None:
-        return []
+def _with_empty_answers(
+    program: Program, piece: Slice, rows: pa.Table, instants: Callable[[str], pa.Table]
+) -> pa.Table:
+    """Return the rows with a mark for each instant that has an answer and no row. `instants` runs a query."""
+    empty = []
     present = pc.unique(rows.column(0))
-    if piece.count is not None and len(present) == piece.count:
-        return []
-    instants = connection.sql(program.instants).to_arrow_table().column(0)
-    return sorted(set(instants.to_pylist()) - set(present.to_pylist()))
+    if program.instants is not None and len(present) != piece.count:
+        reported = instants(program.instants).column(0)
+        empty = sorted(set(reported.to_pylist()) - set(present.to_pylist()))
+    return marked(rows, {rows.column_names[0]: empty} if empty else {})
 
 
 def marked(rows: pa.Table, empty: Mapping[str, list[int]] = MappingProxyType({})) -> pa.Table:
     """Return the rows and the empty answers as one table, told apart by the column `.row`."""
     schema = rows.schema.append(pa.field(ROW, pa.bool_()))
+    real = rows.append_column(schema.field(ROW), pa.array(np.ones(rows.num_rows, bool)))
     count = max(map(len, empty.values()), default=0)
+    if not count:
+        return real
     cells = [pa.array(empty[f.name], f.type) if f.name in empty else pa.nulls(count, f.type) for f in rows.schema]
     marks = pa.table([*cells, pa.array([False] * count, pa.bool_())], schema=schema)
-    real = rows.append_column(schema.field(ROW), pa.array([True] * rows.num_rows, pa.bool_()))
     return pa.concat_tables([real.cast(schema), marks])

@@ -9,7 +9,7 @@ from functools import cached_property, partial
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from penstock.compile.kernels import duckdb_functions, java_numbers, slice_kernel, slice_share
+from penstock.compile.kernels import duckdb_functions, java_numbers, prepared_program, slice_kernel, slice_share
 from penstock.compile.kernels.slice_kernel import Kernel, Program, Slice
 from penstock.compile.kernels.slice_share import Work
 from penstock.errors import PenstockError
@@ -19,7 +19,7 @@ from penstock.syntax import iri
 
 __all__ = ["SliceJob", "SlicedRows"]
 
-_MODULES = (slice_kernel, slice_share, duckdb_functions, java_numbers, iri)  # sent along with a task
+_MODULES = (slice_kernel, slice_share, prepared_program, duckdb_functions, java_numbers, iri)  # sent with a task
 _DDL = {pa.string(): "STRING", pa.int64(): "BIGINT", pa.int32(): "INT", pa.bool_(): "BOOLEAN"}
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
 from penstock.compile.kernels.slice_kernel import Kernel, Program, Scan, Slice, run
 
@@ -77,3 +79,62 @@ def test_no_instant_is_looked_for_if_all_have_rows() -> None:
 def test_a_task_returns_batches() -> None:
     (batch,) = run(Program(SEEN, SCHEMA), {}, 256, 17, 0, Slice(0, 1, {"stream": Scan(ELEMENTS)}))
     assert batch.to_pylist() == [{"c0": 1, "c1": "<a>", ".row": True}]
+
+
+# A program that comes again.
+
+
+def test_kept_plans_read_the_elements_and_the_span_of_each_slice() -> None:
+    one, program = kernel(), Program(SEEN, SCHEMA)
+    slices = [Slice(after, 3, {"stream": Scan(ELEMENTS.slice(0, size))}) for after in (0, 1) for size in (1, 2, 3)]
+    found = [one.evaluate(program, {}, piece).column("c1").to_pylist() for piece in slices]
+    assert found == [["<a>"], ["<a>", "<b>"], ["<a>", "<b>", "<c>"], [], ["<b>"], ["<b>", "<c>"]]
+
+
+def test_kept_plans_read_other_tables_and_steps_anew() -> None:
+    program = Program("SELECT ts, s FROM kept JOIN known USING (s)", SCHEMA, (("kept", SEEN),))
+    one, scans, terms = kernel(), {"stream": Scan(ELEMENTS)}, (["<a>"], ["<b>", "<c>"], ["<c>"], [])
+    tables = [{"known": pa.table({"s": pa.array(known, pa.string())})} for known in terms]
+    assert [one.evaluate(program, table, Slice(0, 3, scans)).num_rows for table in tables] == [1, 2, 1, 0]
+
+
+def test_kept_plans_mark_empty_answers() -> None:
+    program = Program(SEEN, SCHEMA, instants="SELECT unnest([getvariable('through'), 9])")
+    one, scans = kernel(), {"stream": Scan(ELEMENTS)}
+    for through in (1, 2, 3):
+        found = one.evaluate(program, {}, Slice(through - 1, through, scans, 2))
+        assert found.column("c0").to_pylist() == [through, 9]
+
+
+def test_a_table_with_another_schema_is_planned_anew() -> None:
+    one, program = kernel(), Program("SELECT ts, concat(s, x) FROM stream, other", SCHEMA)
+    found = []
+    for other in (pa.table({"x": [1]}), pa.table({"x": ["y"]}), pa.table({"x": [2]}), pa.table({"x": ["z"]})) * 2:
+        rows = one.evaluate(program, {"other": other}, Slice(0, 9, {"stream": Scan(ELEMENTS.slice(0, 1))}))
+        found += rows.column("c1").to_pylist()
+    assert found == ["<a>1", "<a>y", "<a>2", "<a>z"] * 2
+
+
+def test_temporary_tables_that_differ_in_arrow_stay_in_the_database() -> None:
+    """A HUGEINT becomes a decimal in Arrow, and other text when it is written."""
+    program = Program(
+        "SELECT 1, CAST(x / 2 AS VARCHAR) FROM kept", SCHEMA, (("kept", "SELECT sum(ts)::HUGEINT x FROM stream"),)
+    )
+    one, scans = kernel(), {"stream": Scan(ELEMENTS)}
+    assert {one.evaluate(program, {}, Slice(0, 9, scans)).column("c1")[0].as_py() for _ in range(3)} == {"3.0"}
+
+
+def test_an_error_of_kept_plans_is_that_of_the_text() -> None:
+    one, program = kernel(), Program("SELECT ts, CASE WHEN s = '<c>' THEN error('no') ELSE s END FROM stream", SCHEMA)
+    for size in (1, 2):
+        assert one.evaluate(program, {}, Slice(0, 9, {"stream": Scan(ELEMENTS.slice(0, size))})).num_rows == size
+    with pytest.raises(duckdb.Error, match="no"):
+        one.evaluate(program, {}, Slice(0, 9, {"stream": Scan(ELEMENTS)}))
+    assert one.evaluate(program, {}, Slice(0, 9, {"stream": Scan(ELEMENTS.slice(0, 2))})).num_rows == 2
+
+
+def test_a_string_that_looks_like_a_variable_stays() -> None:
+    one, program = kernel(), Program("SELECT ts, 'getvariable(''after'')' FROM stream", SCHEMA)
+    scans = {"stream": Scan(ELEMENTS.slice(0, 1))}
+    for _ in range(3):
+        assert one.evaluate(program, {}, Slice(0, 9, scans)).column("c1").to_pylist() == ["getvariable('after')"]
