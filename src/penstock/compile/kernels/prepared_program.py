@@ -70,7 +70,8 @@ class PreparedProgram:
         if name not in self._statements:
             self._connection.execute(f"PREPARE {name} AS {_of_span(text)}")
             self._statements.add(name)
-        found: pa.Table = self._connection.execute(f"EXECUTE {name}").to_arrow_table()
+        found = self._connection.execute(f"EXECUTE {name}").to_arrow_table()
+        assert found is not None  # as it is of a result that was read before
         return found
 
 
@@ -84,7 +85,7 @@ class _Replaceable:
         return self.table.schema.__arrow_c_schema__()
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        return self.table.__arrow_c_stream__(requested_schema)
+        return self.table.__arrow_c_stream__(requested_schema)  # type: ignore[no-untyped-call]
 
 
 def _of_span(text: str) -> str:

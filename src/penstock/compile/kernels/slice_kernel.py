@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from types import MappingProxyType
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -219,11 +220,11 @@ def _with_empty_answers(
     program: Program, piece: Slice, rows: pa.Table, instants: Callable[[str], pa.Table]
 ) -> pa.Table:
     """Return the rows with a mark for each instant that has an answer and no row. `instants` runs a query."""
-    empty = []
+    empty: list[int] = []
     present = pc.unique(rows.column(0))
     if program.instants is not None and len(present) != piece.count:
-        reported = instants(program.instants).column(0)
-        empty = sorted(set(reported.to_pylist()) - set(present.to_pylist()))
+        reported: list[Any] = instants(program.instants).column(0).to_pylist()
+        empty = sorted(set(reported) - set(present.to_pylist()))
     return marked(rows, {rows.column_names[0]: empty} if empty else {})
 
 

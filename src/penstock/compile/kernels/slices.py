@@ -22,6 +22,8 @@ def cut(
     elements that a slice should have at most, and `least` the number of slices that are wanted. A task reads the
     elements of `overlap` before its slice as well, so no slice is shorter than that.
     """
+    if max(least, -(-rows // most)) < 2:
+        return [span]
     times, numbers = _cumulative(span, segments, rows - sum(segment.rows for segment in segments))
     total = int(numbers[-1])
     length = span.through - span.after

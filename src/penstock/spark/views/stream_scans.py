@@ -7,7 +7,7 @@ Many elements are read by Spark from their files.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from functools import partial
 from urllib.parse import unquote
 
@@ -41,6 +41,7 @@ class StreamScans:
         self._session, self._tuning = session, tuning
         self._views = ViewCache[str]("scan", catalog(session).drop, tuning.scan_views)
         self._files: OrderedDict[str, pa.Table] = OrderedDict()
+        self._tables: OrderedDict[Hashable, pa.Table] = OrderedDict()  # those that were asked for last
 
     def view(self, stream: StreamFiles, ordered: bool, times: Times = None) -> str:
         """Return a view of the stream's elements.
@@ -52,10 +53,25 @@ class StreamScans:
         return self._views.get(key) or self._views.put(key, partial(self._made, stream, ordered, times))
 
     def table(self, stream: StreamFiles, times: Times = None, ordered: bool = False) -> pa.Table | None:
-        """Return the same elements in the driver; None if they are many, or the driver cannot read the files."""
+        """Return the same elements in the driver; None if they are many, or the driver cannot read the files.
+
+        Queries of a round that have the same window get the same table, which is sent to a task once."""
         tuning = self._tuning
         if stream.rows > tuning.sent_elements or len(stream.paths) > tuning.sent_files:
             return None
+        key = stream.paths, times, ordered
+        if key not in self._tables:
+            found = self._read(stream, times, ordered)
+            if found is None:
+                return None
+            self._tables[key] = found
+        self._tables.move_to_end(key)
+        while len(self._tables) > tuning.scan_views:
+            self._tables.popitem(last=False)
+        return self._tables[key]
+
+    def _read(self, stream: StreamFiles, times: Times, ordered: bool) -> pa.Table | None:
+        tuning = self._tuning
         try:
             found = pa.concat_tables([LOGGED.empty_table(), *map(self._elements, stream.paths)])
         except (OSError, pa.ArrowException):

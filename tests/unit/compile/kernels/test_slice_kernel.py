@@ -93,7 +93,8 @@ def test_kept_plans_read_the_elements_and_the_span_of_each_slice() -> None:
 
 def test_kept_plans_read_other_tables_and_steps_anew() -> None:
     program = Program("SELECT ts, s FROM kept JOIN known USING (s)", SCHEMA, (("kept", SEEN),))
-    one, scans, terms = kernel(), {"stream": Scan(ELEMENTS)}, (["<a>"], ["<b>", "<c>"], ["<c>"], [])
+    one, scans = kernel(), {"stream": Scan(ELEMENTS)}
+    terms: list[list[str]] = [["<a>"], ["<b>", "<c>"], ["<c>"], []]
     tables = [{"known": pa.table({"s": pa.array(known, pa.string())})} for known in terms]
     assert [one.evaluate(program, table, Slice(0, 3, scans)).num_rows for table in tables] == [1, 2, 1, 0]
 
