@@ -7,6 +7,7 @@ from penstock.engine import Engine
 from penstock.errors import (
     LoadError,
     OptionError,
+    OverloadError,
     PenstockError,
     PenstockWarning,
     QueryError,
@@ -25,8 +26,8 @@ from penstock.why import Provenance, Reason, SourceElement, Why
 
 __all__ = [
     "Answer", "Batch", "DeadLetter", "Engine", "EngineStatus", "Explanation", "JsonFormatter", "LoadError",
-    "OptionError", "PenstockError", "PenstockWarning", "Progress", "Provenance", "Query", "QueryError", "QueryStatus",
-    "Reason", "RefusedError", "SetupError", "Sink", "SourceElement", "StoreError", "Tuning", "Why", "explain",
+    "OptionError", "OverloadError", "PenstockError", "PenstockWarning", "Progress", "Provenance", "Query", "QueryError",
+    "QueryStatus", "Reason", "RefusedError", "SetupError", "Sink", "SourceElement", "StoreError", "Tuning", "Why", "explain",
 ]  # fmt: skip
 
 try:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from penstock.io.sinks import SinkSpec
-    from penstock.options import Duplicates, Emit, Entailment, Overload, Rounds, StreamFormat
+    from penstock.options import Duplicates, Emit, Entailment, Overload, Rounds, StreamFormat, WhenFull
     from penstock.stream.base.checkpoint_lock import CheckpointLock
     from penstock.stream.base.clock import Clock
     from penstock.stream.base.dead_letter import DeadLetter
@@ -153,6 +153,7 @@ class Engine:
         idle: Duration | None = None,
         advance: bool = False,
         max_ahead: Duration | None = "1d",
+        when_full: WhenFull = "block",
         format: StreamFormat | None = None,
         time_property: str | NamedNode | None = None,
         start_property: str | NamedNode | None = None,
@@ -174,14 +175,15 @@ class Engine:
         `lateness` is the allowed lateness: an element that is further behind the newest one is a dead letter. A stream
         that is silent for `idle` does not hold back the watermark of a query. With `advance` its event time follows
         the clock, also without elements. On a live engine an element that is further ahead of the clock than
-        `max_ahead` is a dead letter too, and does not move the watermark; None lets all of them in. Durations are
-        "10s", "500ms", "2 minutes", timedeltas or microseconds.
+        `max_ahead` is a dead letter too, and does not move the watermark; None lets all of them in. While too much of
+        the stream waits to be evaluated, `push` waits, or with `when_full` "refuse" raises an `OverloadError`; sources
+        are not read meanwhile. Durations are "10s", "500ms", "2 minutes", timedeltas or microseconds.
         """
         from penstock.stream.ingest.stream_declaration import declare
 
         properties = {"time_property": time_property, "start_property": start_property, "end_property": end_property}
         self._runtime.declare(
-            _iri("iri", iri), declare(source, lateness, idle, advance, format, max_ahead, **properties)
+            _iri("iri", iri), declare(source, lateness, idle, advance, format, max_ahead, when_full, **properties)
         )
 
     def register(

@@ -5,6 +5,7 @@ PenstockError
 │   └── RefusedError    valid SPARQL that Penstock will not run (SERVICE, LOAD, fetching FROM IRIs)
 ├── OptionError         an option has a value that it cannot have; a ValueError as well
 ├── LoadError           background data could not be read; names file, line and reason
+├── OverloadError       a push was refused, since more comes than can be evaluated; nothing of it was kept
 ├── StoreError          a background store failed to answer, or a checkpoint is damaged, cannot be opened (it is in use,
 │                       say), or cannot be written (no space is left, say)
 └── SetupError          the machine lacks something (Java, a free port); says how to get it
@@ -17,8 +18,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 __all__ = [
-    "LoadError", "OptionError", "PenstockError", "PenstockWarning", "QueryError", "RefusedError", "SetupError",
-    "StoreError", "TextPlace",
+    "LoadError", "OptionError", "OverloadError", "PenstockError", "PenstockWarning", "QueryError", "RefusedError",
+    "SetupError", "StoreError", "TextPlace",
 ]  # fmt: skip
 
 
@@ -66,6 +67,10 @@ class RefusedError(QueryError):
 
 class OptionError(PenstockError, ValueError):
     """An option, of Python or of the command line, with a value that it cannot have; the message says which it can."""
+
+
+class OverloadError(PenstockError):
+    """A push that was refused since its stream is full, as its declaration asks; it can be repeated later."""
 
 
 class LoadError(PenstockError):

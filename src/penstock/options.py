@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-__all__ = ["Duplicates", "Emit", "Entailment", "Overload", "Rounds", "StreamFormat"]
+__all__ = ["Duplicates", "Emit", "Entailment", "Overload", "Rounds", "StreamFormat", "WhenFull"]
 
 Emit: TypeAlias = Literal["rstream", "istream", "dstream", "intervals"]
 """The report of a query: whole answers, insertions, deletions, or solutions with their validity intervals."""
@@ -14,6 +14,9 @@ Duplicates: TypeAlias = Literal["keep", "merge"]
 
 Overload: TypeAlias = Literal["catch-up", "stretch"]
 """When evaluation falls behind: larger steps through all instants, or load shedding by evaluating fewer instants."""
+
+WhenFull: TypeAlias = Literal["block", "refuse"]
+"""Whether a push waits or is refused while too much of its stream has not been evaluated."""
 
 Rounds: TypeAlias = Literal["spark", "auto"]
 """Whether every round is a job of Spark's, or one of a few elements is evaluated in this process."""

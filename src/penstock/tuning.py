@@ -125,6 +125,7 @@ class Tuning:
     )
     push_bytes: int = _set(8 << 20, "bytes of pushed text that are parsed and made durable at once, about")
     staged_segments: int = _set(16, "rounds whose pushes are read from unsynced files, before the journal is folded")
+    backlog_bytes: int = _set(64 << 20, "bytes of a stream that wait for a round before its producers are slowed")
     journal_bytes: int = _set(8 << 20, "a journal of this size becomes a segment: its elements are held in memory")
 
     # Reading of text

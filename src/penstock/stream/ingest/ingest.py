@@ -16,11 +16,13 @@ from threading import Lock
 from pyspark.sql import DataFrame, SparkSession
 
 from penstock.errors import PenstockError
+from penstock.options import WhenFull
 from penstock.stream.base import durable_files
 from penstock.stream.base.clock import Clock
 from penstock.stream.base.failpoints import reach
 from penstock.stream.base.watermark import Watermarks
 from penstock.stream.ingest import sources
+from penstock.stream.ingest.backlog import Backlog
 from penstock.stream.ingest.dead_letters import DeadLetters
 from penstock.stream.ingest.element_reader import of_blocks
 from penstock.stream.ingest.elements import Block, count_texts
@@ -65,6 +67,7 @@ class Ingest:
         self.watermarks = watermarks or Watermarks(self.log, clock, self._streams)
         self._log_writer = LogWriter(self.log, DeadLetters(self._root / "dead"), self.watermarks, tuning)
         self._in_flight = InFlight(clock)
+        self.backlog = Backlog(tuning.backlog_bytes)
         self._commits: dict[str, GroupCommit] = {}
         self._adding = Lock()
         self.watermarks.begin(self._in_flight.logged_until)
@@ -95,19 +98,24 @@ class Ingest:
         self._runners = []
 
     def close(self) -> None:
-        """Stop, and take no more pushes."""
+        """Stop, and take no more pushes. What sources have read, and pushes that wait, is let in: no round follows."""
+        self.backlog.open()
         self.stop()
         self._in_flight.close()
 
     def push(self, stream: str, data: bytes, kind: str | None = None) -> int:
         """Commit whole lines; they are durable when this returns, with the number of lines that are not empty.
 
-        Or commit a document, or several, of the kind that is named, and return their number.
+        Or commit a document, or several, of the kind that is named, and return their number. While the stream is full
+        this waits, or raises an `OverloadError`, as the stream's declaration says.
         """
+        return self._push(stream, data, kind, self._options(stream).when_full)
+
+    def _push(self, stream: str, data: bytes, kind: str | None, when_full: WhenFull = "block") -> int:
         if not data or data.isspace():
             return 0
         parts = [data] if kind is not None else pieces(data, self._tuning.push_bytes)
-        with self._accepting(stream) as commit:
+        with self.backlog.entering(stream, len(data), when_full), self._accepting(stream) as commit:
             stamp = self._clock.now() if self._options(stream).stamped_on_arrival and kind is None else None
             for part in parts:
                 commit.append(Block(stream, part, stamp, kind))
@@ -148,7 +156,7 @@ class Ingest:
             kind = self._options(stream).kind
             if kind is not None and not isinstance(source, IterableSource):
                 kind = "ndjsonld"  # sockets deliver lines
-            source.start(partial(self.push, stream, kind=kind), self._clock)
+            source.start(partial(self._push, stream, kind=kind), self._clock)
 
     @contextmanager
     def _accepting(self, stream: str) -> Iterator[GroupCommit]:
@@ -172,7 +180,8 @@ class Ingest:
         def take(frame: DataFrame, number: int) -> None:
             batch = ArrivedBatch(stream, name, number)
             session, files, options = frame.sparkSession, dropped(frame), self._options(stream)
-            write_files(session, self.log, self._log_writer, batch, files, options, self._tuning)
+            with self.backlog.entering(stream, sum(file.size for file in files)):
+                write_files(session, self.log, self._log_writer, batch, files, options, self._tuning)
             reach("ingested")
 
         arrivals, checkpoint = folder.arrivals(streaming_session(self._session)), self._root / "ingest" / name

@@ -12,7 +12,7 @@ from pyoxigraph import NamedNode, Triple
 
 from penstock.errors import LoadError, OptionError, PenstockError
 from penstock.io.graphs import GENERATED_AT, Documents, Properties, kind_named
-from penstock.options import StreamFormat
+from penstock.options import StreamFormat, WhenFull
 from penstock.stream.base.time_values import Duration, duration_option
 from penstock.stream.ingest import sources
 from penstock.stream.ingest.elements import Element, Elements, lines, without_mark
@@ -34,7 +34,7 @@ class Declared:
     is the silence after which the stream no longer holds back the watermark of a query, and with `advance` its
     event time moves with the clock. The `format` "nt" has no times: lines get that of their arrival. The properties say
     when a graph of a document was. An element that is further ahead of the clock than `max_ahead` (None: as far as it
-    likes) does not count.
+    likes) does not count. While too much waits to be evaluated, a push waits, or with `when_full` "refuse" is refused.
     """
 
     source: Any = None
@@ -46,6 +46,7 @@ class Declared:
     start_property: str | None = None
     end_property: str | None = None
     max_ahead: int | None = DAY
+    when_full: WhenFull = "block"
 
     @property
     def path(self) -> str | None:
@@ -112,6 +113,7 @@ def declare(
     advance: bool,
     format: StreamFormat | None,
     max_ahead: Duration | None = DAY,
+    when_full: WhenFull = "block",
     **properties: str | NamedNode | None,
 ) -> Declared:
     """The checked declaration of a stream. `properties` are those with the time of a graph, by option."""
@@ -134,7 +136,9 @@ def declare(
     if property_iris.get("start_property", 0) == property_iris.get("end_property", 1):
         raise PenstockError("start_property and end_property are the same: for points of time there is time_property")
     ahead = None if max_ahead == "off" else duration_option("max_ahead", max_ahead)
-    return Declared(source, late, silent, advance, format, **property_iris, max_ahead=ahead)
+    if when_full not in get_args(WhenFull):
+        raise OptionError(f'when_full is "block" or "refuse", not {when_full!r}')
+    return Declared(source, late, silent, advance, format, **property_iris, max_ahead=ahead, when_full=when_full)
 
 
 def _check_lines(address: str, format: str | None) -> None:

@@ -29,12 +29,14 @@ class EvaluationThread:
         tick: Callable[[], int | None],
         prepare: Callable[[], object] = lambda: None,
         postponed: Callable[[], bool] = lambda: False,
+        ended: Callable[[], object] = lambda: None,
     ) -> None:
         self._round = round
         self._clock = clock
         self._tick = tick  # microseconds until time alone may have made something due; None: never
         self._prepare = prepare  # in the thread, before its first round
         self._postponed = postponed  # whether a sink is to be tried again: something due has not been answered
+        self._ended = ended  # in the thread, after its last round
         self._changed = Condition()
         self._news = 0  # how often it was woken
         self._seen = 0  # how many of those have been answered by a round that found nothing more to do
@@ -96,6 +98,7 @@ class EvaluationThread:
             self._error = error
             log.rounds.error("%s", self.problem, exc_info=error, extra={"error": sentence(error)})
         finally:
+            self._ended()
             with self._changed:
                 self._changed.notify_all()
 

@@ -45,17 +45,19 @@ class LiveEngine:
         self._session = session
         self._clock, self._tick_us = clock, tuning.tick_us
         self._streams = streams
-        self._groups = groups
+        self._groups, self._evaluate = groups, round
         options = {name: declared.live() for name, declared in streams.items()}
         self.ingest = Ingest(session, root, clock, options, log, watermarks, tuning)
         self._tag = f"penstock-live-{next(_numbers)}"
         self._thread = EvaluationThread(
-            round,
+            self._round,
             clock,
             self._tick,
             prepare=lambda: session.sparkContext.addJobTag(self._tag),
             postponed=lambda: groups.next_retry() is not None,
+            ended=self.ingest.backlog.open,
         )
+        self.ingest.backlog.listen(self._thread.wake)
 
     def start(self) -> None:
         self.ingest.start()
@@ -93,6 +95,10 @@ class LiveEngine:
 
     def wake(self) -> None:
         self._thread.wake()
+
+    def _round(self) -> bool:
+        with self.ingest.backlog.round():
+            return self._evaluate()
 
     def _tick(self) -> int | None:
         """The time until the clock alone may move a watermark, or a sink is tried again; None if neither can be."""

@@ -17,7 +17,8 @@ class StreamStatus:
     """A stream: how many elements are in the log, how many were late or malformed, its newest time and its watermark.
 
     `problem` is a sentence when its source has trouble. `ahead` counts elements that were further ahead of the clock
-    than `max_ahead` allows.
+    than `max_ahead` allows. On a live engine `waiting` is the size in bytes of what was accepted and has not been
+    evaluated, and `refused` the number of pushes that were refused for that.
     """
 
     elements: int = 0
@@ -27,6 +28,8 @@ class StreamStatus:
     watermark: datetime | None = None
     problem: str | None = None
     ahead: int = 0
+    waiting: int = 0
+    refused: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -61,8 +62,17 @@ class Status:
         return {name: self._watermarks.of(name) for name in self._streams} | derived
 
     def _stream_statuses(self, live: LiveEngine | None, ends: Mapping[str, int | None]) -> dict[str, StreamStatus]:
-        problems = {} if live is None else live.ingest.problems
-        return {name: self._stream(name, end, problems.get(name)) for name, end in ends.items()}
+        if live is None:
+            return {name: self._stream(name, end, None) for name, end in ends.items()}
+        problems, backlog = live.ingest.problems, live.ingest.backlog
+        return {
+            name: replace(
+                self._stream(name, end, problems.get(name)),
+                waiting=backlog.waiting(name),
+                refused=backlog.refused[name],
+            )
+            for name, end in ends.items()
+        }
 
     def _stream(self, name: str, watermark: int | None, problem: str | None) -> StreamStatus:
         counts = self._log.counts(name)

@@ -63,6 +63,8 @@ _STREAMS: dict[str, Callable[[tuple[str, StreamStatus]], str]] = {
     "malformed": lambda row: f"{row[1].malformed:,}",
     "newest": lambda row: _time(row[1].newest),
     "watermark": lambda row: _time(row[1].watermark),
+    "waiting": lambda row: f"{row[1].waiting:,} bytes" if row[1].waiting else "",
+    "refused": lambda row: f"{row[1].refused:,}" if row[1].refused else "",
     "problem": lambda row: row[1].problem or "",
 }
 _QUERIES: dict[str, Callable[[tuple[str, QueryStatus]], str]] = {
@@ -75,7 +77,7 @@ _QUERIES: dict[str, Callable[[tuple[str, QueryStatus]], str]] = {
     "instants": lambda row: _stretched(row[1]),
     "error": lambda row: row[1].error or "",
 }
-_NUMBERS = {"elements", "late", "malformed", "answers", "behind", "due"}
+_NUMBERS = {"elements", "late", "malformed", "waiting", "refused", "answers", "behind", "due"}
 
 
 def _table(columns: _Columns, rows: Iterable[object]) -> Iterator[str]:
