@@ -102,6 +102,7 @@ class Tuning:
     answer_rows: int = _set(100_000, "rows of an answer that may be Python objects at the same time")
     live_answer_rows: int = _set(1_000_000, "rows of answers that are kept for a reader of a live query")
     slow_round_us: int = _set(10_000_000, "microseconds after which a round is logged as slow, also without a step")
+    sink_patience_us: int = _set(100_000, "microseconds that a round waits for a sink; then it goes on without it")
     retry_wait_us: int = _set(100_000, "microseconds before a sink is tried again; each further wait is twice as long")
     retry_longest_us: int = _set(10_000_000, "but never longer than this")
     tick_us: int = _set(20_000, "microseconds between two looks at time that moves by itself, at least")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from penstock import log
@@ -16,6 +17,7 @@ from penstock.stream.answers.answer_batch import AnswerSchema, Frame, Uncollecte
 from penstock.stream.answers.split_by_query import QueryAnswers, split_by_query
 from penstock.stream.base.clock import Clock, SystemClock
 from penstock.stream.base.failpoints import reach
+from penstock.stream.evaluation.deliveries import Deliveries, SinkCall
 from penstock.stream.evaluation.report_state import ReportState
 from penstock.stream.evaluation.round_watch import DELIVERY, JOB, PLANNING, STATE, RoundWatch
 from penstock.stream.registry.due_instants import CompiledQuery
@@ -56,7 +58,8 @@ class PlannedEvaluation:
 
 
 class Evaluator:
-    """Evaluates groups and delivers their answers. `answered` is called when deliveries have been saved."""
+    """Evaluates groups and delivers their answers. `answered` is called when deliveries have been saved, and `wake` when
+    a slow one has ended; without it, sinks are called by the thread that evaluates."""
 
     def __init__(
         self,
@@ -67,11 +70,14 @@ class Evaluator:
         tuning: Tuning = DEFAULT,
         clock: Clock | None = None,
         watch: RoundWatch | None = None,
+        wake: Callable[[], object] | None = None,
     ) -> None:
         self._tuning, self._clock = tuning, clock or SystemClock()
         self._watch = watch or RoundWatch(self._clock.now, tuning)
         self._inputs, self._groups, self._report_state, self._answered = inputs, groups, report_state, answered
         self._unsaved: list[Delivery] = []
+        self.deliveries = Deliveries(wake or (lambda: None), tuning.sink_patience_us)
+        self._may_leave, self.is_live = wake is not None, False  # a live engine does not wait for slow sinks
 
     def plan(
         self,
@@ -148,8 +154,10 @@ class Evaluator:
         self, group: EvaluationGroup, progress: GroupProgress, batches: Mapping[RegisteredQuery, Batch]
     ) -> bool:
         outcomes = {task: self._delivered(task, batch) for task, batch in batches.items()}
-        delivered, refused = ([task for task in outcomes if outcomes[task] is which] for which in (True, False))
-        self._unsaved.append(Delivery(group, progress, delivered, refused))
+        delivered, refused, slow = ([task for task in outcomes if outcomes[task] is one] for one in (True, False, None))
+        for task in slow:
+            self._groups.begin_delivery(task, progress)
+        self._unsaved.append(Delivery(group, progress, delivered, [*refused, *slow]))
         return bool(delivered) or any(task.error is not None for task in refused)
 
     def save(self) -> None:
@@ -170,13 +178,34 @@ class Evaluator:
         if any(one.delivered for one in deliveries):
             self._answered()
 
-    def _delivered(self, task: RegisteredQuery, batch: Batch) -> bool:
+    def end_deliveries(self) -> None:
+        """Save the progress of queries whose slow sinks have ended by now."""
+        for delivery in self.deliveries.finished():
+            taken = self._outcome(delivery.task, delivery.batch.number, delivery.result)
+            self._groups.end_delivery(delivery.task, taken is True)
+            if taken:
+                self._answered()
+
+    def _delivered(self, task: RegisteredQuery, batch: Batch) -> bool | None:
+        """Whether the query took the batch; None: its sink is still at work."""
+        return self._outcome(task, batch.number, lambda: self._begin_delivery(task, batch))
+
+    def _begin_delivery(self, task: RegisteredQuery, batch: Batch) -> bool | None:
+        derive = partial(self._inputs.derive, task.output or "")
+        if not (self._may_leave and self.is_live and task.may_be_slow):
+            return task.deliver(batch, derive)
+        if not task.derive(batch, derive):
+            return False
+        call = SinkCall(task, batch)
+        return call.result() if self.deliveries.ends_soon(call) else None
+
+    def _outcome(self, task: RegisteredQuery, number: int, deliver: Callable[[], bool | None]) -> bool | None:
         """Whether the query took the batch. An error fails this query only, or postpones it."""
         try:
-            return task.deliver(batch, lambda derived: self._inputs.derive(task.output or "", derived))
+            return deliver()
         except SinkFailure as failure:
             if task.failures < task.entry.retry:
-                self._postpone(task, batch.number, failure)
+                self._postpone(task, number, failure)
             else:
                 self.fail(task, failure)
         except Exception as error:

@@ -14,6 +14,7 @@ from penstock.errors import PenstockError, StoreError
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
 from penstock.stream.base.clock import Clock, SystemClock
+from penstock.stream.evaluation.deliveries import Deliveries
 from penstock.stream.evaluation.evaluator import Deriving, Evaluator
 from penstock.stream.evaluation.report_state import ReportState
 from penstock.stream.evaluation.round_watch import PLANNING, RoundWatch
@@ -108,15 +109,21 @@ class Rounds:
         report_state: ReportState | None = None,
         tuning: Tuning = DEFAULT,
         clock: Clock | None = None,
+        wake: Callable[[], object] | None = None,
     ) -> None:
         self._inputs, self._watermarks, self._tuning = inputs, watermarks, tuning
         self._groups, self._clock = groups, clock or SystemClock()
         self._watch = RoundWatch(self._clock.now, tuning)
-        self._evaluator = Evaluator(inputs, groups, answered, report_state, tuning, self._clock, self._watch)
+        self._evaluator = Evaluator(inputs, groups, answered, report_state, tuning, self._clock, self._watch, wake)
+
+    @property
+    def deliveries(self) -> Deliveries:
+        """The threads of sinks."""
+        return self._evaluator.deliveries
 
     def live(self) -> bool:
         """Evaluate all instants that are due now; whether any were. A watermark is computed once for the round."""
-        ordered, snapshot = self._ordered(), RoundSnapshot(self._inputs)
+        ordered, snapshot = self._ordered(live=True), RoundSnapshot(self._inputs)
         derived, combined = {group.output: group for group in ordered if group.output}, cache(self._watermarks.combined)
         due = partial(_due_span, derived=derived, combined=combined, snapshot=snapshot)
         with self._watch.round():
@@ -126,7 +133,7 @@ class Rounds:
 
     def bounded(self) -> None:
         """Evaluate every instant up to that of the last element, also of streams that are derived on the way."""
-        ordered, snapshot = self._ordered(), RoundSnapshot(self._inputs)
+        ordered, snapshot = self._ordered(live=False), RoundSnapshot(self._inputs)
         deriving = [group for group in ordered if group.output is not None]
         with self._watch.round():
             for run in _runs(ordered):
@@ -139,8 +146,10 @@ class Rounds:
                         self._fail(group, PenstockError(f"the query {cause.name}, whose stream it reads, failed"))
                 self._together(due, snapshot, final=True)
 
-    def _ordered(self) -> list[EvaluationGroup]:
-        """The groups in dependency order, with the queries whose sinks are to be tried again by now."""
+    def _ordered(self, live: bool) -> list[EvaluationGroup]:
+        """The groups in dependency order, with the queries whose sinks are to be tried again by now, or have ended."""
+        self._evaluator.is_live = live
+        self._evaluator.end_deliveries()
         self._groups.release_postponed(self._clock.now())
         return in_order(self._groups.arranged())
 

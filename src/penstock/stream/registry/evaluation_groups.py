@@ -51,6 +51,7 @@ class EvaluationGroups:
         self._empty: set[int] = set()  # without a query
         self._left_files: set[str] = set()  # operator state of groups without a query
         self._postponed: dict[int, RegisteredQuery] = {}  # whose sinks are tried again later
+        self._delivering: dict[int, tuple[RegisteredQuery, GroupProgress]] = {}  # to slow sinks; the progress after it
         self._idle: list[CompiledQuery] = []  # plans that no group uses any more
         self._lock = RLock()
 
@@ -117,6 +118,28 @@ class EvaluationGroups:
                 del self._postponed[number]
         return list(self._postponed.values())
 
+    def begin_delivery(self, task: RegisteredQuery, reached: GroupProgress) -> None:
+        """Leave a query out while its slow sink is at work; after that it has made this progress."""
+        with self._lock:
+            task.is_delivering = True
+            self._delivering[task.entry.number] = task, reached
+
+    def end_delivery(self, task: RegisteredQuery, taken: bool) -> None:
+        """Let a query take part again whose slow sink has taken its batch, or has failed."""
+        with self._lock:
+            _, reached = self._delivering.pop(task.entry.number)
+            task.is_delivering = False
+            if task.dropped:
+                task.close()
+            elif taken:
+                others = [other for other in task.group.tasks.values() if other is not task]
+                self.save_progress([Delivery(task.group, reached, [task], others)])
+
+    @property
+    def is_delivering(self) -> bool:
+        """Whether a slow sink is at work."""
+        return bool(self._delivering)
+
     def arranged(self) -> list[EvaluationGroup]:
         """The groups for a round: the queries of each have one family and one progress, and all are ready or none."""
         with self._lock:
@@ -146,7 +169,9 @@ class EvaluationGroups:
 
     def files(self) -> set[str]:
         """The files of operator state that some group refers to."""
-        return {file for group in self for file, _ in group.reached.states}
+        with self._lock:
+            reached = [*(group.reached for group in self), *(after for _, after in self._delivering.values())]
+            return {file for one in reached for file, _ in one.states}
 
     def unused_files(self) -> set[str]:
         """The files of operator state that groups have left behind and no group refers to; each is returned once."""

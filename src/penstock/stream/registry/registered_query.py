@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from threading import RLock
 from typing import TYPE_CHECKING
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from penstock.stream.registry.evaluation_group import EvaluationGroup
 
 __all__ = ["RegisteredQuery", "SinkFailure"]
+
+_MOMENT = 0.05  # seconds after which it is looked whether a sink is slow
 
 
 class SinkFailure(Exception):
@@ -50,6 +53,8 @@ class RegisteredQuery:
         self.failures = 0  # of the sink, one after the other
         self.retry_at: int | None = None  # the clock's time at which the sink is tried again
         self.sink_error: str | None = None  # for which it is
+        self.is_delivering = False  # its slow sink is at work, and the evaluation has gone on
+        self.is_slow = False  # its sink was slow the last time
         self.dropped = False
         self.answers = 0
         self._pending = entry.batches, entry.position
@@ -130,12 +135,17 @@ class RegisteredQuery:
             return "paused"
         if self.retry_at is not None:
             return "retrying"
+        if self.is_delivering:
+            return "delivering"
         return "waiting for its sink" if self.sink is None else "running"
 
     @property
     def ready(self) -> bool:
-        stopped = self.dropped or self.entry.paused or self.error is not None
-        return not (stopped or self.sink is None or self.retry_at is not None)
+        return not (self._stopped or self.sink is None or self.retry_at is not None or self.is_delivering)
+
+    @property
+    def _stopped(self) -> bool:
+        return self.dropped or self.entry.paused or self.error is not None
 
     @property
     def done(self) -> bool:
@@ -147,6 +157,11 @@ class RegisteredQuery:
         """Whether answers come into this process, rather than from Spark into files."""
         return self.output is not None or not isinstance(self.sink, ParquetSink)
 
+    @property
+    def may_be_slow(self) -> bool:
+        """Whether its sink waits for something outside of this process."""
+        return self.fetches and not isinstance(self.sink, MemorySink)
+
     def deliver(self, batch: Batch, derive: Callable[[Batch], None]) -> bool:
         """Append derived elements, then deliver to the sink; progress is saved when the whole group has been delivered.
         A crash anywhere repeats all three, and each replaces itself.
@@ -155,11 +170,23 @@ class RegisteredQuery:
         is raised as a `SinkFailure`.
         """
         with self._lock:
-            if not self.ready or self.sink is None:
+            return self.derive(batch, derive) and self.hand_over(batch)
+
+    def derive(self, batch: Batch, derive: Callable[[Batch], None]) -> bool:
+        """Append derived elements: the first half of `deliver`."""
+        with self._lock:
+            if not self.ready:
                 return False
             if self.output is not None:
                 derive(batch)
                 reach("derived")
+            return True
+
+    def hand_over(self, batch: Batch) -> bool:
+        """Deliver to the sink: the second half of `deliver`."""
+        with self._lock:
+            if self._stopped or self.sink is None:
+                return False
             try:
                 self._rewind(self.sink)
                 position = self.sink.deliver(batch)
@@ -232,8 +259,19 @@ class RegisteredQuery:
         self.error = self.retry_at = self.sink_error = None
         self.failures = 0
 
+    @contextmanager
+    def _between_deliveries(self) -> Iterator[bool]:
+        """Wait for a delivery to end, and begin none meanwhile; but a slow sink is not waited for (False)."""
+        while not (held := self._lock.acquire(timeout=_MOMENT)) and not self.is_delivering:
+            pass
+        try:
+            yield held
+        finally:
+            if held:
+                self._lock.release()
+
     def _pause(self, paused: bool) -> None:
-        with self._lock:
+        with self._between_deliveries():
             if self.dropped:
                 raise PenstockError(f"The query {self.name} has been dropped.")
             self._registry.pause(self.entry.number, paused)
@@ -246,13 +284,14 @@ class RegisteredQuery:
             self._rewound = False
 
     def drop(self) -> None:
-        """Remove the query. No answer is delivered after this."""
-        with self._lock:
+        """Remove the query. No answer is delivered after this, except by a slow sink that is at work on a batch."""
+        with self._between_deliveries():
             self.dropped = True
             self._registry.remove(self.entry)
             self.close()
 
     def close(self) -> None:
-        with self._lock:
-            if self.sink is not None:
+        """Close the sink; one that is slow, and at work, when it has ended."""
+        with self._between_deliveries() as quiet:
+            if self.sink is not None and quiet:
                 self.sink.close()

@@ -30,12 +30,14 @@ class EvaluationThread:
         prepare: Callable[[], object] = lambda: None,
         postponed: Callable[[], bool] = lambda: False,
         ended: Callable[[], object] = lambda: None,
+        in_sink: Callable[[], bool] = lambda: False,
     ) -> None:
         self._round = round
         self._clock = clock
         self._tick = tick  # microseconds until time alone may have made something due; None: never
         self._prepare = prepare  # in the thread, before its first round
-        self._postponed = postponed  # whether a sink is to be tried again: something due has not been answered
+        self._postponed = postponed  # whether a sink is at work, or to be tried again: something due is not answered
+        self._in_sink = in_sink  # whether the calling thread is in a sink
         self._ended = ended  # in the thread, after its last round
         self._changed = Condition()
         self._news = 0  # how often it was woken
@@ -82,7 +84,7 @@ class EvaluationThread:
             self._thread.join()
 
     def _not_inside(self, doing: str) -> None:
-        if current_thread() is self._thread:
+        if current_thread() is self._thread or self._in_sink():
             raise PenstockError(f"A sink cannot {doing}: it would wait for itself.")
 
     def _run(self) -> None:

@@ -41,6 +41,7 @@ class LiveEngine:
         round: Callable[[], bool],
         groups: EvaluationGroups,
         tuning: Tuning = DEFAULT,
+        in_sink: Callable[[], bool] = lambda: False,
     ) -> None:
         self._session = session
         self._clock, self._tick_us = clock, tuning.tick_us
@@ -54,8 +55,9 @@ class LiveEngine:
             clock,
             self._tick,
             prepare=lambda: session.sparkContext.addJobTag(self._tag),
-            postponed=lambda: groups.next_retry() is not None,
+            postponed=lambda: groups.next_retry() is not None or groups.is_delivering,
             ended=self.ingest.backlog.open,
+            in_sink=in_sink,
         )
         self.ingest.backlog.listen(self._thread.wake)
 

@@ -34,8 +34,8 @@ class StreamStatus:
 
 @dataclass(frozen=True, slots=True)
 class QueryStatus:
-    """A query: `state` is running, retrying, paused, failed, waiting for its sink, or dropped; `error` says why it
-    failed, or why its sink is tried again.
+    """A query: `state` is running, delivering (its slow sink is at work), retrying, paused, failed, waiting for its
+    sink, or dropped; `error` says why it failed, or why its sink is tried again.
 
     Every instant up to `answered` has been answered; `answers` counts the answers that this process has delivered.
     `behind` is the time to the watermark of its streams, and `due` the number of due instants (None: it is evaluated at

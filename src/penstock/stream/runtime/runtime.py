@@ -93,7 +93,8 @@ class Runtime:
         self._activation = Activation(self.plans, self._inputs, self._groups)
         report_state = ReportState(self._root / "carried")
         report_state.sweep(self._groups.files())
-        self._rounds = Rounds(self._inputs, self._watermarks, self._groups, self._report, report_state, tuning, clock)
+        parts = self._inputs, self._watermarks, self._groups
+        self._rounds = Rounds(*parts, self._report, report_state, tuning, clock, self.wake)
         self._live: LiveEngine | None = None
         self._lock = RLock()
         self._rounding = RLock()
@@ -291,7 +292,16 @@ class Runtime:
     def _make_live(self) -> LiveEngine:
         session, root, clock, streams = self._session(), self._root, self._clock, self._streams
         return LiveEngine(
-            session, root, clock, streams, self._log, self._watermarks, self._round, self._groups, self._tuning
+            session,
+            root,
+            clock,
+            streams,
+            self._log,
+            self._watermarks,
+            self._round,
+            self._groups,
+            self._tuning,
+            self._rounds.deliveries.is_inside,
         )
 
     def _read_files(self) -> None:
@@ -412,6 +422,7 @@ class Runtime:
 
     def close(self) -> None:
         self.stop(finish=False)
+        self._rounds.deliveries.close()
         for task in self.catalogue:
             task.close()
         self.plans.close()
