@@ -27,7 +27,8 @@ from penstock.why import Provenance, Reason, SourceElement, Why
 __all__ = [
     "Answer", "Batch", "DeadLetter", "Engine", "EngineStatus", "Explanation", "JsonFormatter", "LoadError",
     "OptionError", "OverloadError", "PenstockError", "PenstockWarning", "Progress", "Provenance", "Query", "QueryError",
-    "QueryStatus", "Reason", "RefusedError", "SetupError", "Sink", "SourceElement", "StoreError", "Tuning", "Why", "explain",
+    "QueryStatus", "Reason", "RefusedError", "SetupError", "Sink", "SourceElement", "StoreError", "Tuning", "Why",
+    "explain",
 ]  # fmt: skip
 
 try:

@@ -253,7 +253,7 @@ class Engine:
         """
         from penstock.stream.ingest.elements import pushed
 
-        return self._runtime.push(iri, *pushed(elements, time, self._now(), format))
+        return self._runtime.push(iri, *pushed(elements, time, self._runtime.arrival_time(iri), format))
 
     def advance(self, iri: str, time: Moment) -> None:
         """Advance the watermark of a stream: nothing before `time` will come any more. An element that does is late."""
@@ -343,11 +343,6 @@ class Engine:
             undo.pop_all()
         self._lock = lock
         return made
-
-    def _now(self) -> int:
-        from penstock.stream.base.clock import SystemClock
-
-        return (self._clock or SystemClock()).now()
 
     def _open(self) -> Store:
         if self._closed:

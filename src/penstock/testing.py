@@ -37,6 +37,7 @@ class ManualClock:
 
     def __init__(self, now: int = 0) -> None:
         self._now = now
+        self._jumped = 0
         self._changed = Condition()
         self._waiting: dict[object, Condition] = {}
 
@@ -45,13 +46,26 @@ class ManualClock:
         with self._changed:
             return self._now
 
+    def elapsed(self) -> int:
+        """The microseconds by which `advance` has moved it."""
+        with self._changed:
+            return self._now - self._jumped
+
     def advance(self, by: int | timedelta) -> None:
         """Let that much time pass: microseconds, or a timedelta."""
-        passed = by // timedelta(microseconds=1) if isinstance(by, timedelta) else by
+        passed = _microseconds(by)
         if passed < 0:
             raise ValueError("time does not go back")
+        self._move(passed)
+
+    def jump(self, by: int | timedelta) -> None:
+        """Set the clock forward, or back, without any time passing: as the machine's clock is set."""
+        self._move(_microseconds(by), _microseconds(by))
+
+    def _move(self, by: int, jumped: int = 0) -> None:
         with self._changed:
-            self._now += passed
+            self._now += by
+            self._jumped += jumped
             waiting, self._waiting = self._waiting, {}
         for condition in waiting.values():
             with condition:
@@ -76,6 +90,10 @@ class ManualClock:
         with self._changed:
             if not self._changed.wait_for(lambda: bool(self._waiting), timeout):
                 raise TimeoutError("no thread waits for the clock")
+
+
+def _microseconds(time: int | timedelta) -> int:
+    return time // timedelta(microseconds=1) if isinstance(time, timedelta) else time
 
 
 class _Marker(Enum):

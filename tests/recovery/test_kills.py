@@ -17,6 +17,7 @@ from tests.recovery.attached_session import address
 from tests.recovery.workload import QUERIES, live
 
 KILLS = int(os.environ.get("KILLS", "20"))
+FIRST = int(os.environ.get("KILLS_SEED", "0"))  # the number of the first folder
 ON_ONE_FOLDER = 20  # kills
 MOST_PUSHES = 12  # of a life
 MOST_DIGITS = 7.5  # of the number of loops between a step and the kill, up to a second or so
@@ -62,7 +63,7 @@ class Life:
             self.acknowledged = int(line) + 1
 
 
-@pytest.mark.parametrize("seed", range(-(-KILLS // ON_ONE_FOLDER)))
+@pytest.mark.parametrize("seed", range(FIRST, FIRST - (-KILLS // ON_ONE_FOLDER)))
 def test_answers_are_those_of_an_undisturbed_engine_after_kills_at_random_moments(
     spark: SparkSession, tmp_path: Path, seed: int
 ) -> None:

@@ -21,7 +21,7 @@ _REPORTS = {"istream": "become true", "dstream": "cease to be true"}
 
 def pattern_reasons(facts: QueryFacts, again: Reevaluation) -> Iterator[Reason]:
     """The reasons that lie in the pattern, found by evaluating the query again at all instants."""
-    rows = again.operators(facts.query)
+    rows = again.operators(again.query)
     if empty := list(_empty_windows(facts, rows)):
         yield from empty
         return

@@ -14,9 +14,9 @@ from penstock.algebra.pattern_scope import PatternScope
 from penstock.algebra.scope import visible
 from penstock.answer import Row, Term
 from penstock.errors import OptionError, PenstockError
-from penstock.stream.base.time_values import to_datetime
+from penstock.stream.base.time_values import moment, to_datetime
 from penstock.stream.registry.registered_query import RegisteredQuery
-from penstock.stream.runtime.reevaluation import Reevaluation
+from penstock.stream.runtime.reevaluation import Reevaluation, Solution
 from penstock.stream.runtime.runtime import Runtime
 from penstock.why.provenance import Provenance, SourceElement
 from penstock.why.widened_pattern import PlacedPattern, Widened, widened
@@ -25,6 +25,8 @@ from penstock.why.wording import at, counted
 __all__ = ["why_answer", "why_answers"]
 
 _MOST = 10_000  # solutions of the widened pattern that are looked at
+_DERIVED = 1_000  # elements that rules have derived, and that are explained in turn
+UNLIMITED = 1 << 62
 
 
 def why_answer(runtime: Runtime, task: RegisteredQuery, row: Row | Triple, instant: int | None) -> Provenance:
@@ -32,32 +34,32 @@ def why_answer(runtime: Runtime, task: RegisteredQuery, row: Row | Triple, insta
     _check(task)
     when = _instant(runtime, task, row) if instant is None else instant
     with runtime.reevaluation(task) as again:
-        wide = widened(task.query.pattern)
-        variants = [_restricted(task.query, wide.op, bindings) for bindings in _bindings(task.query, row)]
-        found = [solution for variant in variants for solution in again.solutions(variant, when, _MOST)]
+        wide = widened(again.query.pattern)
+        found = _made_of(again, wide, row, when)
         if not found and not _is_solution(again, row, when):
             raise PenstockError(_no_solution(again, task, when))
-        return _provenance(again, row, when, wide, found)
+        return _with_derivations(runtime, _provenance(again, row, when, wide, found))
 
 
 def why_answers(runtime: Runtime, task: RegisteredQuery, instant: int) -> list[Provenance]:
     """What made each of the solutions at an instant; an error if there is none."""
     _check(task)
     with runtime.reevaluation(task) as again:
-        rows, wide = _solutions(again, instant), widened(task.query.pattern)
+        rows, wide = _solutions(again, instant), widened(again.query.pattern)
         if not rows:
             raise PenstockError(_no_solution(again, task, instant))
         names = sorted({name for row in rows for name in row})
-        made: dict[tuple[Term | None, ...], list[Row]] = {}
-        for solution in again.solutions(_select(task.query, wide.op), instant, _MOST):
-            made.setdefault(tuple(map(solution.get, names)), []).append(solution)
+        made: dict[tuple[Term | None, ...], list[Solution]] = {}
+        for solution in again.solutions(_select(again.query, wide.op), instant, _MOST):
+            made.setdefault(tuple(map(solution.row.get, names)), []).append(solution)
         parts = [made.get(tuple(map(row.get, names)), []) for row in rows]
-        return [_provenance(again, row, instant, wide, own) for row, own in zip(rows, parts, strict=True)]
+        found = (_provenance(again, row, instant, wide, own) for row, own in zip(rows, parts, strict=True))
+        return [_with_derivations(runtime, each) for each in found]
 
 
 def _check(task: RegisteredQuery) -> None:
-    if task.query.emit == "events" or task.rules or not task.inputs:
-        raise PenstockError(f"The query {task.name} has no windows: what made its answers can only be told of windows.")
+    if not task.inputs:
+        raise PenstockError(f"The query {task.name} reads no stream: what made its answers is told of streams only.")
 
 
 def _instant(runtime: Runtime, task: RegisteredQuery, row: Row | Triple) -> int:
@@ -110,8 +112,8 @@ def _solutions(again: Reevaluation, instant: int) -> list[Row]:
     """The different solutions of the query at an instant, without variables that no text can name."""
     query = again.query
     shown = query.variables or tuple(sorted(var for var in visible(query.pattern) if not var.internal))
-    rows = again.solutions(replace(query, form=ops.Select(), variables=shown), instant, _MOST)
-    different = {tuple(str(row.get(var.name)) for var in shown): row for row in rows}
+    found = again.solutions(replace(query, form=ops.Select(), variables=shown), instant, _MOST)
+    different = {tuple(str(row.get(var.name)) for var in shown): row for row, _ in found}
     return [row for _, row in sorted(different.items())]
 
 
@@ -126,39 +128,79 @@ def _no_solution(again: Reevaluation, task: RegisteredQuery, instant: int) -> st
     return f"The query {task.name} has no such solution at {at(instant)}{gone}."
 
 
+def _made_of(again: Reevaluation, wide: Widened, row: Row | Triple, when: int) -> list[Solution]:
+    """The solutions of the widened pattern that belong to a solution, or to a triple of a CONSTRUCT."""
+    variants = [_restricted(again.query, wide.op, bindings) for bindings in _bindings(again.query, row)]
+    return [solution for variant in variants for solution in again.solutions(variant, when, _MOST)]
+
+
+# What rules have derived
+
+
+def _with_derivations(runtime: Runtime, found: Provenance) -> Provenance:
+    """The provenance, with what made the elements that rules have derived, and so on to the elements that came."""
+    elements, background = dict.fromkeys(found.elements), dict.fromkeys(found.background)
+    waiting = list(found.elements)
+    for _ in range(_DERIVED):
+        if not waiting:
+            break
+        made = _derivation(runtime, waiting.pop())
+        waiting += [element for element in made.elements if element not in elements] if made else []
+        elements |= dict.fromkeys(made.elements if made else ())
+        background |= dict.fromkeys(made.background if made else ())
+    return replace(found, elements=_by_time(elements), background=tuple(sorted(background, key=str)))
+
+
+def _derivation(runtime: Runtime, element: SourceElement) -> Provenance | None:
+    """What made an element that a rule has derived; None if it came from elsewhere."""
+    rule = runtime.catalogue.derived.get(element.stream)
+    if rule is None or not rule.is_rule:
+        return None
+    end, start = moment(element.time), moment(element.start or element.time)
+    with runtime.reevaluation(rule) as again:
+        wide = widened(again.query.pattern)
+        found = [each for each in _made_of(again, wide, element.triple, end) if each.start in (None, start)]
+        return _provenance(again, element.triple, end, wide, found)
+
+
+def _by_time(elements: Iterable[SourceElement]) -> tuple[SourceElement, ...]:
+    return tuple(sorted(elements, key=lambda element: (element.time, element.stream, str(element.triple))))
+
+
 # From solutions to triples
 
 
 @dataclass(frozen=True, slots=True)
 class _Match:
-    """A triple that a solution needs, and where it may be from."""
+    """A triple that a solution needs, and where it may be from; of events, not before the start of the first."""
 
     triple: Triple
     scope: PatternScope
+    since: int | None
 
 
 def _provenance(
-    again: Reevaluation, row: Row | Triple, instant: int, wide: Widened, solutions: Iterable[Row]
+    again: Reevaluation, row: Row | Triple, instant: int, wide: Widened, solutions: Iterable[Solution]
 ) -> Provenance:
     matches = dict.fromkeys(
         match for solution in solutions for pattern in wide.patterns for match in _instances(pattern, solution)
     )
     elements = dict.fromkeys(_elements(again, matches, instant))
     background = dict.fromkeys(_background(again, matches))
-    ordered = sorted(elements, key=lambda element: (element.time, element.stream, str(element.triple)))
-    return Provenance(again.task.name, to_datetime(instant), row, tuple(ordered), tuple(sorted(background, key=str)))
+    sources = _by_time(elements), tuple(sorted(background, key=str))
+    return Provenance(again.task.name, to_datetime(instant), row, *sources)
 
 
-def _instances(pattern: PlacedPattern, solution: Row) -> Iterator[_Match]:
+def _instances(pattern: PlacedPattern, solution: Solution) -> Iterator[_Match]:
     """The triple that a solution makes of a pattern; none if it leaves a variable of it unbound."""
-    terms = [_bound(term, solution) for term in pattern.triple.terms]
+    terms = [_bound(term, solution.row) for term in pattern.triple.terms]
     scope = pattern.scope
-    names = _bound(scope.graph, solution), _bound(scope.window, solution)
+    names = _bound(scope.graph, solution.row), _bound(scope.window, solution.row)
     is_open = (scope.graph is not None and names[0] is None) or (scope.window is not None and names[1] is None)
     if None in terms or is_open or isinstance(terms[0], Literal) or not isinstance(terms[1], NamedNode):
         return
     placed = replace(scope, graph=names[0], window=names[1])  # type: ignore[arg-type]
-    yield _Match(Triple(*terms), placed)  # type: ignore[arg-type]
+    yield _Match(Triple(*terms), placed, solution.start)  # type: ignore[arg-type]
 
 
 def _bound(term: PatternTerm | None, solution: Row) -> Term | None:
@@ -168,9 +210,13 @@ def _bound(term: PatternTerm | None, solution: Row) -> Term | None:
 def _elements(again: Reevaluation, matches: Iterable[_Match], instant: int) -> Iterator[SourceElement]:
     """The elements of the windows that are such triples, or entail one."""
     for window in again.query.streams:
-        wanted = {match.triple for match in matches if match.scope.reads(window)}
+        wanted: dict[Triple, list[int]] = {}
+        for match in matches:
+            if match.scope.reads(window):
+                wanted.setdefault(match.triple, []).append(-UNLIMITED if match.since is None else match.since)
         for element in again.elements(window, instant, wanted) if wanted else ():
-            if not wanted.isdisjoint(again.entailed(element.triple)):
+            begins = element.time if element.start is None else element.start
+            if any(begins >= min(wanted[triple]) for triple in again.entailed(element.triple) if triple in wanted):
                 start = to_datetime(element.start)
                 yield SourceElement(element.triple, to_datetime(element.time), window.iri.value, start)
 

@@ -58,7 +58,7 @@ class Search:
         for outer in reversed(around):
             op = logical_block(outer, op)
         vars = tuple(sorted(visible(op)))
-        return self.again.operators(replace(self.facts.query, form=ops.Select(), pattern=op, variables=vars))
+        return self.again.operators(replace(self.again.query, form=ops.Select(), pattern=op, variables=vars))
 
     def near(self, near: list[NearTerm]) -> str:
         """The terms that are near, in words; nothing if there are none."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from threading import RLock
 from typing import Protocol
 
-from penstock.stream.base.clock import Clock
+from penstock.stream.base.clock import Clock, elapsed
 
 __all__ = ["Position", "Watermarks", "combined", "late_before", "minimum", "next_change", "watermark"]
 
@@ -119,20 +119,25 @@ class Watermarks:
         """Count silence from now on. `accepted` is the clock's time up to which all that was accepted is in the log:
         the clock must not overtake elements that came before."""
         self._arrivals: dict[str, int] = {}
-        self._began, self._accepted = self._clock.now(), accepted
+        self._began, self._accepted = elapsed(self._clock), accepted
 
     def note_arrival(self, stream: str) -> None:
         """Note an arrival on the stream; its elements may not be in the log yet."""
-        self._arrivals[stream] = self._clock.now()
+        self._arrivals[stream] = elapsed(self._clock)
 
     def position(self, stream: str) -> Position:
         """The event time of a stream now. An undeclared stream has no allowed lateness and is never idle."""
         position = Position(self._log.newest(stream), self._log.advanced_to(stream))
-        position = replace(position, last_arrival=self._arrivals.get(stream, self._began))
+        silent = elapsed(self._clock) - self._arrivals.get(stream, self._began)  # also if the clock has jumped
+        position = replace(position, last_arrival=self._clock.now() - silent)
         if (timing := self._streams.get(stream)) is None:
             return position
         position = replace(position, max_ahead=timing.max_ahead, now=self._clock.now())
         return replace(position, lateness=timing.allowed_lateness, idle=timing.idle, advance=timing.advance)
+
+    def arrival_time(self, stream: str) -> int:
+        """The time of an element that has none of its own: now, but not so early that it is late."""
+        return max(self._clock.now(), late_before(self.position(stream)) or 0)
 
     def of(self, stream: str) -> int | None:
         """The watermark of one stream by its elements and `advance`, without the clock. Asking changes nothing: a

@@ -58,8 +58,8 @@ class PlannedEvaluation:
 
 
 class Evaluator:
-    """Evaluates groups and delivers their answers. `answered` is called when deliveries have been saved, and `wake` when
-    a slow one has ended; without it, sinks are called by the thread that evaluates."""
+    """Evaluates groups and delivers their answers. `answered` is called when deliveries have been saved, and `wake`
+    when a slow one has ended; without it, sinks are called by the thread that evaluates."""
 
     def __init__(
         self,

@@ -116,7 +116,8 @@ class Ingest:
             return 0
         parts = [data] if kind is not None else pieces(data, self._tuning.push_bytes)
         with self.backlog.entering(stream, len(data), when_full), self._accepting(stream) as commit:
-            stamp = self._clock.now() if self._options(stream).stamped_on_arrival and kind is None else None
+            stamps = self._options(stream).stamped_on_arrival and kind is None
+            stamp = self.watermarks.arrival_time(stream) if stamps else None
             for part in parts:
                 commit.append(Block(stream, part, stamp, kind))
         return count_texts(data, kind)

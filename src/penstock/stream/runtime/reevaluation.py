@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from pyoxigraph import NamedNode, Triple
 
 from penstock.algebra.build import translate
 from penstock.algebra.expressions import Var
-from penstock.algebra.ops import Bgp, Graph, Join, Op, Query, Select, StreamWindow, Table, TriplePattern
+from penstock.algebra.ops import RULES, Bgp, Graph, Join, Op, Query, Select, StreamWindow, Table, TriplePattern
+from penstock.algebra.windows import SlideWindow
 from penstock.answer import Row
+from penstock.compile.kernels.slice_kernel import ROW
+from penstock.compile.reports.validity import SINCE
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
 from penstock.model.term_encoding import decode
@@ -27,9 +30,16 @@ if TYPE_CHECKING:
     from penstock.spark.query.continuous_query import ContinuousQuery
     from penstock.spark.query.operator_rows import OperatorRows
 
-__all__ = ["Reevaluation"]
+__all__ = ["Reevaluation", "Solution"]
 
 _TRIPLE = Var("s"), Var("p"), Var("o")
+
+
+class Solution(NamedTuple):
+    """A solution of a query; `start` is that of its first event, None if it is not of events."""
+
+    row: Row
+    start: int | None = None
 
 
 class Reevaluation:
@@ -40,15 +50,15 @@ class Reevaluation:
 
     def __init__(self, task: RegisteredQuery, plans: PlanCache, inputs: StreamView) -> None:
         self._plans, self._inputs = plans, inputs
-        self.task, self.query = task, task.query
+        self.task, self.query = task, _with_own_rules(task)
         emit = None if task.query.emit == "events" else "rstream"
         self._entry = replace(task.entry, emit=emit)  # type: ignore[arg-type]  # each instant by itself, not changes
-        self.segments = {name: inputs.segments(name) for name in task.inputs}
+        self.segments = {window.iri.value: inputs.segments(window.iri.value) for window in self.query.streams}
 
     @property
     def is_possible(self) -> bool:
-        """Whether there is an element, and a plan: recursive rules have none."""
-        return not self.task.rules and any(self.segments.values())
+        """Whether there is an element."""
+        return any(self.segments.values())
 
     @property
     def predicates(self) -> Mapping[str, Mapping[str, int]]:
@@ -85,15 +95,18 @@ class Reevaluation:
             assert span is not None
             return operator_rows(plan, self._plans.background.session, self._streams(plan, span), span)
 
-    def solutions(self, query: Query, instant: int, most: int) -> list[Row]:
-        """The solutions of a SELECT at an instant, so many at most."""
+    def solutions(self, query: Query, instant: int, most: int) -> list[Solution]:
+        """The solutions of a SELECT at an instant, or of events those that end then; so many at most."""
         with self._plan(query) as plan:
             span = Span(instant - 1, instant)
             table = plan.evaluate(Evaluation(self._streams(plan, span), span, final=True)).collect()
         names = [var.name for var in query.variables]
-        columns = [column.to_pylist() for column in table.slice(0, most).columns[1 : len(names) + 2]]
-        rows = (cells for *cells, is_row in zip(*columns, strict=True) if is_row)
-        return [{n: decode(cell) for n, cell in zip(names, row, strict=True) if cell is not None} for row in rows]
+        rows = table.filter(table.column(ROW)).slice(0, most)
+        starts = rows.column(SINCE).to_pylist() if SINCE in rows.column_names else [None] * rows.num_rows
+        columns = [column.to_pylist() for column in rows.columns[1 : len(names) + 1]]
+        found = zip(*columns, strict=True) if columns else ((),) * rows.num_rows
+        decoded = ({n: decode(c) for n, c in zip(names, row, strict=True) if c is not None} for row in found)
+        return [Solution(row, start) for row, start in zip(decoded, starts, strict=True)]
 
     # What made a solution
 
@@ -130,3 +143,11 @@ class Reevaluation:
 
     def _streams(self, plan: ContinuousQuery, span: Span) -> dict[str, StreamFiles]:
         return due_instants.visible_segments(plan, span, self.segments, self._inputs.dropped)
+
+
+def _with_own_rules(task: RegisteredQuery) -> Query:
+    """The query, which for a recursive rule also reads what the rules of its cycle have derived, itself included."""
+    derived = (NamedNode(f"{RULES.value}:{rule.name}") for rule in task.rules)
+    known = {window.iri for window in task.query.streams}
+    windows = (StreamWindow(iri, SlideWindow(None)) for iri in derived if iri not in known)
+    return replace(task.query, streams=(*task.query.streams, *windows))

@@ -21,7 +21,7 @@ from penstock.io.sinks import MemorySink, SinkSpec
 from penstock.knowledge.store import Store
 from penstock.options import Duplicates, Emit, Overload
 from penstock.spark.session.cancellation import cancellable, one_sentence, sentence
-from penstock.stream.base.clock import Clock
+from penstock.stream.base.clock import Clock, ForwardClock, SteadyClock
 from penstock.stream.base.dead_letter import DeadLetter
 from penstock.stream.base.time_values import moment
 from penstock.stream.base.watermark import Watermarks
@@ -78,7 +78,7 @@ class Runtime:
     ) -> None:
         self._temporary = None if checkpoint else tempfile.TemporaryDirectory(prefix="penstock-")
         self._root = checkpoint or Path(self._temporary.name)  # type: ignore[union-attr]
-        self._session, self._clock = session, clock
+        self._session, self._clock = session, (clock := ForwardClock(clock))
         self._on_progress, self._retention, self._tuning = on_progress, retention, tuning
         self._registry = MetadataStore(self._root / "registry" if checkpoint else None)
         self._streams = {name: Declared(**kept) for name, kept in self._registry.load_streams().items()}
@@ -209,7 +209,7 @@ class Runtime:
             return self._until_failure(task, memory.answers())
         if not isinstance(timeout, int | float) or not timeout >= 0:
             raise OptionError(f"timeout is a number of seconds, 0 or more, not {timeout!r}")
-        return self._until_failure(task, memory.answers(self._clock, round(min(timeout, _LONG) * 1e6)))
+        return self._until_failure(task, memory.answers(SteadyClock(self._clock), round(min(timeout, _LONG) * 1e6)))
 
     def _until_failure(self, task: RegisteredQuery, answers: Iterator[Answer]) -> Iterator[Answer]:
         """The answers, and then the error of a query that has failed while the engine is live."""
@@ -348,6 +348,11 @@ class Runtime:
         with self._lock:
             return self._bounded().push(stream, data, kind)
 
+    def arrival_time(self, stream: str) -> int:
+        """The time of an element that is pushed without one."""
+        self._check_source(stream)
+        return self._watermarks.arrival_time(stream) if self._live is not None else self._clock.now()
+
     def advance(self, stream: str, time: int) -> None:
         self._check_source(stream)
         if self._live is not None:
@@ -391,7 +396,7 @@ class Runtime:
         """The newest instant with that solution or triple among the answers that are kept in memory; None: none has."""
         memory = memory_of(task.sink)
         kept = [] if memory is None else memory.kept()
-        times = (answer.valid_from or answer.time for answer in reversed(kept) if item in list(answer))
+        times = (answer.valid_from or answer.time or answer.ends for answer in reversed(kept) if item in list(answer))
         return next((moment(time) for time in times if time is not None), None)
 
     @contextmanager
