@@ -16,7 +16,7 @@ MKDOCS    := $(VENV)/.mkdocs
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo examples test thorough fast fuzz lint format docs bench bench-gate lock clean java
+.PHONY: help demo examples test thorough fast fuzz load soak lint format docs bench bench-gate lock clean java
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -43,6 +43,12 @@ fast: $(INSTALLED) ## Only the tests that need no JVM
 
 fuzz: $(INSTALLED) ## Broken queries, inputs and checkpoints for FUZZ_SECONDS (an hour); a fault says how to repeat it
 	@$(BIN)/python -m tests.fuzz --seconds $(or $(FUZZ_SECONDS),3600)
+
+load: $(INSTALLED) java ## Ten times more than it can take for LOAD_SECONDS (300): memory, lag, what was accepted and refused
+	@$(BIN)/python -m tests.load --seconds $(or $(LOAD_SECONDS),300)
+
+soak: $(INSTALLED) java ## A day of event time in SOAK_MINUTES (60) at most: heap, files and lag have to be flat
+	@$(BIN)/python -m tests.soak --minutes $(or $(SOAK_MINUTES),60) --picture docs/soak.svg
 
 lint: $(INSTALLED) ## ruff and mypy --strict
 	@echo "== lint"

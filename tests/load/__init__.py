@@ -1,0 +1,1 @@
+"""Overload: ten times more than an engine can take."""

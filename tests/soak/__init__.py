@@ -1,0 +1,1 @@
+"""A soak: a day of event time, in which queries come and go."""
