@@ -24,7 +24,9 @@ QUERIES = {
     "backwards": f"{HEAD} SELECT ?a ?c {{ {{ ?b :road ?c }} SEQ {{ ?a :road ?b }} {SHORT} }}",
     "misspelled": f"{HEAD} SELECT ?a ?c {{ {{ ?a :road ?b }} SEQ {{ ?b :raod ?c }} {SHORT} }}",
 }
-EMPTY = f"{HEAD} CONSTRUCT {{ ?a :joins ?c }} {{ {{ ?a :joins ?b }} UNION {{ ?a :rail ?b }} {{ ?b :rail ?c }} {SHORT} }}"
+EMPTY = (
+    f"{HEAD} CONSTRUCT {{ ?a :joins ?c }} {{ {{ ?a :joins ?b }} UNION {{ ?a :rail ?b }} {{ ?b :rail ?c }} {SHORT} }}"
+)
 
 
 def triple(subject: str, predicate: str, object: str) -> Triple:
