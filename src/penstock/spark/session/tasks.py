@@ -85,7 +85,7 @@ def _sent(
 
         by_value(sys.modules[__name__])
         assert context._jvm is not None
-        made = _wrap_function(context, task, NoOpSerializer(), context.serializer)  # type: ignore[no-untyped-call]
+        made = _wrap_function(context, task, NoOpSerializer(), context.serializer)
         known[key] = context._jvm.PythonRDD, made, large  # which is kept, so that no other has its identity
     known.move_to_end(key)
     while len(known) > _KEPT_FUNCTIONS:
