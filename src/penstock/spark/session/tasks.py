@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import pickle
 import sys
-from collections import OrderedDict
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType, ModuleType
@@ -15,8 +15,6 @@ from weakref import WeakKeyDictionary
 import pyarrow as pa
 from pyspark import RDD, SparkContext, cloudpickle
 from pyspark.core.broadcast import Broadcast
-from pyspark.core.rdd import _wrap_function
-from pyspark.serializers import NoOpSerializer
 from pyspark.sql import DataFrame, SparkSession
 
 __all__ = ["ShareWork", "Work", "by_value", "collect", "run"]
@@ -30,8 +28,7 @@ ShareWork: TypeAlias = Callable[[bytes, Mapping[int, pa.Table]], Iterable[T]]
 """Makes results from a share of work, and from large tables that the worker keeps."""
 
 _KEPT = "penstock_kept_by_worker"  # a module of a worker, with the code that it has loaded
-_KEPT_FUNCTIONS = 8  # with the large tables that they read
-_FUNCTIONS: WeakKeyDictionary[SparkContext, OrderedDict[Any, tuple[Any, Any, Any]]] = WeakKeyDictionary()
+_EMPTY: WeakKeyDictionary[SparkContext, dict[int, RDD[Any]]] = WeakKeyDictionary()
 
 
 def run(
@@ -59,39 +56,18 @@ def collect(
     """Run a job with a task for every share, and return all that the tasks return. `large` has tables that they read.
 
     The quickest way through Spark: nothing is planned, and a worker loads the code of `work` once. That is for small
-    jobs, which come again and again. PySpark would pickle the function and send it to Java for each of them, in many
-    calls; here Java keeps the function, and the shares are the data.
+    jobs, which come again and again.
     """
-    java, function = _sent(context, work, modules, dict(large))
-    data = context._jsc.parallelize(list(shares), len(shares))
-    mapped = java(data.rdd(), function, False, False).asJavaRDD()
-    rdd: RDD[T] = RDD(mapped, context, context.serializer)
-    return rdd.collect()
-
-
-def _sent(
-    context: SparkContext, work: ShareWork[T], modules: tuple[ModuleType, ...], large: dict[int, Broadcast[pa.Table]]
-) -> tuple[Any, Any]:
-    """Return Java's class of data that Python maps, and the function that maps shares, as Java has it."""
-    code = _code(work, modules)
+    code, given, tables = _code(work, modules), list(shares), dict(large)
     digest = hashlib.sha256(code).hexdigest()
-    known = _FUNCTIONS.setdefault(context, OrderedDict())
-    key = digest, tuple((number, id(sent)) for number, sent in large.items())
-    if key not in known:
 
-        def task(_number: int, given: Iterable[bytes]) -> Iterator[T]:
-            for share in list(given):  # a worker that has not read to the end is ended, and the next job starts another
-                yield from _kept(digest, code)(share, {key: sent.value for key, sent in large.items()})
+    def task(number: int, nothing: Iterable[object]) -> Iterable[T]:
+        deque(nothing, maxlen=0)  # a worker that has not read to the end is ended, and the next job starts another
+        found: Iterable[T] = _kept(digest, code)(given[number], {key: sent.value for key, sent in tables.items()})
+        return found
 
-        by_value(sys.modules[__name__])
-        assert context._jvm is not None
-        made = _wrap_function(context, task, NoOpSerializer(), context.serializer)
-        known[key] = context._jvm.PythonRDD, made, large  # which is kept, so that no other has its identity
-    known.move_to_end(key)
-    while len(known) > _KEPT_FUNCTIONS:
-        known.popitem(last=False)
-    java, function, _ = known[key]
-    return java, function
+    by_value(sys.modules[__name__])
+    return _empty(context, len(given)).mapPartitionsWithIndex(task).collect()
 
 
 @cache
@@ -108,6 +84,14 @@ def _kept(digest: str, code: bytes) -> ShareWork[Any]:
         kept[digest] = pickle.loads(code)
     function: ShareWork[Any] = kept[digest]
     return function
+
+
+def _empty(context: SparkContext, partitions: int) -> RDD[Any]:
+    """Return a data set without rows, with that many partitions: making one takes some milliseconds."""
+    made = _EMPTY.setdefault(context, {})
+    if partitions not in made:
+        made[partitions] = context.parallelize([], partitions)
+    return made[partitions]
 
 
 def by_value(*modules: ModuleType) -> None:
