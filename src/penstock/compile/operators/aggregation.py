@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pyoxigraph import Literal
 
 from penstock.algebra import ops
-from penstock.algebra.expressions import Aggregate
+from penstock.algebra.expressions import Aggregate, Var
 from penstock.compile import sql
 from penstock.compile.context import Context
 from penstock.compile.expressions import term_columns
@@ -211,9 +211,16 @@ def _of_nothing(aggregate: Aggregate) -> Expr:
 
 def _aggregate(aggregate: Aggregate, relation: Relation, scope: Scope, parts: PartialAggregates) -> Expr:
     """Return the encoded result of one aggregate, from the partial aggregates."""
-    if aggregate.argument is None:
+    if aggregate.argument is None or _counts_rows(aggregate, relation):
         return term(integer(parts(_count_rows(aggregate, relation), None if aggregate.distinct else SUM)))
     return term(_AGGREGATES[aggregate.name](value(aggregate.argument, scope), aggregate, parts))
+
+
+def _counts_rows(aggregate: Aggregate, relation: Relation) -> bool:
+    """Whether COUNT(?v) is COUNT(*), since every row binds ?v. Then the column of ?v need not be read."""
+    argument = aggregate.argument
+    is_plain = aggregate.name == "COUNT" and not aggregate.distinct
+    return is_plain and isinstance(argument, Var) and argument.name in relation.certain
 
 
 def _count_rows(aggregate: Aggregate, relation: Relation) -> Expr:
