@@ -57,6 +57,7 @@ class Tuning:
     # Sizes of Spark jobs
     task_rows: int = _set(250_000, "rows that a task holds with ease, in a hash join and as a part of the answer")
     slice_elements: int = _set(500_000, "elements of one slice of a span, which a task evaluates as a whole")
+    slice_overlaps: int = _set(3, "a slice is so many times as long as what it reads from before, if cores are busy")
     parallel_elements: int = _set(50_000, "from so many elements on, there is a slice for every core")
     driver_elements: int = _set(50_000, 'elements of a round that this process evaluates itself with rounds="auto"')
     shared_job_elements: int = _set(200_000, "elements of a query that shares its Spark job with others that are due")

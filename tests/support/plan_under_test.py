@@ -44,7 +44,7 @@ def continuous_query(
     if size is None:
         return ContinuousQuery(query, background, rules=sorted(names - {"sliced_plan"}), **options)
     background.tuning = replace(
-        background.tuning, slice_elements=size, driver_elements=10**15, parallel_elements=10**15
+        background.tuning, slice_elements=size, slice_overlaps=1, driver_elements=10**15, parallel_elements=10**15
     )
     return ContinuousQuery(query, background, rules=sorted(names | {"sliced_plan"}), local=True, **options)
 

@@ -28,7 +28,7 @@ S, SECOND, ROWS = "http://e/s", 1_000_000, 400
 COUNT = f"""PREFIX : <http://e/> SELECT ?g (COUNT(?x) AS ?n)
 FROM STREAM <{S}> [RANGE 4s STEP 2s] {{ ?x :at ?r . ?r :in ?g }} GROUP BY ?g"""
 PATHS = f"PREFIX : <http://e/> SELECT ?x FROM STREAM <{S}> [RANGE 4s STEP 2s] {{ ?x :at+ ?r }}"
-SLICES = Tuning(slice_elements=50, sent_elements=0)
+SLICES = Tuning(slice_elements=50, slice_overlaps=1, sent_elements=0)
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +115,7 @@ def test_a_prepared_plan_counts_the_elements_that_the_log_has_dropped(
 def test_explain_says_which_engine_it_is(spark: Any, stream: dict[str, StreamFiles]) -> None:
     whole = Evaluation(stream, Span(0, 40 * SECOND))
     assert (
-        ContinuousQuery(translate(COUNT), background(spark, SLICES)).engine_for(whole) == "by DuckDB, 6 slices of time"
+        ContinuousQuery(translate(COUNT), background(spark, SLICES)).engine_for(whole) == "by DuckDB, 4 slices of time"
     )
     closure = ContinuousQuery(translate(PATHS), background(spark)).engine_for(whole)
     assert closure == "by Spark's shuffled plan: a closure is computed step by step"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,42 +13,88 @@ from penstock.model.stretches import known_stretches
 
 __all__ = ["cut"]
 
+_HALVINGS = 20  # of the range in which the number of elements of a slice is searched for
+
 
 def cut(
-    span: Span, segments: Sequence[SegmentStatistics], rows: int, most: int, overlap: int, least: int
+    span: Span,
+    segments: Sequence[SegmentStatistics],
+    rows: int,
+    most: int,
+    overlap: int,
+    least: int,
+    overlaps: int = 1,
+    place: Callable[[int], int] = int,
 ) -> list[Span]:
-    """Return the span in slices with about equally many elements, by the counts of the log.
+    """Return the span in slices that read about equally many elements, by the counts of the log.
 
     There are `rows` elements in all: those without a segment are taken to be spread evenly. `most` is the number of
-    elements that a slice should have at most, and `least` the number of slices that are wanted. A task reads the
-    elements of `overlap` before its slice as well, so no slice is shorter than that.
+    elements that a slice should have at most, and `least` the number of slices that are wanted, one for each core. A
+    task reads the elements of `overlap` before its slice as well, so no slice is shorter than that; it is at least
+    `overlaps` times as long if there are more slices than cores. `place` moves a bound to the best one near it.
     """
     if max(least, -(-rows // most)) < 2:
         return [span]
-    times, numbers = _cumulative(span, segments, rows - sum(segment.rows for segment in segments))
-    total = int(numbers[-1])
-    length = span.through - span.after
-    count = min(max(least, -(-total // most)), length // max(1, overlap))
+    known = _cumulative(span, segments, rows - sum(segment.rows for segment in segments), overlap)
+    total = int(known.until(span.through) - known.until(span.after))
+    count = _count(span.through - span.after, total, most, max(1, overlap), least, overlaps)
     if count < 2 or not total:
         return [span]
-    wanted = np.linspace(0, total, count + 1)[1:-1]
-    bounds, before = [span.after], span.after
-    for bound in np.interp(wanted, numbers, times).astype(np.int64).tolist():
-        if bound - before >= max(1, overlap) and span.through - bound >= max(1, overlap):
-            bounds.append(bound)
-            before = bound
+    low, high = 0.0, known.until(span.through)
+    for _ in range(_HALVINGS):
+        load = (low + high) / 2
+        low, high = (low, load) if _bounds(span, known, overlap, load, count, place)[1] else (load, high)
+    bounds, _ = _bounds(span, known, overlap, high, count, place)
     return [Span(*pair) for pair in zip(bounds, [*bounds[1:], span.through], strict=True)]
 
 
-def _cumulative(span: Span, segments: Sequence[SegmentStatistics], others: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return times of the span, and the number of elements up to each: within a stretch they are spread evenly, and
-    so are `others` in the span."""
+def _count(length: int, total: int, most: int, overlap: int, least: int, overlaps: int) -> int:
+    """Return the number of slices: as many as cores, or that many several times."""
+    count = min(-(-total // most), length // (overlaps * overlap))
+    return min(-(-max(count, least) // least) * least, length // overlap)
+
+
+def _bounds(
+    span: Span, known: _Cumulative, overlap: int, load: float, count: int, place: Callable[[int], int]
+) -> tuple[list[int], bool]:
+    """Return where slices begin that read `load` elements each, and whether so many slices reach the end."""
+    bounds = [span.after]
+    while len(bounds) < count:
+        before = known.until(bounds[-1] - overlap)
+        if known.until(span.through) - before <= load:
+            break
+        first, last = bounds[-1] + max(1, overlap), span.through - max(1, overlap)
+        bound = place(min(max(known.time(before + load), first), last))
+        if last < first or bound >= span.through:
+            break
+        bounds.append(bound)
+    return bounds, known.until(span.through) - known.until(bounds[-1] - overlap) <= load
+
+
+@dataclass(frozen=True, slots=True)
+class _Cumulative:
+    """Times in order, and the number of elements up to each."""
+
+    times: np.ndarray
+    numbers: np.ndarray
+
+    def until(self, time: int) -> float:
+        return float(np.interp(time, self.times, self.numbers))
+
+    def time(self, number: float) -> int:
+        return int(np.interp(number, self.numbers, self.times))
+
+
+def _cumulative(span: Span, segments: Sequence[SegmentStatistics], others: int, overlap: int) -> _Cumulative:
+    """Return the number of elements up to times of the span and of the overlap before it: within a stretch they are
+    spread evenly, and so are `others` in the span."""
+    begin = span.after - overlap
     known = (stretch for segment in segments for stretch in known_stretches(segment))
-    inside = [s for s in known if s.rows and s.last > span.after and s.first <= span.through]
+    inside = [s for s in known if s.rows and s.last > begin and s.first <= span.through]
     ends = [end for s in inside for end in (s.first - 1, s.last)]
-    times = np.unique(np.clip([span.after, span.through, *ends], span.after, span.through))
-    numbers = max(0, others) * (times - span.after) / (span.through - span.after)
+    times = np.unique(np.clip([begin, span.after, span.through, *ends], begin, span.through))
+    numbers = max(0, others) * np.clip((times - span.after) / (span.through - span.after), 0.0, 1.0)
     for stretch in inside:
         share = (times - (stretch.first - 1)) / (stretch.last - stretch.first + 1)
         numbers += stretch.rows * np.clip(share, 0.0, 1.0)
-    return times, numbers - numbers[0]
+    return _Cumulative(times, numbers - numbers[0])

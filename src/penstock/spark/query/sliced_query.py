@@ -146,7 +146,12 @@ class SlicedQuery:
             return [span]
         wanted = self._jobs.cores if rows >= tuning.parallel_elements else 1
         overlap = max(last or 0 for last in lasts)
-        return slices.cut(span, segments, rows, tuning.slice_elements, overlap, wanted)
+        most, overlaps = tuning.slice_elements, tuning.slice_overlaps
+        return slices.cut(span, segments, rows, most, overlap, wanted, overlaps, self._before_instant)
+
+    def _before_instant(self, time: int) -> int:
+        """Return the last moment before the next instant: a slice that begins there reads no element in vain."""
+        return self._traits.schedule.next_instant(time) - 1
 
     def _slice(self, span: Span, prepared: _Prepared, streams: Mapping[str, StreamFiles]) -> Slice:
         steps = self._traits.schedule
