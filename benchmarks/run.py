@@ -30,6 +30,7 @@ from benchmarks import (
     start,
     steady,
     stored,
+    workers,
 )
 from benchmarks.common import DOCS, Effort, seconds, start_session
 from benchmarks.gate import GATES, Gate
@@ -43,6 +44,7 @@ PARTS: dict[str, Callable[[SparkSession, Effort, Console], Section]] = {
     "nquads": nquads.section,
     "replay": replay.section,
     "kinds": kinds.section,
+    "workers": workers.section,
     "small": small.section,
     "buckets": buckets.section,
     "cost": cost.section,
