@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from penstock.algebra.expressions import Call, Const, Exists, Expr, Occurrence, Var, walk
-from penstock.algebra.scope import conjuncts
 from penstock.compile import sql
 from penstock.compile.expressions import iri, term_columns, timestamps
 from penstock.compile.expressions.functions import FUNCTIONS, comparison
@@ -75,15 +74,6 @@ def _function(name: str) -> Callable[..., Value]:
     if name not in FUNCTIONS:
         raise QueryError(f"there is no function {name}")
     return FUNCTIONS[name]
-
-
-def implied(expr: Expr, scope: Scope) -> Iterator[sql.Expr]:
-    """Return plain comparisons of doubles that are true wherever the condition is."""
-    for part in conjuncts(expr):
-        match part:
-            case Call("<" | ">" | "<=" | ">=" as symbol, (left, right)):
-                found = comparison.implied(symbol, value(left, scope), value(right, scope))
-                yield from () if found is None else (found,)
 
 
 def condition(expr: Expr, scope: Scope) -> sql.Expr:

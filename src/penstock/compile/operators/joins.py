@@ -129,13 +129,12 @@ def on_condition(
     return left, right, on & condition
 
 
-def conditioned(relation: Relation, condition: Expr, prefix: str, implied: Sequence[Expr] = ()) -> Relation | None:
+def conditioned(relation: Relation, condition: Expr, prefix: str) -> Relation | None:
     """Return the rows of a join that meet a condition, with the condition as part of the join; None if the relation is
     no inner join.
 
     Expressions on one side alone are computed once for each row of that side, not for each pair: they are columns
-    whose names begin with `prefix`. `implied` has comparisons that the condition implies: one of two sides is part of
-    the join, too.
+    whose names begin with `prefix`.
     """
     query = relation.sql
     if not isinstance(query, Select) or query.where is not None or query.is_cut or query.distinct or query.group:
@@ -146,11 +145,7 @@ def conditioned(relation: Relation, condition: Expr, prefix: str, implied: Seque
     if not isinstance(joined.left, Derived) or not isinstance(joined.right, Derived) or condition.volatile:
         return None
     columns = {item.name: item.args[0] if isinstance(item, sql.Alias) else item for item in query.items}  # type: ignore[attr-defined]
-
-    def on_sides(e: Expr) -> Expr:
-        return rewritten(e, lambda part: columns.get(part.name) if isinstance(part, Column) else None)
-
-    on = sql.all_of([*filter(_compares_sides, map(on_sides, implied)), on_sides(condition)])
+    on = rewritten(condition, lambda e: columns.get(e.name) if isinstance(e, Column) else None)
     sources = []
     for source in (joined.left, joined.right):
         on, names = _of_side(source.alias, on, prefix)
@@ -158,12 +153,6 @@ def conditioned(relation: Relation, condition: Expr, prefix: str, implied: Seque
     left, right = sources
     with_condition = Join(left, right, joined.on & on)
     return replace(relation, sql=Select(query.items, with_condition, hints=query.hints))
-
-
-def _compares_sides(comparison: Expr) -> bool:
-    """Whether one operand reads one side of a join alone, and the other operand the other side alone."""
-    left, right = (operand.sides for operand in comparison.args)
-    return len(left) == len(right) == 1 and left != right
 
 
 def _of_side(side: str, condition: Expr, prefix: str = ".on") -> tuple[Expr, dict[str, Expr]]:

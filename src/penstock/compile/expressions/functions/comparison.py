@@ -68,23 +68,6 @@ def _reals(symbol: str, a: Number, b: Number) -> Expr:
     return sql.case((nan & comparison.not_null(), sql.FALSE), otherwise=comparison)
 
 
-def implied(symbol: str, left: Value, right: Value) -> Expr | None:
-    """Return a plain comparison of two doubles that is true wherever `left symbol right` is; None if there is none.
-
-    A join compares plain columns before it makes a pair. Promotion to a double keeps the order, though numbers that
-    are close become equal; a term that is no number passes, since it may compare as a string or a moment.
-    """
-    if not all(isinstance(side, Node | Number) and not number(side).constant for side in (left, right)):
-        return None
-    less, more = (left, right) if symbol in ("<", "<=") else (right, left)
-    return _real_or(number(less), "-Infinity") <= _real_or(number(more), "Infinity")
-
-
-def _real_or(number: Number, otherwise: str) -> Expr:
-    real = number.as_real()
-    return let(sql.case((real.is_null(), sql.text(otherwise).cast("DOUBLE")), otherwise=real))
-
-
 def _is_nan(constant: Number) -> bool:
     return isinstance(constant.term, sql.Literal) and constant.term in _NAN
 
