@@ -54,6 +54,9 @@ class Setting:
             rows = evaluated.collect()
             assert rows.column_names[:2] == ["time", ".km"] if members else ".km" not in rows.column_names
             found += rows.to_pylist()
+            if members is not None and plan.emit == "rstream":  # each has an answer wherever one of them has a row
+                times = set(rows.column("time").to_pylist())
+                found += [{"time": time, ".km": n, ".row": False} for time in times for n in members.numbers]
             if plan.carries:
                 path = str(self.folder / f"{len(list(self.folder.iterdir()))}.open.parquet")
                 evaluated.write_open(path)

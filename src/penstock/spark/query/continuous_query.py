@@ -108,7 +108,6 @@ class ContinuousQuery:
         """Return the result of the report that the query has."""
         streams, span = evaluation.streams, evaluation.span
         with self._planned(streams, span) as (query, context):
-            members = None if self._members is None else self._members.numbers
             if self.emit == "events":
                 frame = self._jobs.rows(rstream.events(query, context))
                 return SnapshotResult(frame, [], lambda _: frame)
@@ -122,9 +121,9 @@ class ContinuousQuery:
             assert streaming is not None
             if isinstance(streaming.timeline, PeriodicInstants):
                 instants = streaming.timeline
-                return SnapshotResult(frame, instants, lambda missing: self._non_empty(streams, missing), members)
+                return SnapshotResult(frame, instants, lambda missing: self._non_empty(streams, missing))
             times = self._jobs.rows(context.universes[0].sql)
-            return SnapshotResult(frame, None, lambda _: times, members)
+            return SnapshotResult(frame, None, lambda _: times)
 
     def _interval_result(self, query: ops.Query, evaluation: Evaluation, context: Context) -> ChangeResult:
         """Return the result with operator state; only instants with a change have an answer."""

@@ -104,9 +104,7 @@ class SlicedQuery:
     ) -> SlicedSnapshot | ChangeResult:
         if self._traits.carries:
             return self._changes(evaluation, prepared, pieces)
-        members = evaluation.members if self._traits.emit == "rstream" else None
-        rows = self._rows(evaluation, prepared.program, prepared, pieces)
-        return SlicedSnapshot(rows, None if members is None else members.numbers)
+        return SlicedSnapshot(self._rows(evaluation, prepared.program, prepared, pieces))
 
     def _changes(self, evaluation: Evaluation, prepared: _Prepared, pieces: Sequence[Slice]) -> ChangeResult:
         """Return the answers of a report with operator state, which the first slice continues."""

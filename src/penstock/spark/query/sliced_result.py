@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from penstock.compile import sql
 from penstock.spark.query.answer_rows import AnswerRows
-from penstock.spark.query.snapshot_result import ROW, empty_answers, marked
+from penstock.spark.query.snapshot_result import ROW
 
 __all__ = ["SlicedSnapshot"]
 
 
 class SlicedSnapshot:
-    """The rows of the answers, as the kernel returns them. `members` has the numbers of a family's queries."""
+    """The rows of the answers, as the kernel returns them."""
 
-    def __init__(self, rows: AnswerRows, members: Sequence[int] | None) -> None:
-        self._rows, self._members = rows, members
+    def __init__(self, rows: AnswerRows) -> None:
+        self._rows = rows
 
     @property
     def frame(self) -> DataFrame:
@@ -28,14 +25,9 @@ class SlicedSnapshot:
         return self._rows.frame.where(row).drop(ROW)
 
     def collect(self) -> pa.Table:
-        """Compute the rows, with a further column `.row` that is true. An empty answer is one more row, in which it is
-        false."""
-        rows = self._rows.collect()
-        if self._members is None:
-            return rows
-        real = rows.filter(rows.column(ROW)).drop_columns([ROW])
-        instants: list[int] = np.unique(rows.column(0).to_numpy()).tolist()
-        return marked(real, empty_answers(real, instants, self._members))
+        """Compute the rows, with a further column `.row` that is true. An instant without a row is one more row, in
+        which it is false."""
+        return self._rows.collect()
 
     def write_open(self, path: str) -> int:
         """Fail: RSTREAM has no operator state."""

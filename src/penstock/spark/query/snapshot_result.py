@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Reversible, Sequence
+from collections.abc import Callable, Reversible
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 import pyarrow as pa
@@ -12,10 +11,9 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
 from penstock.compile.kernels.slice_kernel import ROW, marked
-from penstock.compile.relation import MEMBER
 from penstock.model.span import Span
 
-__all__ = ["ROW", "SnapshotResult", "empty_answers", "marked"]
+__all__ = ["ROW", "SnapshotResult", "marked"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,26 +22,20 @@ class SnapshotResult:
 
     `possible` has all instants of the span, None if only Spark knows them: they are never listed, for there may be very
     many between two elements. `non_empty` returns, for a span, the instants at which some window holds an element. It
-    is called only if an instant has no row. `members` has the numbers of a family's queries: at such an instant each
-    has an answer.
+    is called only if an instant has no row.
     """
 
     frame: DataFrame
     possible: Reversible[int] | None
     non_empty: Callable[[Span], DataFrame]
-    members: Sequence[int] | None = None
 
     def collect(self) -> pa.Table:
         """Run the Spark job: the rows, with a further column `.row` that is true.
 
-        An empty answer is one more row, in which it is false.
+        An instant without a row is one more row, in which it is false.
         """
         rows = self.frame.toArrow()
-        present = _integers(pc.unique(rows.column(0)))
-        empty = self._empty(present)
-        if self.members is None:
-            return marked(rows, {rows.column_names[0]: empty})
-        return marked(rows, empty_answers(rows, sorted({*present, *empty}), self.members))
+        return marked(rows, {rows.column_names[0]: self._empty(_integers(pc.unique(rows.column(0))))})
 
     def _empty(self, present: set[int]) -> list[int]:
         if self.possible is None:
@@ -61,12 +53,3 @@ class SnapshotResult:
 
 def _integers(column: Any) -> set[int]:
     return set(column.to_pylist())
-
-
-def empty_answers(rows: pa.Table, instants: Sequence[int], members: Sequence[int]) -> dict[str, list[int]]:
-    """Return the instants and members without a row."""
-    time = rows.column_names[0]
-    some = rows.select([time, MEMBER]).rename_columns(["t", "m"]).group_by(["t", "m"]).aggregate([])
-    present = set(zip(some.column("t").to_pylist(), some.column("m").to_pylist(), strict=True))
-    empty = [pair for pair in product(instants, members) if pair not in present]
-    return {time: [instant for instant, _ in empty], MEMBER: [member for _, member in empty]}

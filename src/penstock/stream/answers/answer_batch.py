@@ -72,7 +72,8 @@ class Frame(Protocol):
         """The rows of the answers."""
 
     def collect(self) -> pa.Table:
-        """Run the Spark job: the rows, and one more for each instant whose answer is empty."""
+        """Run the Spark job: the rows, and one more for each instant at which there is none; of a family, at which
+        no query has one."""
 
     def write_open(self, path: str) -> int:
         """Write the operator state after the span, and return how many solutions are open. Runs the Spark job, unless

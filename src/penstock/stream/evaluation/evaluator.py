@@ -135,7 +135,8 @@ class Evaluator:
         """The answers of a family, by query, for queries that have some. A query dropped meanwhile is left out."""
         tasks, shape = dict(group.tasks), _shape(group.first, plan)
         looks = shape.kind, shape.variables, shape.bounds
-        cuts = split_by_query(frame.collect(), len(shape.columns), self._tuning.answer_rows)
+        members = tasks if plan.emit == "rstream" else None
+        cuts = split_by_query(frame.collect(), len(shape.columns), members, self._tuning.answer_rows)
         answers = ((tasks.get(cut.number), cut) for cut in cuts)
         return {
             task: QueryAnswers(AnswerSchema(task.name, *looks), task.entry.batches, cut)
