@@ -100,6 +100,8 @@ class Tuning:
     job_instants: int = _set(100_000, "instants of one job at most, so that its answers fit into memory")
     job_elements: int = _set(1_000, "a job with fewer elements is not worth its cost")
     waiting_instants: int = _set(4, "instants that may wait before load shedding leaves some out")
+    template_texts: int = _set(4, "from so many texts on that are equal but for constants, the next are not parsed")
+    text_templates: int = _set(256, "templates of such texts that are kept")
     answer_rows: int = _set(100_000, "rows of an answer that may be Python objects at the same time")
     live_answer_rows: int = _set(1_000_000, "rows of answers that are kept for a reader of a live query")
     slow_round_us: int = _set(10_000_000, "microseconds after which a round is logged as slow, also without a step")

@@ -10,6 +10,7 @@ import pyarrow as pa
 from pyoxigraph import NamedNode
 
 from penstock.algebra import ops
+from penstock.algebra.build import Translation
 from penstock.algebra.expressions import Var
 from penstock.algebra.schedule import Schedule
 from penstock.algebra.template import Constants
@@ -253,7 +254,7 @@ def register(
     """Register a query as the runtime does; a new one starts after that instant."""
     if (known := catalogue.reattach(entry, sink)) is not None:
         return known
-    made = catalogue.create(entry, query, sink, declared)
+    made = catalogue.create(entry, Translation(query, None, entry.text, None, frozenset()), sink, declared)
     catalogue.add(made, start)
     return made
 

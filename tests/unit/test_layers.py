@@ -61,7 +61,16 @@ KNOWS_SPARK = {"spark", "stream", "io"}
 MAY_IMPORT_INSIDE: dict[str, set[str]] = {
     "syntax.transform": {"functions", "iri", "scope", "source", "suggest", "tree", "units"},
     "syntax.checks": {"bare_aggregates", "functions", "scope", "suggest", "tree"},
-    "algebra.build": {"depth", "expressions", "occurrence", "ops", "scope", "smart_constructors", "windows"},
+    "algebra.build": {
+        "depth",
+        "expressions",
+        "occurrence",
+        "ops",
+        "scope",
+        "smart_constructors",
+        "template",
+        "windows",
+    },
     "algebra.sse": {"durations", "expressions", "ops", "windows"},
     "optimise.rules": {"branches", "cost", "distribute", "join_order", "rule", "statics", "statistics", "walk"},
     "recursive_rules.solutions": set(),

@@ -19,7 +19,7 @@ from penstock.syntax.source import Source
 from penstock.syntax.transform.query import QueryTransformer
 from penstock.tuning import DEFAULT, Tuning
 
-__all__ = ["GRAMMAR", "grammar", "parse", "too_long"]
+__all__ = ["GRAMMAR", "grammar", "parse", "read", "too_long"]
 
 _OPENING, _CLOSING = "([{", ")]}"
 
@@ -32,6 +32,14 @@ def parse(text: str, base: str | None = None, tuning: Tuning = DEFAULT) -> tree.
 
     Raises `QueryError`, whose message points at the place. Warns of likely mistakes.
     """
+    query = read(text, base, tuning)
+    for warning in warnings_of(query):
+        warnings.warn(warning, stacklevel=2)
+    return query
+
+
+def read(text: str, base: str | None = None, tuning: Tuning = DEFAULT) -> tree.Query:
+    """The query's tree, without warnings; see `parse`."""
     source = Source(text)
     try:
         _check_depth(source, tuning.query_depth)
@@ -43,8 +51,6 @@ def parse(text: str, base: str | None = None, tuning: Tuning = DEFAULT) -> tree.
         raise diagnose_character(source, error.position) from None
     except RecursionError:
         raise too_long(text) from None
-    for warning in warnings_of(query):
-        warnings.warn(warning, stacklevel=2)
     return query
 
 

@@ -7,7 +7,7 @@ from collections.abc import Container, Iterator
 from threading import RLock
 from typing import get_args
 
-from penstock.algebra.build import translate
+from penstock.algebra.build import TextTemplates, Translation
 from penstock.algebra.ops import REPORTS, Query
 from penstock.errors import OptionError, PenstockError, QueryError
 from penstock.io.sinks import MemorySink, Sink, SinkSpec, open_sink, sink_text
@@ -29,7 +29,14 @@ _NUMBERED = "query-"
 class Catalogue:
     """Registered queries by name. Thread-safe. The cost of a registration does not depend on their number."""
 
-    def __init__(self, registry: MetadataStore, planner: Planner, tuning: Tuning = DEFAULT) -> None:
+    def __init__(
+        self,
+        registry: MetadataStore,
+        planner: Planner,
+        tuning: Tuning = DEFAULT,
+        texts: TextTemplates | None = None,
+    ) -> None:
+        texts = texts or TextTemplates()
         self._registry, self._tuning = registry, tuning
         self._tasks: dict[str, RegisteredQuery] = {}
         self._sinks: dict[str, str] = {}  # whose they are
@@ -39,9 +46,10 @@ class Catalogue:
         self._linked: dict[str, RegisteredQuery] = {}
         self.groups = EvaluationGroups(registry, planner)
         for entry in registry.load():
-            query = translate(entry.text, entry.base)
-            sink = None if entry.needs_sink else self._open_sink(entry.sink, AnswerSchema.of(entry.name, query).kind)
-            self._add(task := RegisteredQuery(entry, query, sink, registry))
+            made = texts.translate(entry.text, entry.base)
+            kind = AnswerSchema.of(entry.name, made.query).kind
+            sink = None if entry.needs_sink else self._open_sink(entry.sink, kind)
+            self._add(task := RegisteredQuery(entry, made.query, sink, registry, made.template))
             self.groups.add(task)
         self._unclaimed = {name for name in self._tasks if name.startswith(_NUMBERED)}  # not registered again so far
         self._by_text: defaultdict[str, list[str]] = defaultdict(list)
@@ -68,12 +76,14 @@ class Catalogue:
             task = self._tasks.get(entry.name)
             return None if task is None else self._reattach(task, entry, sink)
 
-    def create(self, entry: QueryRecord, query: Query, sink: SinkSpec, declared: Container[str]) -> RegisteredQuery:
+    def create(
+        self, entry: QueryRecord, made: Translation, sink: SinkSpec, declared: Container[str]
+    ) -> RegisteredQuery:
         """A query that is not registered yet, checked against those that are; see `add`."""
         with self._lock:
             self._check_sink(entry)
-            opened = self._open_sink(sink, AnswerSchema.of(entry.name, query).kind)
-            task = RegisteredQuery(entry, query, opened, self._registry)
+            opened = self._open_sink(sink, AnswerSchema.of(entry.name, made.query).kind)
+            task = RegisteredQuery(entry, made.query, opened, self._registry, made.template)
             self._check(task, declared)
             return task
 

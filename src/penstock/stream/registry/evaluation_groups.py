@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from threading import RLock
 
-from penstock.algebra.template import template
 from penstock.stream.registry.due_instants import CompiledQuery
 from penstock.stream.registry.evaluation_group import EvaluationGroup, Planner
 from penstock.stream.registry.metadata_store import GroupProgress, MetadataStore
@@ -190,7 +189,7 @@ class EvaluationGroups:
         task.group.family, task.group.placed = family, True
 
     def _family(self, task: RegisteredQuery) -> Family | None:
-        query_template = None if task.rules else template(task.query)
+        query_template = task.template
         if query_template is None:
             return None
         key = self._keys[task.entry.number] = key_of(task, query_template)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from pyoxigraph import NamedNode
 
 from penstock.algebra.ops import RULES, Query, StreamWindow
+from penstock.algebra.template import Template, template
 from penstock.algebra.windows import SlideWindow
 from penstock.errors import PenstockError, StoreError
 from penstock.io.sinks import Batch, MemorySink, ParquetSink, Sink
@@ -41,9 +42,17 @@ class RegisteredQuery:
 
     group: EvaluationGroup
 
-    def __init__(self, entry: QueryRecord, query: Query, sink: Sink | None, registry: MetadataStore) -> None:
+    def __init__(
+        self,
+        entry: QueryRecord,
+        query: Query,
+        sink: Sink | None,
+        registry: MetadataStore,
+        known_template: Template | None = None,
+    ) -> None:
         self.entry = entry
         self.query = query
+        self._template = known_template
         self.original = query
         self.rules: tuple[Rule, ...] = ()
         self.sink = sink
@@ -108,7 +117,13 @@ class RegisteredQuery:
         if windows == self.query.streams and rules == self.rules:
             return False
         self.query, self.rules, self.plan = replace(self.query, streams=windows), rules, None
+        self._template = None
         return True
+
+    @property
+    def template(self) -> Template | None:
+        """The template of its family; None if it is of no family."""
+        return None if self.rules else self._template or template(self.query)
 
     @property
     def is_rule(self) -> bool:

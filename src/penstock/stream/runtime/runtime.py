@@ -11,7 +11,7 @@ from threading import Condition, RLock
 from typing import TYPE_CHECKING, Literal
 
 from penstock import log
-from penstock.algebra.build import build
+from penstock.algebra.build import TextTemplates
 from penstock.algebra.ops import Query
 from penstock.algebra.retention_bounds import unbounded
 from penstock.answer import Answer
@@ -46,8 +46,6 @@ from penstock.stream.runtime.live_engine import LiveEngine
 from penstock.stream.runtime.progress import EngineStatus, Progress, QueryStatus
 from penstock.stream.runtime.query_facts import FactCollector, QueryFacts
 from penstock.stream.runtime.status import Status
-from penstock.syntax import parse
-from penstock.syntax.checks.graph_warnings import foreign_streams
 from penstock.tuning import DEFAULT, Tuning
 
 if TYPE_CHECKING:
@@ -87,7 +85,8 @@ class Runtime:
         self._inputs = StreamView(self._log, self._streams)
         self._watermarks = Watermarks(self._log, clock, self._streams)
         self.plans = PlanCache(store, session, rules, retention, tuning, rounds)
-        self.catalogue = Catalogue(self._registry, self.plans, tuning)
+        self._texts = TextTemplates(tuning)
+        self.catalogue = Catalogue(self._registry, self.plans, tuning, self._texts)
         self._groups = self.catalogue.groups
         self._status = Status(self._log, self._inputs, self._watermarks, self._streams, self.catalogue)
         self._activation = Activation(self.plans, self._inputs, self._groups)
@@ -142,11 +141,11 @@ class Runtime:
         overload: Overload = CATCH_UP,
         retry: int = 0,
     ) -> RegisteredQuery:
-        parsed = parse(text, base, self._tuning)
-        query = build(parsed)
+        made = self._texts.translate(text, base)
+        query = made.query
         check_overload(query, overload)
         streams = {*self._streams, *self.catalogue.derived}
-        for doubt in (*map(PenstockWarning, unbounded(query, self._retention)), *foreign_streams(parsed, streams)):
+        for doubt in (*map(PenstockWarning, unbounded(query, self._retention)), *made.foreign_streams(streams)):
             warnings.warn(doubt, stacklevel=3)  # where register was called
         known = self.catalogue.name_for(text, name, query)
         entry = entry_of(known, text, base, duplicates, emit, sink, overload, retry)
@@ -156,7 +155,7 @@ class Runtime:
                 self._check_inputs(entry.name, query)
             task = self.catalogue.reattach(entry, sink)
             if task is None:
-                task = self._begin(self.catalogue.create(entry, query, sink, self._streams), live)
+                task = self._begin(self.catalogue.create(entry, made, sink, self._streams), live)
             if live:
                 self._activation.open(task, live=True)
         self.wake()

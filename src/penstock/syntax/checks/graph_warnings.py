@@ -10,7 +10,7 @@ from penstock.syntax import tree
 from penstock.syntax.checks.walk import nodes
 from penstock.syntax.suggest import one_edit_away
 
-__all__ = ["foreign_streams", "near_streams", "unread_windows"]
+__all__ = ["foreign_graphs", "foreign_streams", "near_streams", "unread_windows"]
 
 _SHORT = 4  # shorter names are near to each other by chance
 _LAST_PART = re.compile(r"[^/#:]*$")
@@ -46,13 +46,20 @@ def near_streams(query: tree.Query, every_node: Sequence[object]) -> Iterator[Pe
 
 def foreign_streams(query: tree.Query, streams: Collection[str]) -> Iterator[PenstockWarning]:
     """Warnings about `GRAPH <iri>` of one of the streams, if the query does not read that stream."""
+    for iri in foreign_graphs(query):
+        if (name := iri.value) in streams:
+            reason = f"<{name}> is a stream, but this query has no window on it: GRAPH reads the background alone"
+            yield iri.span.warning(reason, query.text, f"add FROM NAMED STREAM <{name}> [RANGE 10m STEP 1m]")
+
+
+def foreign_graphs(query: tree.Query) -> Iterator[tree.Iri]:
+    """The graphs of `GRAPH <iri>` that the query has no window on, and does not read by FROM or FROM NAMED."""
     every_node = list(nodes(query))
     known = {*_streams(query, every_node), *(clause.iri.value for clause in query.datasets)}
     for node in every_node:
         match node:
-            case tree.NamedGraph(tree.Iri(name, span)) if name in streams and name not in known:
-                reason = f"<{name}> is a stream, but this query has no window on it: GRAPH reads the background alone"
-                yield span.warning(reason, query.text, f"add FROM NAMED STREAM <{name}> [RANGE 10m STEP 1m]")
+            case tree.NamedGraph(tree.Iri(name) as iri) if name not in known:
+                yield iri
 
 
 def _streams(query: tree.Query, every_node: Iterable[object]) -> list[str]:
