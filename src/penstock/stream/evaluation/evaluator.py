@@ -3,7 +3,7 @@ all groups that were evaluated together is saved."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
@@ -233,19 +233,27 @@ class Evaluator:
 
     def fail(self, task: RegisteredQuery, error: Exception) -> None:
         """Mark a query as failed, and remove the derived elements of its interrupted delivery."""
-        task.fail(error)
-        log_failure(task)
-        self._undo(task)
+        self.fail_all([task], error)
+
+    def fail_all(self, tasks: Iterable[RegisteredQuery], error: Exception) -> None:
+        """Mark queries as failed. Their error is put into a sentence once, and logged with its traceback once: an error
+        of Java's is asked for its whole stack each time."""
+        known: str | None = None
+        for task in tasks:
+            task.fail(error, known)
+            log_failure(task, with_traceback=known is None)
+            known = task.error
+            self._undo(task)
 
     def _undo(self, task: RegisteredQuery) -> None:
         if task.output is not None:
             self._inputs.undo(task.output, task.entry.batches)
 
 
-def log_failure(task: RegisteredQuery) -> None:
-    """Log that a query has failed, with the traceback."""
-    fields = {"query": task.name, "error": task.error}
-    log.rounds.error("%s: the query failed: %s", task.name, task.error, exc_info=task.cause, extra=fields)
+def log_failure(task: RegisteredQuery, *, with_traceback: bool = True) -> None:
+    """Log that a query has failed."""
+    fields, cause = {"query": task.name, "error": task.error}, task.cause if with_traceback else None
+    log.rounds.error("%s: the query failed: %s", task.name, task.error, exc_info=cause, extra=fields)
 
 
 def _shape(task: RegisteredQuery, plan: CompiledQuery) -> AnswerSchema:

@@ -210,8 +210,7 @@ class Rounds:
             return group.planned(self._groups.planner)
 
     def _fail(self, group: EvaluationGroup, error: Exception) -> None:
-        for task in list(group.tasks.values()):
-            self._evaluator.fail(task, error)
+        self._evaluator.fail_all(list(group.tasks.values()), error)
 
     def _answer(
         self,

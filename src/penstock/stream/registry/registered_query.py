@@ -241,9 +241,9 @@ class RegisteredQuery:
         self.entry.group = group.number
         self.group = group
 
-    def fail(self, error: BaseException) -> None:
+    def fail(self, error: BaseException, sentence: str | None = None) -> None:
         """Mark as failed, with the error, of the query or (a `SinkFailure`) of its sink, as one sentence."""
-        self.error = self._sentence(error)
+        self.error = sentence or self._sentence(error)
         self.cause = error.cause if isinstance(error, SinkFailure) else error
         if isinstance(self.sink, MemorySink):
             self.sink.live(False)  # a reader need not wait for more

@@ -201,6 +201,31 @@ def test_a_sink_that_fails_is_one_querys_own_failure(tmp_path: Path) -> None:
     engine.check()
 
 
+def test_the_error_of_a_family_is_told_once_with_its_traceback(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Costly(RuntimeError):
+        asked = 0
+
+        def __str__(self) -> str:
+            Costly.asked += 1
+            return "out of memory"
+
+    def fail(*_: object) -> None:
+        raise Costly
+
+    engine = Engine(tmp_path)
+    tasks = [engine.register(f"q{k}", k) for k in range(2, 50)]
+    monkeypatch.setattr("tests.support.query_families.Counting.result", fail)
+    engine.go(25)
+    assert {task.error for task in tasks} == {"Costly: out of memory"}
+    assert [record.exc_info is not None for record in caplog.records if record.levelname == "ERROR"] == [
+        True,
+        *(False for _ in tasks[1:]),
+    ]
+    assert Costly.asked < 10
+
+
 def test_an_evaluation_that_fails_is_everybodys_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     engine = Engine(tmp_path)
     tasks = [engine.register(f"q{k}", k) for k in (1, 2)]
