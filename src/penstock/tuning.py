@@ -59,6 +59,7 @@ class Tuning:
     slice_elements: int = _set(500_000, "elements of one slice of a span, which a task evaluates as a whole")
     slice_overlaps: int = _set(3, "a slice is so many times as long as what it reads from before, if cores are busy")
     parallel_elements: int = _set(50_000, "from so many elements on, there is a slice for every core")
+    copied_instants: int = _set(4, "instants at which an element is seen, to which a slice copies the counts of panes")
     driver_elements: int = _set(50_000, 'elements of a round that this process evaluates itself with rounds="auto"')
     shared_job_elements: int = _set(200_000, "elements of a query that shares its Spark job with others that are due")
     slice_table_rows: int = _set(1_000_000, "rows of a table of the background that is sent to every slice")

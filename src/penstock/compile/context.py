@@ -330,8 +330,10 @@ def _agrees(key: str, relation: Relation) -> Expr:
 
 
 def can_match(predicate: PatternTerm, known: frozenset[str] | None) -> bool:
-    """Whether the pattern's predicate is among the known ones; true if either is unknown."""
-    return known is None or not isinstance(predicate, NamedNode) or encode(predicate) in known
+    """Whether the pattern's predicate is among the known ones. A variable is any of them; an unknown set has all."""
+    if known is None:
+        return True
+    return encode(predicate) in known if isinstance(predicate, NamedNode) else bool(known)
 
 
 def _columns(names: str) -> list[Expr]:

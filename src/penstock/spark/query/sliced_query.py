@@ -22,7 +22,7 @@ from penstock.compile.context import Context, Plan
 from penstock.compile.kernels import slices
 from penstock.compile.kernels.slice_kernel import Program, Scan, Slice
 from penstock.compile.operators.operators import compile_op
-from penstock.compile.physical import physical_plan
+from penstock.compile.physical import counts_by_instant, physical_plan
 from penstock.compile.reports import rstream, validity
 from penstock.compile.sql import Query, Unsupported
 from penstock.compile.windows import stream_to_relation
@@ -224,7 +224,10 @@ class SlicedQuery:
         try:
             context = builder.context(query, contents, span, plan)
             views.streaming = plan.streaming
-            physical = physical_plan(query, context, self._traits.choices - _SHUFFLED, compile_op).query
+            choices = self._traits.choices - _SHUFFLED
+            if self._traits.emit == "rstream" and counts_by_instant(query, context):
+                choices -= {"running_counts"}
+            physical = physical_plan(query, context, choices, compile_op).query
             plan.streaming = views.streaming = of_physical(physical, plan.streaming)
             return self._written(physical, context, target, evaluation)
         finally:
