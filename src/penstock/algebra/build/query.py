@@ -18,11 +18,11 @@ from penstock.algebra.build.windows import WindowBuilder
 from penstock.algebra.depth import depth_of
 from penstock.algebra.expressions import Expr, Term, Var
 from penstock.algebra.windows import Window
-from penstock.errors import QueryError, RefusedError
+from penstock.errors import RefusedError
 from penstock.syntax import parse, tree
-from penstock.syntax.parser import too_long
 from penstock.syntax.bare_aggregates import nested
 from penstock.syntax.checks.grammar_notes import is_grouped
+from penstock.syntax.parser import too_long
 from penstock.syntax.scope import visible, visible_in_select
 from penstock.tuning import DEFAULT
 

@@ -181,7 +181,8 @@ class CutText:
     def _quietly(self, others: Mapping[int, str], tuning: Tuning) -> _Quiet:
         """The query with other constants. A ValueError if it is warned about."""
         constants = [others.get(n, constant) for n, constant in enumerate(self.constants)]
-        parts = (text for pair in zip(self._between, [*(constants[n] for n in self._places), ""]) for text in pair)
+        after = [*(constants[n] for n in self._places), ""]
+        parts = (part + constant for part, constant in zip(self._between, after, strict=True))
         parsed = read("".join(parts), self._base, tuning)
         if any(True for _ in warnings_of(parsed)):
             raise ValueError("each warning shows its place")

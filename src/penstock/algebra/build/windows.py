@@ -40,8 +40,8 @@ class WindowBuilder(BuilderBase):
         return TimeWindow(start - end, step, end)
 
     def slide_window(self, window: tree.SlideWindow) -> SlideWindow:
-        """The window; without a slide each element leaves on its own. Streaming SPARQL defines no slide beyond the range
-        (definition 3)."""
+        """The window; without a slide each element leaves on its own. Streaming SPARQL defines no slide beyond the
+        range (definition 3)."""
         if window.range is None:
             return SlideWindow(None)
         range_ = self.microseconds(window.range, _EMPTY)
