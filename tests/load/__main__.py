@@ -1,7 +1,7 @@
 """`python -m tests.load --seconds 300`: offer ten times more than an engine can take, and print what becomes of it.
 
 Three streams are fed: one whose pushes wait, one whose pushes are refused, and one from a socket. Each has a query that
-counts its elements; one query has a slow sink, and one has a dead one. At the end the engine has to come back to
+counts its elements, and one that makes the evaluation dear; one query has a slow sink, and one has a dead one. At the end the engine has to come back to
 normal, and the counts have to be those of the accepted elements. It is an error if anything is lost, or if memory grew
 during the second half.
 """
@@ -23,8 +23,8 @@ from tests.support.resources import resident_bytes
 
 PUSHED, REFUSING, SENT = "http://e/pushed", "http://e/refusing", "http://e/sent"
 STREAMS = (PUSHED, REFUSING, SENT)
-LINES = 500  # elements of a push, which have the same time
-STEP = 100_000  # microseconds of event time between two pushes
+LINES = 1_000  # elements of a push, which have the same time
+STEP = 50_000  # microseconds of event time between two pushes
 TIMES = 10
 MOST_GROWTH = 1.25
 
@@ -104,6 +104,12 @@ def count(stream: str) -> str:
     return f"SELECT (COUNT(*) AS ?n) FROM STREAM <{stream}> [RANGE 10s STEP 10s] {{ ?gate <http://e/registers> ?car }}"
 
 
+def dear(stream: str) -> str:
+    """Each element is in sixty windows."""
+    return f"""SELECT ?gate (COUNT(DISTINCT ?car) AS ?n) FROM STREAM <{stream}> [RANGE 60s STEP 1s]
+        {{ ?gate <http://e/registers> ?car }} GROUP BY ?gate"""
+
+
 def main() -> int:
     known = argparse.ArgumentParser(prog="python -m tests.load", description=__doc__)
     known.add_argument("--seconds", type=float, default=300)
@@ -131,6 +137,7 @@ class Overload:
                 when_full = "refuse" if stream == REFUSING else "block"
                 engine.stream(stream, source, max_ahead=None, when_full=when_full)  # type: ignore[arg-type]
                 engine.register(count(stream), name=stream[9:], sink=self._counters[stream])
+                engine.register(dear(stream), name=f"dear-{stream[9:]}", sink=lambda _: None)
             engine.register(count(PUSHED), name="slow", sink=self._slow)
             engine.register(count(PUSHED), name="dead", sink=lambda _: self._dead.wait())
             engine.start()
@@ -172,7 +179,7 @@ class Overload:
 
     def _slow_flush(self, engine: Engine) -> None:
         """Wait until the counting queries have answered: `flush` would wait for the dead sink."""
-        while any(engine[stream[9:]].status.due for stream in STREAMS):
+        while any(engine[f"{kind}{stream[9:]}"].status.due for stream in STREAMS for kind in ("", "dear-")):
             time.sleep(0.01)
 
     def _look(self, engine: Engine) -> None:

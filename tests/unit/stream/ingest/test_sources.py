@@ -62,6 +62,15 @@ def test_lines_are_put_together() -> None:
     assert lines.end() == b""
 
 
+def test_a_line_without_an_end_does_not_fill_the_memory() -> None:
+    lines = Lines(longest=10)
+    assert [lines.add(b"x" * 7) for _ in range(1_000)] == [b""] * 1_000
+    assert sum(map(len, lines._open)) == 11
+    assert lines.add(b"xx\nnext\nla") == b"x" * 11 + b"\nnext\n", "it is too long still, and the next one is whole"
+    assert lines.add(b"st\n" + b"y" * 50) == b"last\n"
+    assert lines.end() == b"y" * 11 + b"\n"
+
+
 @pytest.mark.parametrize(
     ("spec", "kind"),
     [
