@@ -1,9 +1,9 @@
 """`python -m tests.load --seconds 300`: offer ten times more than an engine can take, and print what becomes of it.
 
 Three streams are fed: one whose pushes wait, one whose pushes are refused, and one from a socket. Each has a query that
-counts its elements, and one that makes the evaluation dear; one query has a slow sink, and one has a dead one. At the end the engine has to come back to
-normal, and the counts have to be those of the accepted elements. It is an error if anything is lost, or if memory grew
-during the second half.
+counts its elements, and one that makes the evaluation dear; one query has a slow sink, and one has a dead one. At the
+end the engine has to come back to normal, and the counts have to be those of the accepted elements. It is an error if
+anything is lost, or if memory grew during the second half.
 """
 
 from __future__ import annotations

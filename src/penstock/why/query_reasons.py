@@ -39,6 +39,9 @@ def _state(facts: QueryFacts) -> Iterator[Reason]:
             yield Reason("failed", f"The sink of {name} has failed and is tried again: {error}.", "Mend the sink.")
         case "paused":
             yield Reason("paused", f"The query {name} is paused.", f'engine["{name}"].resume() continues it.')
+        case "delivering":
+            text = f"The sink of {name} is slow: it is still at work on a batch, and the query waits for it."
+            yield Reason("waiting", text, "Look what the sink does; the query catches up when it returns.")
         case "waiting for its sink":
             text = f"The query {name} waits for its sink, which was an object of an earlier process."
             yield Reason("waiting", text, "Register the query again, with its text and its sink.")

@@ -11,7 +11,7 @@ __all__ = ["ORDER", "Reason", "Why", "in_order"]
 ORDER = (
     "failed",  # the query or its sink
     "paused",
-    "waiting",  # for its sink, after a restart
+    "waiting",  # for its sink, which is slow, or is missing after a restart
     "nothing",  # has come
     "malformed",  # most lines are
     "late",  # most elements are

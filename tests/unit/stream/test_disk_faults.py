@@ -78,6 +78,18 @@ def test_a_flipped_byte_of_the_metadata_is_found_or_does_no_harm(tmp_path: Path)
     assert said > 10
 
 
+def test_a_schema_that_is_no_text_any_more_is_damage(tmp_path: Path) -> None:
+    saved(tmp_path)
+    file = tmp_path / "registry.sqlite"
+    file.write_bytes(file.read_bytes().replace(b"CREATE TABLE queries", b"CREATE TABL\xcc queries"))
+    with pytest.raises(StoreError) as caught:
+        MetadataStore(tmp_path)
+    assert str(caught.value) == (
+        f'{file} is damaged: malformed database schema (queries) - near "TABL\ufffd": syntax error. Put back a copy of '
+        "the checkpoint, or start on an empty folder and replay the sources."
+    )
+
+
 def test_a_row_that_is_not_as_it_was_written_is_named(tmp_path: Path) -> None:
     saved(tmp_path)
     with sqlite3.connect(tmp_path / "registry.sqlite") as file:

@@ -26,6 +26,11 @@ from tests.support.why import EIGHT, GATES, MINUTE, ROOMS, TWO_STREAMS, facts, r
         ),
         ("paused", None, "paused", 'The query cars is paused. engine["cars"].resume() continues it.'),
         (
+            "delivering", None, "waiting",
+            "The sink of cars is slow: it is still at work on a batch, and the query waits for it. "
+            "Look what the sink does; the query catches up when it returns.",
+        ),
+        (
             "waiting for its sink", None, "waiting",
             "The query cars waits for its sink, which was an object of an earlier process. "
             "Register the query again, with its text and its sink.",

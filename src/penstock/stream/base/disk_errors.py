@@ -56,8 +56,8 @@ def metadata_damage(path: Path | None) -> Iterator[None]:
     """Raise what SQLite says of a damaged file as a StoreError."""
     try:
         yield
-    except UnicodeDecodeError as error:  # the text of its schema, before any checksum is looked at
-        raise damaged(path or "The metadata", str(error)) from error
+    except UnicodeDecodeError as error:  # what SQLite says quotes bytes of its schema, which are no text any more
+        raise damaged(path or "The metadata", error.object.decode(errors="replace")) from error
     except sqlite3.DatabaseError as error:
         is_schema = isinstance(error, sqlite3.OperationalError) and str(error).startswith("no such ")
         if path is None or not (is_schema or type(error) is sqlite3.DatabaseError):
