@@ -144,7 +144,7 @@ class Overload:
             return self._overload(engine)
 
     def _overload(self, engine: Engine) -> int:
-        sender = Sender(engine._runtime._live.ingest._sources[SENT].port)  # type: ignore[union-attr, arg-type]
+        sender = Sender(engine._runtime._live.ingest._sources[SENT].port)  # type: ignore[union-attr]
         rate = self._capacity(engine)
         end = Event()
         offered = TIMES * rate / len(STREAMS)
