@@ -110,9 +110,9 @@ def test_what_made_a_solution_of_derived_events(ran: dict[str, Query]) -> None:
 
 def test_a_sequence_in_the_wrong_order(ran: dict[str, Query]) -> None:
     (reason,) = [one for one in ran["backwards"].why() if one.kind == "pattern"]
-    assert reason.text == (
-        "4 rows on the left and 4 on the right have the same ?b, and never in this order: the left has to end before "
-        "the right begins."
+    assert str(reason) == (
+        "4 events on the left of SEQ and 4 on the right are in no sequence. The left one has to end before the right "
+        "one starts, with the same shared variables."
     )
 
 

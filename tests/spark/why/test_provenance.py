@@ -128,17 +128,6 @@ def test_a_variable_that_answers_do_not_have(ran: dict[str, Query]) -> None:
     assert str(raised.value) == "the query has no variable ?c in its answers"
 
 
-def test_an_event_query_has_no_windows(spark: SparkSession) -> None:
-    with Engine(spark=spark) as engine:
-        engine.stream(GATES)
-        text = f"SELECT ?g FROM STREAM <{GATES}> {{ {{ ?g <{EXAMPLE}a> ?c }} SEQ {{ ?g <{EXAMPLE}b> ?c }} }}"
-        with pytest.warns():
-            query = engine.register(text, name="pairs")
-        with pytest.raises(PenstockError) as raised:
-            query.why(at=EIGHT)
-    assert str(raised.value) == ("The query pairs has no windows: what made its answers can only be told of windows.")
-
-
 def test_an_element_that_entails_the_matched_triple(spark: SparkSession) -> None:
     with Engine(spark=spark, entailment="rdfs") as engine:
         above = NamedNode("http://www.w3.org/2000/01/rdf-schema#subPropertyOf")
