@@ -44,7 +44,7 @@ def test_a_slow_sink_holds_up_its_own_query_only(spark: SparkSession, tmp_path: 
         for start in range(0, 600, 100):
             engine.push(STREAM, lines(start, start + 100))
         assert slow.inside.wait(LONG)
-        while quick.status.due or alone.status.due:
+        while quick.status.answered is None or quick.status.due or alone.status.due:
             next(alone.answers(timeout=0.05), None)
         assert held.status.state == "delivering"
         assert slow.answers == []

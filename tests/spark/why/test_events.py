@@ -22,7 +22,7 @@ QUERIES = {
     "seq": f"{HEAD} SELECT ?a ?c {{ {{ ?a :road ?b }} SEQ {{ ?b :road ?c }} {SHORT} }}",
     "long": f"{HEAD} SELECT ?a ?c {{ {{ ?a :reaches ?b }} SEQ {{ ?b :road ?c }} {SHORT} }}",
     "backwards": f"{HEAD} SELECT ?a ?c {{ {{ ?b :road ?c }} SEQ {{ ?a :road ?b }} {SHORT} }}",
-    "misspelled": f"{HEAD} SELECT ?a ?c {{ {{ ?a :road ?b }} SEQ {{ ?b :raod ?c }} {SHORT} }}",
+    "misspelled": f"{HEAD} SELECT ?a ?c {{ {{ ?a :road ?b }} SEQ {{ ?b :roads ?c }} {SHORT} }}",
 }
 EMPTY = (
     f"{HEAD} CONSTRUCT {{ ?a :joins ?c }} {{ {{ ?a :joins ?b }} UNION {{ ?a :rail ?b }} {{ ?b :rail ?c }} {SHORT} }}"
@@ -118,7 +118,7 @@ def test_a_sequence_in_the_wrong_order(ran: dict[str, Query]) -> None:
 
 def test_a_misspelled_event(ran: dict[str, Query]) -> None:
     (reason,) = [one for one in ran["misspelled"].why() if one.kind == "pattern"]
-    assert "?b :raod ?c matches nothing at any instant" in reason.text
+    assert "?b :roads ?c matches nothing at any instant" in reason.text
     assert reason.remedy == "There is :road (it is spelled nearly so)."
 
 
