@@ -1,7 +1,7 @@
 """`python -m benchmarks.run classes`: Test 2 of the EP-SPARQL paper, instances of a class with 40,080 below it.
 
-Things come, each typed with some class of a tree that is eight levels deep. Who asks for the class at the top gets all
-of them, who asks for one in the middle a few. Beside it the same number of things typed with the class at the top
+Things come, each typed with some class of a tree that is eight levels deep. A query for the class at the top gets all
+of them, a query for one in the middle a few. Beside it the same number of things typed with the class at the top
 itself, and no reasoning: what remains is what reasoning costs.
 """
 

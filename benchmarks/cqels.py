@@ -46,7 +46,7 @@ MODES: dict[str, list[str] | None] = {  # rules that are left out
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """The background, the log of the stream, and who is there."""
+    """The background, the log of the stream, and the persons who are there."""
 
     background: BackgroundTables
     log: StreamLog

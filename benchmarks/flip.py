@@ -107,7 +107,7 @@ def section(spark: SparkSession, effort: Effort, console: Console) -> Section:
             way.times.clear()
         for number, each in enumerate(due):
             console.print(f"measuring: round {number + 1} of {count}", style="dim")
-            turn = number % len(ways)  # who is first finds the file cold
+            turn = number % len(ways)  # the first one finds the file cold
             for way in [*ways.values()][turn:] + [*ways.values()][:turn]:
                 way.answer(each)
     return _section(ways, count, sum(each.segment.rows for each in due))

@@ -28,7 +28,7 @@ from penstock.options import Emit
 from penstock.spark.session import session
 
 ELEMENTS, RATE = 1_000_000, 100  # a second
-CARS, GATES, SHARE, DELAY = 500_000, 200, 0.7, 90 * SECOND  # who leaves again, and after how long on average
+CARS, GATES, SHARE, DELAY = 500_000, 200, 0.7, 90 * SECOND  # the share that leaves again, and the mean time until then
 RUNS = 5
 TIMES_THE_JOIN, TIMES_RSTREAM, TIMES_THE_FASTEST = 3, 1, 1.5
 TIMES_THE_FEWEST = 1.2  # a window that moves by its whole range never sees a pair across its border
@@ -78,7 +78,7 @@ def streams(elements: int, folder: Path) -> dict[str, str]:
 
 
 def journeys(elements: int) -> tuple[pa.Table, pa.Table]:
-    """Who enters, and which of them leave, some minutes later. A car is on its way several times."""
+    """The cars that enter, and those of them that leave, some minutes later. A car is on its way several times."""
     rng, entering = np.random.default_rng(4), int(elements / (1 + SHARE))
     cars = rng.integers(0, CARS, entering)
     entered = START + np.sort(rng.integers(0, elements * SECOND // RATE, entering))
@@ -155,7 +155,7 @@ def sliding() -> dict[str, Query]:
 
 
 def check(found: Mapping[str, Timed]) -> None:
-    """Who has a partner, and who has none, are all."""
+    """Check that the cars with a partner and those without one are all cars."""
     counts = {name: timed.rows for name, timed in found.items()}
     if counts["OPTIONAL"] != counts[JOINED] + counts["MINUS"] or counts["MINUS"] != counts["NOT EXISTS"]:
         raise AssertionError(f"the answers do not fit together: {counts}")

@@ -10,7 +10,7 @@ PenstockError
 │                       say), or cannot be written (no space is left, say)
 └── SetupError          the machine lacks something (Java, a free port); says how to get it
 
-PenstockWarning         what runs, but perhaps not as it was meant
+PenstockWarning         a query or checkpoint that works, but perhaps not as it was meant
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""An explanation as JSON; docs/how-to/explain.md says what each field is."""
+"""An explanation as JSON; docs/how-to/explain.md describes each field."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from xml.parsers.expat import ParserCreate
 __all__ = ["TOO_LONG", "LineReader", "XmlLineReader"]
 
 TOO_LONG = "a term in it is longer than the 16 MiB that the parser reads at once"
-"""What the `MemoryError` of pyoxigraph means."""
+"""The reason that a `MemoryError` of pyoxigraph stands for."""
 
 
 class LineReader:

@@ -1,4 +1,4 @@
-"""What is said of a line that holds no element: one sentence, with what is wrong and what a line looks like."""
+"""Sentences about a line that holds no element: the fault, and how a line looks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _END = 200  # characters at the end of a line in which a time can be recognised
 
 
 def sentence(problem: str, *, timed: bool = True) -> str:
-    """The problem of a line, and what a line looks like."""
+    """Return the problem of a line, and how a line looks."""
     return f"{problem}; a line looks like {_TIMED if timed else _PLAIN}"
 
 

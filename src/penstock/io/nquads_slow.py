@@ -1,4 +1,4 @@
-"""The slow reader: lines that the fast kernels leave, one by one. pyoxigraph decides what is RDF.
+"""The slow reader: lines that the fast kernels leave, one by one. pyoxigraph decides whether a term is RDF.
 
 A regular expression that accepts too much finds the terms; the three of the triple go to pyoxigraph as N-Triples.
 """
@@ -93,7 +93,7 @@ def read_lines(numbered: Iterable[tuple[int, str]], reading: Reading) -> tuple[l
 
 
 def _said(problem: str, reading: Reading) -> str:
-    """The problem, and what a line looks like, unless the line looks like that."""
+    """Return the problem, and how a line looks, unless the line looks like that."""
     if problem == BACKWARDS or not reading.timed:
         return problem
     return sentence(problem, timed=reading.stamp is None)

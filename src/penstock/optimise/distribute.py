@@ -48,7 +48,7 @@ class Distribution:
 
 
 COMBINED = {"COUNT": "SUM", "SUM": "SUM", "MIN": "MIN", "MAX": "MAX", "SAMPLE": "SAMPLE"}
-"""What makes one result of partial ones. An average of averages is none: it takes the sums and the counts."""
+"""The aggregate that combines partial results, for each that has one. AVG has none: it takes sums and counts."""
 
 _SAME_IF_DISTINCT = frozenset(("MIN", "MAX", "SAMPLE"))
 

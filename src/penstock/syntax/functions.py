@@ -8,7 +8,7 @@ __all__ = ["BUILTINS", "CASTS", "OCCURRENCES", "SPELLED", "XSD"]
 XSD = "http://www.w3.org/2001/XMLSchema#"
 
 OCCURRENCES = {"GETDURATION": "duration", "GETSTARTTIME": "start", "GETENDTIME": "end"}
-"""EP-SPARQL's functions → what of its interval each asks a solution for."""
+"""EP-SPARQL's functions → the part of a solution's interval that each returns."""
 
 SPELLED = {name: f"get{name.removeprefix('GET')}" for name in OCCURRENCES}
 """Names that are printed otherwise than in upper case."""

@@ -1,4 +1,4 @@
-"""Why a query has no answer, and what made the answers that it has."""
+"""Why a query has no answer, and from which elements and triples its answers come."""
 
 from penstock.why.provenance import Provenance, SourceElement
 from penstock.why.reasons import Reason, Why

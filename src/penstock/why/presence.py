@@ -1,4 +1,4 @@
-"""Why a query has an answer: finds what made its solutions, by evaluating their instant again."""
+"""Why a query has an answer: finds the elements and triples of a solution by evaluating its instant again."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def why_answer(runtime: Runtime, task: RegisteredQuery, row: Row | Triple, insta
 
 
 def why_answers(runtime: Runtime, task: RegisteredQuery, instant: int) -> list[Provenance]:
-    """What made each of the solutions at an instant; an error if there is none."""
+    """Return the provenance of each solution at an instant; an error if there is none."""
     _check(task)
     with runtime.reevaluation(task) as again:
         rows, wide = _solutions(again, instant), widened(again.query.pattern)
@@ -95,7 +95,7 @@ def _unified(pattern: TriplePattern, triple: Triple) -> Row | None:
 
 
 def _restricted(query: ops.Query, op: Op, row: Row) -> ops.Query:
-    """The widened pattern with the solution alone: its values, and unbound what is unbound in it."""
+    """The widened pattern with the solution alone: its values, and its unbound variables unbound."""
     for var in query.variables:
         if var.name not in row and var in visible(op):
             op = ops.Filter(Call("!", (Call("BOUND", (var,)),)), op)

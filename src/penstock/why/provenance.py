@@ -31,7 +31,7 @@ class SourceElement:
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """What made a solution at an instant: elements of streams, by time, and triples of the background.
+    """The provenance of a solution at an instant: elements of streams, by time, and triples of the background.
 
     It prints as N-Triples, each with a comment that says where it is from.
     """

@@ -137,7 +137,7 @@ def test_now_and_all(time: int) -> None:
 
 @given(TIMES, STEPS, st.integers(1, 20))
 def test_a_slide_leaves_as_one(time: int, slide: int, times: int) -> None:
-    """Whoever enters in one slide leaves together, and no one before being seen."""
+    """Elements that enter in one slide leave together, and none before it was seen."""
     window = SlideWindow(slide * times, slide)
     (start, end), (_, first_end) = window.visible(time), window.visible(floor(time, slide))
     assert start == time

@@ -1,4 +1,4 @@
-"""`penstock why`: says why a query has no answer, or what made its answers."""
+"""`penstock why`: says why a query has no answer, or from which elements and triples its answers come."""
 
 from __future__ import annotations
 

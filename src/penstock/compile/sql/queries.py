@@ -179,7 +179,7 @@ class Union(Query):
 
 
 Hint = tuple[str, tuple[Operand | str, ...]]
-"""A hint of SELECT: its name and what it is about, which are aliases of tables, numbers and columns."""
+"""A hint of SELECT: its name and its arguments, which are aliases of tables, numbers and columns."""
 
 
 def table_names(query: Query) -> frozenset[str]:

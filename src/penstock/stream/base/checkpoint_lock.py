@@ -38,7 +38,7 @@ _ATTEMPTS = 10  # to become the owner, while owners come and go
 
 
 class CheckpointLock(Protocol):
-    """What makes an engine the owner of a checkpoint."""
+    """The lock by which an engine owns a checkpoint."""
 
     def release(self) -> None:
         """Let others own the checkpoint. Releasing twice is harmless."""
@@ -142,8 +142,8 @@ class _FileLock:
 class _OwnerFolder:
     """The folder `owner`, which appears with the owner in it: to rename a folder to one that is not empty fails.
 
-    A folder whose owner no longer exists is renamed by its claim. Who has read that claim, and comes later, cannot
-    rename the folder of the new owner to the same name.
+    A folder whose owner no longer exists is renamed by its claim. A process that has read that claim, and comes
+    later, cannot rename the folder of the new owner to the same name.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -178,8 +178,8 @@ class _Count:
 
 @dataclass(slots=True)
 class FileTally:
-    """Counts what is read of each file, to warn once of a file without any element, not by each of its lines; and of a
-    file that cannot be read to its end."""
+    """Counts the lines and elements of each file, to warn once of a file without any element, not by each of its lines;
+    and of a file that cannot be read to its end."""
 
     _files: dict[str, _Count] = field(default_factory=dict)
 

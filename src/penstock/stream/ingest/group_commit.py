@@ -28,8 +28,8 @@ class _Waiting:
 class GroupCommit:
     """Commits the blocks of one stream in the order of their arrival. All threads may append.
 
-    There is no thread of its own. Who comes first commits its block, and hands over to the first of those that have
-    come meanwhile, who commits all of them.
+    There is no thread of its own. The first thread commits its block, and hands over to the first of the threads that
+    have come meanwhile, which commits the blocks of all of them.
     """
 
     def __init__(self, commit: Callable[[Sequence[Block]], None], max_bytes: int = DEFAULT.push_bytes) -> None:

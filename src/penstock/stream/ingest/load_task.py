@@ -80,7 +80,7 @@ def write_part(
 
 
 class _Summed(RawIOBase):
-    """A file that is written, with the CRC-32 of what was written so far."""
+    """A file that is written, with the CRC-32 of its bytes so far."""
 
     def __init__(self, sink: pa.NativeFile) -> None:
         self._sink, self.checksum = sink, 0

@@ -64,7 +64,7 @@ def _apart(
 def _no_value(
     sign: str, left: tree.Expression, right: tree.Expression, kinds: ComputedKinds, text: str
 ) -> PenstockWarning | None:
-    """The warning about an operand without a value: what is computed is never the same term."""
+    """The warning about an operand without a value: a computed term is never the same term."""
     outcome = _never(sign) if kinds.of(left) or kinds.of(right) else _AS_TERM.get(sign, _never(sign))
     return _ill_typed(right, outcome, text) or _ill_typed(left, outcome, text)
 

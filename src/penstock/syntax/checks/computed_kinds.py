@@ -1,4 +1,4 @@
-"""The kinds of what a query computes: of functions, of aggregates, and of the variables that hold nothing else."""
+"""The kinds of computed values: of functions, of aggregates, and of the variables that hold nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the literals of a query are: their kinds, as far as comparisons tell these apart, and whether the lexical form
+"""The literals of a query: their kinds, as far as comparisons tell these apart, and whether the lexical form
 is of the datatype (https://www.w3.org/TR/xmlschema11-2/)."""
 
 from __future__ import annotations
