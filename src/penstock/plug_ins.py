@@ -37,13 +37,13 @@ class PlugIns:
 
     def load(self, name: str) -> Callable[..., Any]:
         """The class of a name; a `SetupError` says which names there are."""
-        found = self.find(name)
-        if found is None:
+        plug_in = self.find(name)
+        if plug_in is None:
             raise SetupError(self._unknown(name))
         try:
-            return found.load()  # type: ignore[no-any-return]
+            return plug_in.load()  # type: ignore[no-any-return]
         except (ImportError, AttributeError) as error:
-            reason = f"{found.value} cannot be imported ({error})"
+            reason = f"{plug_in.value} cannot be imported ({error})"
             raise SetupError(f"The {self.noun} {name!r} is broken: {reason}. Install its package again.") from error
 
     def _unknown(self, name: str) -> str:

@@ -47,9 +47,9 @@ def walk(expr: Expr) -> Iterator[Expr]:
     """The expression and its operands at any depth, root first, left to right, without the patterns of EXISTS."""
     waiting = [expr]
     while waiting:
-        found = waiting.pop()
-        yield found
-        waiting.extend(reversed(found.children))
+        part = waiting.pop()
+        yield part
+        waiting.extend(reversed(part.children))
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -48,8 +48,8 @@ class Schedule:
 
     def count(self, after: int, through: int) -> int:
         """The number of multiples t of the steps with after < t <= through."""
-        several = (some for size in range(1, len(self.steps) + 1) for some in combinations(self.steps, size))
-        signed = ((lcm(*some), 1 if len(some) % 2 else -1) for some in several)
+        several = (steps for size in range(1, len(self.steps) + 1) for steps in combinations(self.steps, size))
+        signed = ((lcm(*steps), 1 if len(steps) % 2 else -1) for steps in several)
         return sum(sign * (through // step - after // step) for step, sign in signed)
 
     def horizon(self, progress: int, stream: str) -> int | None:

@@ -131,7 +131,7 @@ def mentioned(op: Op) -> Vars:
 
 def exists_in(expr: Expr) -> tuple[Exists, ...]:
     """The EXISTS of an expression, left to right; those inside another's pattern are not looked for."""
-    return tuple(found for found in walk(expr) if isinstance(found, Exists))
+    return tuple(part for part in walk(expr) if isinstance(part, Exists))
 
 
 def expressions_of(op: Op) -> tuple[Expr, ...]:
@@ -199,8 +199,8 @@ def substituted(op: Op) -> Vars:
 
 def _variables(expr: Expr, of_pattern: Callable[[Op], Vars]) -> Vars:
     """The variables of an expression, with those of an EXISTS as the function finds them in its pattern."""
-    found = (part for part in walk(expr) if isinstance(part, Var | Exists))
-    return union_of(frozenset((part,)) if isinstance(part, Var) else of_pattern(part.pattern) for part in found)
+    parts = (part for part in walk(expr) if isinstance(part, Var | Exists))
+    return union_of(frozenset((part,)) if isinstance(part, Var) else of_pattern(part.pattern) for part in parts)
 
 
 def union_of(sets: Iterable[Vars]) -> Vars:

@@ -75,8 +75,8 @@ def filled(query: ops.Query, values: Mapping[PatternTerm, PatternTerm]) -> ops.Q
         value = values.get(var, var)
         return value if isinstance(value, Var) else Const(value)
 
-    found: ops.Query = _in_places(query, lambda term: values.get(term, term), expression)
-    return found
+    filled: ops.Query = _in_places(query, lambda term: values.get(term, term), expression)
+    return filled
 
 
 def parameters_of(node: Any) -> tuple[Var, ...]:

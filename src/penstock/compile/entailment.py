@@ -69,8 +69,8 @@ class EntailmentRewriter:
         if not self.ontology.is_plain:
             return self._by_arrays(source)
         parts = self._parts(wanted, known)
-        found = [_select(source, part) for part in parts]
-        return sql.union_all(found) if found else Select([sql.STAR], source, sql.FALSE)
+        selects = [_select(source, part) for part in parts]
+        return sql.union_all(selects) if selects else Select([sql.STAR], source, sql.FALSE)
 
     def predicates(self, known: frozenset[str] | None) -> frozenset[str] | None:
         """Return the encoded predicates of all triples that triples with such predicates entail."""
@@ -93,8 +93,8 @@ class EntailmentRewriter:
         if (wanted, known) not in self._known:
             predicate, object = (None if isinstance(term, Var) else term for term in wanted)
             iris = None if known is None else _iris(known)
-            found = ways(self.ontology, predicate, object, iris)  # type: ignore[arg-type]
-            self._known[wanted, known] = [self._way(way) for way in found]
+            derivations = ways(self.ontology, predicate, object, iris)  # type: ignore[arg-type]
+            self._known[wanted, known] = [self._way(way) for way in derivations]
         return self._known[wanted, known]
 
     def _way(self, way: Way) -> _Parts:
@@ -109,13 +109,13 @@ class EntailmentRewriter:
 
     def _looked_up(self, way: Way, key: str) -> tuple[Expr, From | None, list[Expr]]:
         """Return the entailed term, the pairs to join for it, and the conditions."""
-        targets = {encode(found) for _, found in way.pairs}
-        rows = sorted((encode(key), encode(found)) for key, found in way.pairs)
+        targets = {encode(target) for _, target in way.pairs}
+        rows = sorted((encode(key), encode(target)) for key, target in way.pairs)
         few, one = len(rows) <= self._most_inline, len(targets) == 1
-        found = sql.text(targets.pop()) if one else sql.column("w", "v")
+        target = sql.text(targets.pop()) if one else sql.column("w", "v")
         if few and one:
-            return found, None, [_e(key).among(sql.texts(key for key, _ in rows))]
-        return found, _inline(rows) if few else Table(self._publish("kv", rows), "w"), []
+            return target, None, [_e(key).among(sql.texts(key for key, _ in rows))]
+        return target, _inline(rows) if few else Table(self._publish("kv", rows), "w"), []
 
     def _publish(self, columns: str, rows: Sequence[tuple[str, ...]]) -> str:
         cells = zip(*rows, strict=True) if rows else [()] * len(columns)

@@ -34,8 +34,8 @@ class ParameterTable:
 
     def only(self, numbers: Collection[int]) -> ParameterTable:
         """Return the table of some members."""
-        some = [pair for pair in zip(self.numbers, self.rows, strict=True) if pair[0] in numbers]
-        return ParameterTable([number for number, _ in some], [row for _, row in some])
+        pairs = [pair for pair in zip(self.numbers, self.rows, strict=True) if pair[0] in numbers]
+        return ParameterTable([number for number, _ in pairs], [row for _, row in pairs])
 
     @cached_property
     def parameters(self) -> tuple[str, ...]:

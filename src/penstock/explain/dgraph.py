@@ -140,8 +140,8 @@ class _Builder:
     def _conditions(self, op: Op, place: PatternScope) -> None:
         """Step 3. The patterns of an EXISTS are patterns too."""
         for expr in expressions_of(op):
-            for found in exists_in(expr):
-                self._visit(found.pattern, place, "exists")
+            for exists in exists_in(expr):
+                self._visit(exists.pattern, place, "exists")
         if isinstance(op, ops.Filter | ops.LeftJoin | ops.OptionalSeq | ops.EqualsOptional) and op.condition:
             for part in conjuncts(op.condition):
                 self._condition(part)

@@ -23,8 +23,8 @@ __all__ = ["of_registered"]
 
 def of_registered(name: str, query: Query, text: str, examined: Profile | None) -> Explanation:
     """The explanation of a registered query; by its text alone if it has not been evaluated yet."""
-    found = explain_query(query, text) if examined is None else measured(query, text, examined)
-    return replace(found, name=name)
+    explanation = explain_query(query, text) if examined is None else measured(query, text, examined)
+    return replace(explanation, name=name)
 
 
 def measured(query: Query, text: str, examined: Profile) -> Explanation:
@@ -50,8 +50,8 @@ def _figures(node: Node, examined: Profile) -> Figures | None:
         case StreamWindow() as window:
             return _counted(examined.held.get(window), examined.windows.get(window))
         case NamedNode(value=iri) if iri in examined.streams:
-            held = examined.streams[iri]
-            return Figures(state=f"{counted(held.elements, 'element')} in {amount(held.bytes)}")
+            stream = examined.streams[iri]
+            return Figures(state=f"{counted(stream.elements, 'element')} in {amount(stream.bytes)}")
     return _of_result(examined) if node.kind == "result" else None
 
 
@@ -65,8 +65,10 @@ def _of_result(examined: Profile) -> Figures | None:
 
 def _of_operator(op: Op, examined: Profile) -> Figures:
     made = _counted(examined.estimated.get(id(op)), examined.counted.get(id(op)))
-    held = f"{counted(made.rows, 'row')} materialised" if isinstance(op, StaticView) and made.rows is not None else None
-    return replace(made, state=held)
+    materialised = (
+        f"{counted(made.rows, 'row')} materialised" if isinstance(op, StaticView) and made.rows is not None else None
+    )
+    return replace(made, state=materialised)
 
 
 def _counted(estimated: float | None, counted: RowCount | None) -> Figures:

@@ -80,8 +80,8 @@ class _Builder:
         return id
 
     def _exists(self, expr: Expr, target: str, place: PatternScope) -> None:
-        for found in exists_in(expr):
-            self._flow(self._op(found.pattern, place), target, "exists", dashed=True)
+        for exists in exists_in(expr):
+            self._flow(self._op(exists.pattern, place), target, "exists", dashed=True)
 
     def _bgp(self, op: ops.Bgp, place: PatternScope) -> str:
         if self._merged or len(op.patterns) == 1:
@@ -93,8 +93,8 @@ class _Builder:
     def _rank(self, pattern: ops.TriplePattern, place: PatternScope) -> tuple[bool, str]:
         """The sort key of patterns by their sources, so that patterns of the same sources are joined first: background,
         then streams."""
-        found = self._sources.of(pattern.predicate, place)
-        return any(source.window for source in found), str(found)
+        sources = self._sources.of(pattern.predicate, place)
+        return any(source.window for source in sources), str(sources)
 
     def _patterns(self, patterns: Iterable[ops.TriplePattern], place: PatternScope) -> list[str]:
         return [self._leaf(label(ops.Bgp((p,)), self._names), [p.predicate], place) for p in patterns]

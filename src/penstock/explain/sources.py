@@ -29,8 +29,8 @@ class Known:
 
     def has(self, source: Source, predicate: PatternTerm) -> bool:
         """Whether the source can have a triple with that predicate."""
-        found = self.background if source.window is None else self.streams.get(source.window.iri.value)
-        return found is None or not isinstance(predicate, NamedNode) or predicate.value in found
+        source_predicates = self.background if source.window is None else self.streams.get(source.window.iri.value)
+        return source_predicates is None or not isinstance(predicate, NamedNode) or predicate.value in source_predicates
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,8 +134,8 @@ def _parse(name: str, source: Path | bytes, kind: RdfFormat, base: str | None) -
 def _refuse_nested_entities(name: str, file: IO[bytes]) -> None:
     """Raise a LoadError if an entity of XML refers to another: ten of them make gigabytes of a page."""
     before = file.tell()
-    if (found := _NESTED_ENTITY.search(file.read(_PROLOG))) is not None:
-        entity = found[1].decode(errors="replace")
+    if (nested := _NESTED_ENTITY.search(file.read(_PROLOG))) is not None:
+        entity = nested[1].decode(errors="replace")
         raise LoadError(f"{name}: the entity {entity} refers to another, which can make gigabytes of it: write it out")
     file.seek(before)
 

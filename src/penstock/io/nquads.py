@@ -97,7 +97,7 @@ def _readable(raw: pa.Buffer, line: int, reading: Reading) -> tuple[Block, list[
         for i, text in enumerate(lines)
         if (reason := _broken(text, reading))
     ]
-    emptied = {found.line - line for found in bad}
+    emptied = {malformed.line - line for malformed in bad}
     kept = b"".join(b"\n" if i in emptied else text + b"\n" for i, text in enumerate(lines))
     return Block.of(pa.py_buffer(kept)), bad
 

@@ -41,10 +41,10 @@ def likely_format(content: str) -> str | None:
 def mistaken_time(content: str) -> str | None:
     """A sentence about a time at the end of a line that is written as in Turtle, and not as in N-Quads."""
     end = content[-_END:]
-    if found := _BARE_TIME.search(end):
-        return f"a timestamp must be an xsd:dateTime in quotation marks, not {found[1]}"
-    if found := _SHORT_TYPE.search(end):
-        return f"a datatype must be an IRI in angle brackets, not {found[1]}"
+    if match := _BARE_TIME.search(end):
+        return f"a timestamp must be an xsd:dateTime in quotation marks, not {match[1]}"
+    if match := _SHORT_TYPE.search(end):
+        return f"a datatype must be an IRI in angle brackets, not {match[1]}"
     return None
 
 

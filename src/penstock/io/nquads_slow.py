@@ -78,9 +78,9 @@ _TOGETHER = 64  # triples handed to the parser at once; if one is bad, all of th
 
 def read_lines(numbered: Iterable[tuple[int, str]], reading: Reading) -> tuple[list[Row], list[BadLine]]:
     """The elements of some lines, in order, and the lines that are none. Blank lines and comments are neither."""
-    found = [item for line in numbered if (item := _find(*line, reading))]
-    good = [item for item in found if item.problem is None]
-    bad = [BadLine(item.line, item.text, _said(item.problem, reading)) for item in found if item.problem is not None]
+    items = [item for line in numbered if (item := _find(*line, reading))]
+    good = [item for item in items if item.problem is None]
+    bad = [BadLine(item.line, item.text, _said(item.problem, reading)) for item in items if item.problem is not None]
     rows: list[Row] = []
     for item, result in zip(good, _quads_of(good), strict=True):
         if isinstance(result, str):

@@ -25,8 +25,8 @@ def is_time(text: str) -> bool:
 
 def read_time(text: str) -> int:
     """Microseconds since 1970. ValueError if it is no time."""
-    if found := _OFFSET.fullmatch(text):
-        hours, minutes, seconds = found.groups()
+    if offset := _OFFSET.fullmatch(text):
+        hours, minutes, seconds = offset.groups()
         whole, _, fraction = seconds.partition(".")
         return ((int(hours or 0) * 60 + int(minutes or 0)) * 60 + int(whole)) * 1_000_000 + int(fraction.ljust(6, "0"))
     if not _MOMENT.fullmatch(text):

@@ -33,22 +33,22 @@ Sketches: TypeAlias = Mapping[str, Counted]
 
 def sketches(table: pa.Table, tuning: Tuning = DEFAULT) -> Sketches:
     """Return the sketches of the first rows of a table of elements."""
-    some = table.slice(0, tuning.sketch_rows)
-    predicates = _encoded(some, "p")
+    first_rows = table.slice(0, tuning.sketch_rows)
+    predicates = _encoded(first_rows, "p")
     names, rows = predicates.dictionary.to_pylist(), predicates.indices.to_numpy()
     counts = np.bincount(rows, minlength=len(names)).tolist()
-    subjects, objects = (_registers(_encoded(some, column), rows, len(names)) for column in ("s", "o"))
+    subjects, objects = (_registers(_encoded(first_rows, column), rows, len(names)) for column in ("s", "o"))
     most = min(tuning.sketch_predicates, len(names))  # those that come first
     return {str(names[i]): (counts[i], subjects[i], objects[i]) for i in range(most)}
 
 
 def merged(parts: Iterable[Sketches]) -> Sketches:
     """Return the sketches of the union of all parts."""
-    found: dict[str, list[Counted]] = {}
+    by_predicate: dict[str, list[Counted]] = {}
     for part in parts:
         for predicate, counted in part.items():
-            found.setdefault(predicate, []).append(counted)
-    return {predicate: _one(some) for predicate, some in found.items()}
+            by_predicate.setdefault(predicate, []).append(counted)
+    return {predicate: _one(some) for predicate, some in by_predicate.items()}
 
 
 def _one(some: Sequence[Counted]) -> Counted:
@@ -66,9 +66,9 @@ def _greatest(texts: Sequence[str]) -> str:
 def estimated(sketch: str) -> float:
     """Estimate the number of distinct terms, with a standard error of 9 %."""
     runs = np.frombuffer(sketch.encode("latin-1"), np.uint8).astype(np.float64) - _ZERO
-    found = _FIT * _REGISTERS**2 / float(np.exp2(-runs).sum())
+    estimate = _FIT * _REGISTERS**2 / float(np.exp2(-runs).sum())
     empty = int((runs == 0).sum())
-    return _REGISTERS * log(_REGISTERS / empty) if found <= 2.5 * _REGISTERS and empty else found
+    return _REGISTERS * log(_REGISTERS / empty) if estimate <= 2.5 * _REGISTERS and empty else estimate
 
 
 def among(rows: float, distinct: float, looked_at: float) -> float:
@@ -113,7 +113,7 @@ def _hashes(terms: Any) -> npt.NDArray[np.uint64]:
     A checksum is fast, and its bits are then mixed (the steps are those of splitmix64).
     """
     sums = map(crc32, terms.cast(pa.binary()).to_pylist())
-    found = np.fromiter(sums, np.uint64, len(terms)) + np.uint64(0x9E3779B97F4A7C15)
+    hashes = np.fromiter(sums, np.uint64, len(terms)) + np.uint64(0x9E3779B97F4A7C15)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        found = (found ^ (found >> np.uint64(shift))) * np.uint64(factor)
-    return found ^ (found >> np.uint64(31))
+        hashes = (hashes ^ (hashes >> np.uint64(shift))) * np.uint64(factor)
+    return hashes ^ (hashes >> np.uint64(31))

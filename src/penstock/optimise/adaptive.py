@@ -75,11 +75,11 @@ class Adaptive:
 
     def plan(self, statistics: Statistics, time: int) -> Optimised:
         """The plan for an evaluation up to that time, by the current statistics."""
-        found = optimise(self._query, statistics, self._rules, self._tuning)
+        optimised = optimise(self._query, statistics, self._rules, self._tuning)
         if self._current is None or self._then is None:
-            self._current, self._then = found, statistics
-        elif found.query != self._current.query:
-            self._current = self._better(found, Remembered(self._then, statistics), time)
+            self._current, self._then = optimised, statistics
+        elif optimised.query != self._current.query:
+            self._current = self._better(optimised, Remembered(self._then, statistics), time)
         return self._current
 
     def _better(self, found: Optimised, known: Remembered, time: int) -> Optimised:
@@ -98,8 +98,8 @@ class Adaptive:
 
 def _why(op: Op, known: Remembered) -> str:
     """The triple pattern whose number of matches has changed most."""
-    found = [(max(now, 1.0) / max(then, 1.0), pattern, then, now) for pattern, then, now in _counts(op, known)]
-    ratio, pattern, then, now = max(found, key=lambda each: max(each[0], 1 / each[0]), default=(1.0, None, 0.0, 0.0))
+    changes = [(max(now, 1.0) / max(then, 1.0), pattern, then, now) for pattern, then, now in _counts(op, known)]
+    ratio, pattern, then, now = max(changes, key=lambda each: max(each[0], 1 / each[0]), default=(1.0, None, 0.0, 0.0))
     if pattern is None or 0.5 < ratio < 2:
         return "the estimated number of distinct terms has changed since the join order was chosen"
     return f"{_text(pattern)} has {now:,.0f} matches; when the order was chosen it had {then:,.0f}"

@@ -107,11 +107,11 @@ def _of_extend(op: ops.Extend, var: Var) -> Values:
 
 
 def _of_filter(op: ops.Filter, var: Var) -> Values:
-    found = values(op.pattern, var)
+    column_values = values(op.pattern, var)
     for part in conjuncts(op.condition):
         asked = _asked(part, var)
-        found = found if asked is None else found.among(asked)
-    return found
+        column_values = column_values if asked is None else column_values.among(asked)
+    return column_values
 
 
 def _asked(part: Expr, var: Var) -> frozenset[Term] | None:

@@ -141,10 +141,10 @@ def weigh(
         return _chained([_shared(of_pattern(p, statistics), left.get(p)) for p in op.patterns], model)
     inside = statistics.inside(op)
     below = [weigh(child, inside, model, left) for child in op.children]
-    found = _estimated(op, [each for each, _ in below], statistics)
+    rows = _estimated(op, [each for each, _ in below], statistics)
     if isinstance(op, ops.StaticView):
-        return _shared(found, left.get(op)), 0.0
-    return found, sum(spent for _, spent in below) + _own(op, [each for each, _ in below], found, model)
+        return _shared(rows, left.get(op)), 0.0
+    return rows, sum(spent for _, spent in below) + _own(op, [each for each, _ in below], rows, model)
 
 
 def _shared(found: Estimate, share: float | None) -> Estimate:

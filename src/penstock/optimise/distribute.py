@@ -76,7 +76,7 @@ def separating(keys: Iterable[Var], parts: tuple[Op, ...]) -> Vars:
 
 def classify(op: Op, streams: tuple[StreamWindow, ...] = ()) -> list[Distribution]:
     """The aggregates of a plan in their classes, from the root down; `streams` are the windows of the query."""
-    return [found for node, place in _placed(op, DEFAULT_SCOPE) for found in _of_node(node, place, streams)]
+    return [pair for node, place in _placed(op, DEFAULT_SCOPE) for pair in _of_node(node, place, streams)]
 
 
 def _placed(op: Op, place: PatternScope) -> Iterator[tuple[Op, PatternScope]]:

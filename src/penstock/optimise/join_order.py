@@ -93,10 +93,10 @@ class _Search:
         self._set(mask, float(costs[at]) + MODEL.made(float(self._rows[mask])))
 
     def _is_connected(self, mask: int) -> bool:
-        found = mask & -mask
-        while (grown := self._near[found] & mask) != found:
-            found = grown
-        return found == mask
+        connected = mask & -mask
+        while (grown := self._near[connected] & mask) != connected:
+            connected = grown
+        return connected == mask
 
     def _shape(self, mask: int) -> Shape:
         if mask & (mask - 1) == 0:

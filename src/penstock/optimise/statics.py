@@ -75,15 +75,15 @@ def is_key(var: Var) -> bool:
 
 def predicates(op: Op) -> frozenset[str] | None:
     """The IRIs of all predicates that `op` reads; None: it may read any."""
-    found: set[str] = set()
+    predicates: set[str] = set()
     for node in everywhere(op):
         if isinstance(node, ops.Path):
             return None
         for pattern in node.patterns if isinstance(node, ops.Bgp) else ():
             if isinstance(pattern.predicate, Var):
                 return None
-            found.add(pattern.predicate.value)
-    return frozenset(found)
+            predicates.add(pattern.predicate.value)
+    return frozenset(predicates)
 
 
 def chained(operands: Iterable[Op]) -> list[Op]:

@@ -60,13 +60,13 @@ class Ontology:
         """The triple and all triples that it entails, each once."""
         if triple.predicate not in self.active:
             return (triple,)
-        found = {triple}
+        entailed = {triple}
         pending = [triple]
         while pending:
-            new = set(self._step(pending.pop())) - found
-            found |= new
+            new = set(self._step(pending.pop())) - entailed
+            entailed |= new
             pending += new
-        return found
+        return entailed
 
     def _step(self, triple: Triple) -> Iterator[Triple]:
         s, p, o = triple.subject, triple.predicate, triple.object
@@ -113,12 +113,12 @@ class Ontology:
     @cached_property
     def subjects(self) -> dict[NamedNode, frozenset[Term]]:
         """The classes of the subjects (domains) of each predicate."""
-        return {p: found for p in self._predicates if (found := self._classes(p, self.domains))}
+        return {p: classes for p in self._predicates if (classes := self._classes(p, self.domains))}
 
     @cached_property
     def objects(self) -> dict[NamedNode, frozenset[Term]]:
         """The classes of the objects (ranges) of each predicate."""
-        return {p: found for p in self._predicates if (found := self._classes(p, self.ranges))}
+        return {p: classes for p in self._predicates if (classes := self._classes(p, self.ranges))}
 
     def _classes(self, predicate: Term, related: Related) -> frozenset[Term]:
         above = {q for q in self.superproperties.get(predicate, _NONE) if isinstance(q, NamedNode)} | {predicate}
@@ -170,19 +170,19 @@ def closed_ontology(fetch: Fetch) -> Ontology:
 def _axioms_in(own: Iterable[Triple], ontology: Ontology) -> Ontology:
     """The axioms among the graph's own triples. Those that rdfs5 and rdfs11 add say nothing more: what follows by such
     a one follows step by step as well."""
-    found: dict[NamedNode, Pairs] = defaultdict(set)
+    pairs: dict[NamedNode, Pairs] = defaultdict(set)
     for triple in own:
         for each in ontology.entailed(triple):
             if each.predicate in SCHEMA:
-                found[each.predicate].add((each.subject, each.object))  # type: ignore[arg-type]
-    return Ontology(found)
+                pairs[each.predicate].add((each.subject, each.object))  # type: ignore[arg-type]
+    return Ontology(pairs)
 
 
 def _related(pairs: Iterable[tuple[Term, Term]]) -> dict[Term, frozenset[Term]]:
-    found: dict[Term, set[Term]] = defaultdict(set)
+    values: dict[Term, set[Term]] = defaultdict(set)
     for one, other in pairs:
-        found[one].add(other)
-    return {one: frozenset(others) for one, others in found.items()}
+        values[one].add(other)
+    return {one: frozenset(others) for one, others in values.items()}
 
 
 def _transitive(pairs: Iterable[tuple[Term, Term]]) -> dict[Term, frozenset[Term]]:

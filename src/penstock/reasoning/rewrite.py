@@ -48,14 +48,14 @@ def ways(
 ) -> tuple[Way, ...]:
     """The ways to triples with that predicate and object (None: any). `known` are the predicates that triples have."""
     if predicate is None:
-        found = [ITSELF, _properties(ontology, None), *_classes(ontology, object)]
+        ways = [ITSELF, _properties(ontology, None), *_classes(ontology, object)]
     elif predicate != TYPE:
-        found = [_properties(ontology, predicate)]
+        ways = [_properties(ontology, predicate)]
     elif object is None:
-        found = [_properties(ontology, TYPE), *_classes(ontology, None)]
+        ways = [_properties(ontology, TYPE), *_classes(ontology, None)]
     else:
-        found = _classes(ontology, object, itself=True)
-    useful = (_of_known(way, known) for way in found)
+        ways = _classes(ontology, object, itself=True)
+    useful = (_of_known(way, known) for way in ways)
     return tuple(way for way in useful if way == ITSELF or way.pairs)
 
 

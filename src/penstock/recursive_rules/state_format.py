@@ -30,8 +30,8 @@ def write_state(now: int | None, memories: Mapping[str, State]) -> str:
 
 def read_state(text: str) -> tuple[int | None, dict[str, State]]:
     """The end of the last step and the rows of the memories, as `write_state` was given them."""
-    found = _load(text)
-    return found["now"], {name: _rows(pairs) for name, pairs in found["memories"].items()}
+    state = _load(text)
+    return state["now"], {name: _rows(pairs) for name, pairs in state["memories"].items()}
 
 
 def write_partition(partition: Partition | None) -> str:

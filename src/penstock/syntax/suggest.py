@@ -68,8 +68,8 @@ def nearest(word: str, candidates: Iterable[str]) -> str | None:
 
 def did_you_mean(word: str, *choices: Iterable[str]) -> str | None:
     """A question, with the nearest word of the first choice that has a near one."""
-    found = next((near for candidates in choices if (near := nearest(word, candidates))), None)
-    return f"did you mean {found}?" if found else None
+    suggestion = next((near for candidates in choices if (near := nearest(word, candidates))), None)
+    return f"did you mean {suggestion}?" if suggestion else None
 
 
 def prefix_hint(prefix: str, declared: Iterable[str]) -> str:

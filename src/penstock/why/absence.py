@@ -19,8 +19,8 @@ _UNKNOWN = Reason("unknown", "No reason was found.", "See how it is computed wit
 def why_no_answer(runtime: Runtime, task: RegisteredQuery) -> Why:
     """The reasons why a query has no answer, the most likely first; nothing of it is changed by asking."""
     facts = runtime.facts(task)
-    found = [*stream_reasons(facts), *query_reasons(facts), *_in_the_pattern(runtime, task, facts)]
-    return Why(task.name, in_order(found or [_UNKNOWN]))
+    reasons = [*stream_reasons(facts), *query_reasons(facts), *_in_the_pattern(runtime, task, facts)]
+    return Why(task.name, in_order(reasons or [_UNKNOWN]))
 
 
 def _in_the_pattern(runtime: Runtime, task: RegisteredQuery, facts: QueryFacts) -> Iterator[Reason]:

@@ -25,8 +25,8 @@ def pattern_reasons(facts: QueryFacts, again: Reevaluation) -> Iterator[Reason]:
     if empty := list(_empty_windows(facts, rows)):
         yield from empty
         return
-    if found := rows.count(rows.query.pattern):
-        yield from _answered(facts, rows, found)
+    if count := rows.count(rows.query.pattern):
+        yield from _answered(facts, rows, count)
         return
     search = Search(facts, again, rows, Notation(facts.text))
     for each in blamed(rows.query.pattern, rows):

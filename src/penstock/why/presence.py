@@ -35,10 +35,10 @@ def why_answer(runtime: Runtime, task: RegisteredQuery, row: Row | Triple, insta
     when = _instant(runtime, task, row) if instant is None else instant
     with runtime.reevaluation(task) as again:
         wide = widened(again.query.pattern)
-        found = _made_of(again, wide, row, when)
-        if not found and not _is_solution(again, row, when):
+        solutions = _made_of(again, wide, row, when)
+        if not solutions and not _is_solution(again, row, when):
             raise PenstockError(_no_solution(again, task, when))
-        return _with_derivations(runtime, _provenance(again, row, when, wide, found))
+        return _with_derivations(runtime, _provenance(again, row, when, wide, solutions))
 
 
 def why_answers(runtime: Runtime, task: RegisteredQuery, instant: int) -> list[Provenance]:

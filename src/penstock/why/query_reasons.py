@@ -60,9 +60,9 @@ def _watermark(facts: QueryFacts) -> Iterator[Reason]:
     silent = (
         f"no element for {roughly(facts.now - slowest.position.last_arrival)}" if facts.live else "no later element"
     )
-    held = counted(sum(stream.counts.elements for stream in ahead), "element")
+    elements = counted(sum(stream.counts.elements for stream in ahead), "element")
     if slowest.watermark is None or furthest.watermark is None:
-        text = f"There is no watermark yet: <{slowest.iri}> has had {silent}, and {held} of others wait."
+        text = f"There is no watermark yet: <{slowest.iri}> has had {silent}, and {elements} of others wait."
     else:
         text = (
             f"The watermark stands still at {at(slowest.watermark)}: <{slowest.iri}> has had {silent}, "

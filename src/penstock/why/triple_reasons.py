@@ -62,8 +62,8 @@ def _places(search: Search, around: tuple[Op, ...]) -> tuple[str, dict[str, int]
     for outer in around:
         scope = scope.inside(outer)
     streams = dict.fromkeys(window.iri.value for window in scope.windows(search.facts.query.streams))
-    held = {stream.iri: stream.counts.elements - stream.dropped for stream in search.facts.streams}
-    texts = [f"in the {counted(held.get(iri, 0), 'element')} of <{iri}>" for iri in streams]
+    held_elements = {stream.iri: stream.counts.elements - stream.dropped for stream in search.facts.streams}
+    texts = [f"in the {counted(held_elements.get(iri, 0), 'element')} of <{iri}>" for iri in streams]
     known = [search.again.predicates.get(iri, {}) for iri in streams]
     if scope.background:
         texts.append("in the background")

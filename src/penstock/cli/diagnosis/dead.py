@@ -48,11 +48,11 @@ def dead(
 ) -> None:
     """Print the dead letters of a checkpoint: late elements and malformed lines, each with the reason."""
     with clean_exit():
-        found = False
+        has_letters = False
         for letter in _letters(folder, stream):
             typer.echo(_text(letter) if format is LetterFormat.text else letter.to_json())
-            found = True
-        if not found:
+            has_letters = True
+        if not has_letters:
             complain("there are no dead letters")
 
 

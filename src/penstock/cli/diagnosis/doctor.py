@@ -78,9 +78,9 @@ def _count() -> int:
 
 
 def _python(version: tuple[int, ...]) -> Check:
-    found = ".".join(map(str, version))
+    version_text = ".".join(map(str, version))
     oldest = ".".join(map(str, _OLDEST_PYTHON))
-    return Check("Python", found, None if version >= _OLDEST_PYTHON else f"install Python {oldest} or newer")
+    return Check("Python", version_text, None if version >= _OLDEST_PYTHON else f"install Python {oldest} or newer")
 
 
 def _package(name: str) -> Check:
@@ -91,8 +91,8 @@ def _package(name: str) -> Check:
 def _java(suitable: java.Java | None, first: java.Java | None) -> Check:
     if suitable:
         return Check("Java", f"{suitable.version}, from {suitable.source}: {suitable.home}")
-    found = f"{first.version}, from {first.source}: too old" if first else "not found"
-    return Check("Java", found, java.HOW_TO_GET_JAVA)
+    problem = f"{first.version}, from {first.source}: too old" if first else "not found"
+    return Check("Java", problem, java.HOW_TO_GET_JAVA)
 
 
 def _archive_of(found: java.Java) -> archive.Archive | None:

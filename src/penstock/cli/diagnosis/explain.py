@@ -92,8 +92,8 @@ def explain_query(
         file, settings = read_query(query), dict(map(engines.setting, set_))
         try:
             with warnings_of(file):
-                found = _ran(file, background, stream, store, master, settings) if run else _planned(file, settings)
-            _write(found, format, graph, output)
+                plan = _ran(file, background, stream, store, master, settings) if run else _planned(file, settings)
+            _write(plan, format, graph, output)
         except QueryError as error:
             complain(f"{file.place}: {error}")
             code = exit_code(error)

@@ -35,12 +35,12 @@ def by_stream(variable: str, columns: Mapping[str, sql.Expr]) -> list[tuple[str,
 
 def asked(op: ops.Op) -> dict[str, bool]:
     """Return the variables in `timestamp()` calls, and whether a call names the stream."""
-    found: dict[str, bool] = {}
+    by_stream: dict[str, bool] = {}
     for call in _calls(op):
         if isinstance(call.args[0], Var):
             name = call.args[0].name
-            found[name] = found.get(name, False) or len(call.args) > 1
-    return found
+            by_stream[name] = by_stream.get(name, False) or len(call.args) > 1
+    return by_stream
 
 
 def calls(op: ops.Op) -> int:

@@ -130,8 +130,8 @@ def of_term(term: Term) -> Value:
         return Truth(sql.TRUE if term.value == "true" else sql.FALSE)
     local = datatype.removeprefix(term_encoding.XSD)
     if local.lower().endswith("duration"):
-        found = lengths(term)
-        return Node(encoded) if found is None else Length(sql.long(found[0]), sql.long(found[1]), encoded)
+        length = lengths(term)
+        return Node(encoded) if length is None else Length(sql.long(length[0]), sql.long(length[1]), encoded)
     return _constant_number(term.value, local, encoded) if local in _KIND_OF else Node(encoded)
 
 

@@ -84,8 +84,8 @@ def optional(left: Relation, right: Relation, on: Expr) -> Relation:
     both: dict[str, Expr] = {v: sql.name(together.get(v, v)) for v in columns}
     alone = {v: sql.name(v) if v in left.vars else nothing(v) for v in columns}
     rows = [_piece(both, sql.name(_BEGIN), sql.name(_END)), *(_piece(alone, *gap) for gap in _GAPS)]
-    found = Select([sql.call("inline", sql.array(*rows))], _reaching(met, left, right))
-    return _pieces(Relation(found, (*columns, FROM, TO), left.certain | {FROM, TO}), found)
+    intervals = Select([sql.call("inline", sql.array(*rows))], _reaching(met, left, right))
+    return _pieces(Relation(intervals, (*columns, FROM, TO), left.certain | {FROM, TO}), intervals)
 
 
 def distinct(relation: Relation) -> Relation:

@@ -32,9 +32,9 @@ def _stamped(relation: Relation) -> Relation:
     if len(relation.order) > 1:  # then the timestamp is that of the first copy
         return _ranked(relation, [v for v in relation.vars if not is_stamp(v)], _RANK.eq(1))
     firsts = [_first(o) for o in relation.order]
-    some = None if names else sql.call("count", 1) > 0
+    not_empty = None if names else sql.call("count", 1) > 0
     items = [sql.name(v) if not is_stamp(v) else sql.alias(sql.call("max", sql.name(v)), v) for v in relation.vars]
-    return replace(relation, sql=select([*items, *firsts], relation.sql, group=names, having=some), row=None)
+    return replace(relation, sql=select([*items, *firsts], relation.sql, group=names, having=not_empty), row=None)
 
 
 def _first(o: Ordering) -> Expr:

@@ -38,15 +38,15 @@ Ends = tuple[str | None, str | None]  # the encoded start and end of a pair, if 
 @compiles(ops.Path)
 def compile_path(op: ops.Path, context: Context) -> Relation:
     ends = (_constant(op.subject), _constant(op.object))
-    found = pairs(op.path, context, ends)
+    ends_of_path = pairs(op.path, context, ends)
     conditions = [sql.name(column).eq(sql.text(end)) for column, end in zip(PAIR, ends, strict=True) if end]
     if op.subject == op.object and isinstance(op.subject, Var):
         conditions.append(sql.name(S).eq(sql.name(O)))
     columns = {v.name: c for c, v in ((S, op.subject), (O, op.object)) if isinstance(v, Var)}
-    items = [*(sql.alias(sql.name(c), v) for v, c in columns.items()), *map(sql.name, sorted(found.keys))]
-    vars = tuple(columns) + tuple(sorted(found.keys))
+    items = [*(sql.alias(sql.name(c), v) for v, c in columns.items()), *map(sql.name, sorted(ends_of_path.keys))]
+    vars = tuple(columns) + tuple(sorted(ends_of_path.keys))
     where = sql.all_of(conditions) if conditions else None
-    return Relation(select(items, found.sql, where), vars, frozenset(vars))
+    return Relation(select(items, ends_of_path.sql, where), vars, frozenset(vars))
 
 
 def _constant(term: PatternTerm) -> str | None:
@@ -67,13 +67,13 @@ def _scan(context: Context, condition: Expr, s: str = "s", o: str = "o", link: N
     pairs = ((s, S), (o, O), *(() if key is None else (("g", key),)))
     items = [sql.alias(sql.name(column), name) for column, name in pairs]
     vars = PAIR + (() if key is None else (key,))
-    found = [Relation(Select(items, source.called("t"), condition), vars, frozenset(vars))]
+    relations = [Relation(Select(items, source.called("t"), condition), vars, frozenset(vars))]
     for content in context.contents():
         if content.when and (link is None or can_match(link, content.predicates)):
             columns = [*items, *map(sql.name, content.when)]
             query = Select(columns, context.elements(content, link), condition)
-            found.append(context.pointwise(Relation(query, vars + content.when, frozenset(vars + content.when))))
-    return reduce(lambda one, other: _union(one, other, context), found)
+            relations.append(context.pointwise(Relation(query, vars + content.when, frozenset(vars + content.when))))
+    return reduce(lambda one, other: _union(one, other, context), relations)
 
 
 def _union(left: Relation, right: Relation, context: Context) -> Relation:
@@ -162,9 +162,9 @@ def _instant_as(relation: Relation, type: str) -> Relation:
 def _closure_of(edges: Relation, context: Context, ends: Ends) -> Relation:
     tuning = context.plan.tuning
     few = context.plan.fetch(edges.sql, tuning.path_edges)
-    found = None if few is None else closed(few, ends[0], tuning.path_pairs)
-    if found is not None:
-        return replace(edges, sql=sql.view(context.plan.publish_rows(edges.vars, found)))
+    closure = None if few is None else closed(few, ends[0], tuning.path_pairs)
+    if closure is not None:
+        return replace(edges, sql=sql.view(context.plan.publish_rows(edges.vars, closure)))
     reason = f"it has more than {tuning.path_edges:,} edges or {tuning.path_pairs:,} pairs"
     log.fallback(None, "the closure of a path in this process", reason)
     kept = context.plan.materialised_view(edges.sql)[0]
@@ -193,18 +193,18 @@ def _reachable(edges: Relation, kept: str, context: Context, start: str) -> Rela
     """Return the nodes reachable from the start, breadth first: each job follows one edge from the newest nodes."""
     first = Select([sql.STAR], Table(kept), sql.name(S).eq(sql.text(start)))
     name, new = context.plan.materialised_view(first)
-    found = [name]
+    views = [name]
     while new:
-        step = _step(sql.view(found[-1]), edges.sql, edges)
+        step = _step(sql.view(views[-1]), edges.sql, edges)
         reached = replace(edges, sql=Select([sql.STAR], step, distinct=True))
-        seen = replace(edges, sql=_union_of_views(found))
+        seen = replace(edges, sql=_union_of_views(views))
         name, new = context.plan.materialised_view(
             joins.semi(reached, seen, joins.same(edges, edges.vars), anti=True).sql
         )
-        found.append(name)
-        if len(found) > context.plan.tuning.path_views:
-            found = [context.plan.materialised_view(_union_of_views(found[:-1]))[0], name]
-    return replace(edges, sql=_union_of_views(found))
+        views.append(name)
+        if len(views) > context.plan.tuning.path_views:
+            views = [context.plan.materialised_view(_union_of_views(views[:-1]))[0], name]
+    return replace(edges, sql=_union_of_views(views))
 
 
 def _union_of_views(views: list[str]) -> Query:
@@ -245,13 +245,13 @@ def closed(edges: list[Row], start: str | None, most: int) -> list[Row] | None:
     following: dict[Node, list[str]] = defaultdict(list)
     for s, o, *rest in edges:
         following[s, tuple(rest)].append(o)
-    found: list[Row] = []
+    closed_pairs: list[Row] = []
     for s, keys in [node for node in following if start in (None, node[0])]:
         for o in _reached(s, keys, following):
-            found.append((s, o, *keys))
-            if len(found) > most:
+            closed_pairs.append((s, o, *keys))
+            if len(closed_pairs) > most:
                 return None
-    return found
+    return closed_pairs
 
 
 def _reached(start: str, keys: tuple[str, ...], following: dict[Node, list[str]]) -> Iterator[str]:

@@ -87,16 +87,18 @@ def described(resources: Query, about: Callable[[Query], Query], keys: Sequence[
     `resources` has a column s, and a column for each of the `keys`.
     """
     own, done = [sql.name(key) for key in keys], list[str]()
-    found = about(resources)
+    description = about(resources)
     while True:
-        name, new = context.plan.materialised_view(Select([sql.STAR], found, distinct=True))
+        name, new = context.plan.materialised_view(Select([sql.STAR], description, distinct=True))
         done.append(name)
         known = sql.union_all(map(sql.view, done))
         if not new:
             return Select([*SPO, *own], known, distinct=True)
         blank = Select([sql.alias(_O, "s"), *own], Table(name), term_columns.is_blank(_O))
         same = sql.all_of(sql.column("b", c).eq(sql.column("k", c)) for c in ("s", *keys))
-        found = about(Select([sql.Star("b")], Join(Derived(blank, "b"), Derived(known, "k"), same, "LEFT ANTI JOIN")))
+        description = about(
+            Select([sql.Star("b")], Join(Derived(blank, "b"), Derived(known, "k"), same, "LEFT ANTI JOIN"))
+        )
 
 
 def _resources(form: ops.Describe, query: ops.Query, context: Context) -> Query:

@@ -108,9 +108,9 @@ def _look_up(view: MaterialisedView, op: ops.StaticView, at: Surroundings) -> Vi
         log.fallback(None, "view_lookup", f"{table.num_rows:,} of {view.rows:,} rows were asked for")
         return None
     rows = Select(map(sql.name, relation.vars), Table(plan.publish_table(table)))
-    found = replace(relation, sql=rows)
+    looked_up = replace(relation, sql=rows)
     by = tuple(terms_by_key)
-    return ViewLookup(op.keys, op.pattern, _vars(relation), table.num_rows, found, by, view.rows, table)
+    return ViewLookup(op.keys, op.pattern, _vars(relation), table.num_rows, looked_up, by, view.rows, table)
 
 
 def _certain_keys(op: ops.StaticView, relation: Relation) -> list[Var]:

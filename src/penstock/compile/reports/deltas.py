@@ -100,11 +100,11 @@ def deltas(emit: str, relation: Relation, columns: Sequence[str], lattice: Perio
     if not relation.timed:  # no window holds an element
         return Select([sql.alias(sql.long(0), "time"), *(sql.alias(nothing(c), c) for c in columns)], None, sql.FALSE)
     begins, ends = (lattice.rounded(sql.name(bound)) for bound in (FROM, TO))
-    held = Select([*names, sql.alias(begins, ".b"), sql.alias(ends, ".e")], relation.sql)
+    bounded = Select([*names, sql.alias(begins, ".b"), sql.alias(ends, ".e")], relation.sql)
     b, e, t, n = (sql.name(c) for c in (".b", ".e", ".t", ".n"))
     either = (b < e) & (within(b, lattice.span) | within(e, lattice.span))
     both = (sql.struct(**{".t": at, ".d": sql.long(by)}) for at, by in ((b, 1), (e, -1)))
-    events = Select([*names, sql.call("inline", sql.array(*both))], held, either)
+    events = Select([*names, sql.call("inline", sql.array(*both))], bounded, either)
     by = [t, *names]
     total = sql.call("sum", sql.name(".d"))
     number = sql.alias(-total if emit == "dstream" else total, ".n")

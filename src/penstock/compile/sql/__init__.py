@@ -199,10 +199,10 @@ def any_of(conditions: Iterable[Expr]) -> Expr:
 
 
 def _joined(symbol: str, conditions: Iterable[Expr], neutral: Expr) -> Expr:
-    found = tuple(conditions)
-    if len(found) < 2:
-        return found[0] if found else neutral
-    return Operator(symbol, found)
+    operands = tuple(conditions)
+    if len(operands) < 2:
+        return operands[0] if operands else neutral
+    return Operator(symbol, operands)
 
 
 def case(*branches: tuple[Expr, Operand], otherwise: Operand | None = None) -> Expr:
@@ -227,5 +227,5 @@ def view(name: str) -> Select:
 
 def union_all(parts: Iterable[Query]) -> Query:
     """Return all rows of all parts."""
-    found = list(parts)
-    return found[0] if len(found) == 1 else Union(found)
+    queries = list(parts)
+    return queries[0] if len(queries) == 1 else Union(queries)

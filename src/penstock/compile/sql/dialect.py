@@ -107,9 +107,9 @@ class Dialect:
         return form.partition("(")[0]
 
     def _known(self, table: Mapping[str, T], name: str, kind: str) -> T | str:
-        found = table.get(name)
-        if found is not None:
-            return found
+        form = table.get(name)
+        if form is not None:
+            return form
         if self.strict:
             raise Unsupported(f"{self.name} has no exact counterpart of {kind} {name}")
         return name

@@ -184,7 +184,7 @@ Hint = tuple[str, tuple[Operand | str, ...]]
 
 def table_names(query: Query) -> frozenset[str]:
     """Return the names of all tables that a query reads."""
-    found: set[str] = set()
+    names: set[str] = set()
     seen: set[int] = set()
     todo: list[object] = [query]
     while todo:
@@ -194,7 +194,7 @@ def table_names(query: Query) -> frozenset[str]:
         seen.add(id(node))
         match node:
             case Table():
-                found.add(node.name)
+                names.add(node.name)
             case Derived():
                 todo.append(node.query)
             case Join():
@@ -205,4 +205,4 @@ def table_names(query: Query) -> frozenset[str]:
                 todo += node.parts
             case Expr():
                 todo += [*node.args, *(part for part in node.data if isinstance(part, Query))]
-    return frozenset(found)
+    return frozenset(names)

@@ -396,8 +396,8 @@ def let(expr: Expr) -> Expr:
     inner = expr.args[0] if isinstance(expr, Cast) else expr
     if isinstance(inner, Column | Literal | Let) and (inner is expr or not isinstance(inner, Let)):
         return expr
-    found = _lets.get(expr)
-    return _lets.setdefault(expr, Let(expr)) if found is None else found
+    known = _lets.get(expr)
+    return _lets.setdefault(expr, Let(expr)) if known is None else known
 
 
 def lifted(value: Operand) -> Expr:
@@ -413,10 +413,10 @@ def rewritten(expr: Expr, change: Callable[[Expr], Expr | None], known: dict[Let
     known = {} if known is None else known
     if isinstance(expr, Let) and expr in known:
         return known[expr]
-    found = change(expr)
-    if found is None:
+    changed = change(expr)
+    if changed is None:
         args = tuple([rewritten(arg, change, known) for arg in expr.args])
-        found = expr if all(map(is_, args, expr.args)) else expr.with_args(args)
+        changed = expr if all(map(is_, args, expr.args)) else expr.with_args(args)
     if isinstance(expr, Let):
-        known[expr] = found
-    return found
+        known[expr] = changed
+    return changed

@@ -33,14 +33,14 @@ class DictionaryEncodedRows:
 
     def with_terms(self, wanted: Mapping[str, Terms]) -> pa.Table:
         """Return the rows that have one of the given terms in each of the given columns, decoded."""
-        found = None
+        places = None
         for column, terms in sorted(wanted.items(), key=lambda item: len(item[1])):
             coded = self._coded(column)
             among = np.zeros(len(coded.dictionary), bool)
             among[self._numbers(column, terms)] = True
             numbers = coded.indices.to_numpy()
-            found = np.flatnonzero(among[numbers]) if found is None else found[among[numbers[found]]]
-        rows = self.table if found is None else self.table.take(found)
+            places = np.flatnonzero(among[numbers]) if places is None else places[among[numbers[places]]]
+        rows = self.table if places is None else self.table.take(places)
         return pa.table([part.cast(pa.string()) for part in rows.columns], names=rows.column_names)
 
     def _numbers(self, column: str, terms: Terms) -> np.ndarray:
@@ -79,8 +79,8 @@ def collect_packed(frame: DataFrame, rows: int) -> DictionaryEncodedRows | None:
             table = pq.read_table(folder, read_dictionary=[str(i) for i in range(len(names))])
         except (OSError, pa.ArrowException):
             return None
-    found = table.rename_columns(names).unify_dictionaries().combine_chunks()
-    return DictionaryEncodedRows(found) if found.num_rows == rows else None
+    packed = table.rename_columns(names).unify_dictionaries().combine_chunks()
+    return DictionaryEncodedRows(packed) if packed.num_rows == rows else None
 
 
 def dictionary_encoded(table: pa.Table) -> DictionaryEncodedRows:

@@ -98,8 +98,8 @@ class PeriodicInstants:
 
     def rounded(self, time: Expr) -> Expr:
         """Return the first instant that is not before a time."""
-        found = [up(time, step) for step in self.steps]
-        return found[0] if len(found) == 1 else sql.call("least", *found)
+        instants = [up(time, step) for step in self.steps]
+        return instants[0] if len(instants) == 1 else sql.call("least", *instants)
 
     def non_empty(self, contents: Iterable[Query], since: Iterable[Query]) -> Query:
         """Return the instants at which some window holds an element.
@@ -108,8 +108,8 @@ class PeriodicInstants:
         """
         parts: list[Query] = [Select([_FROM, _TO], content, distinct=True) for content in contents]
         begins = [sql.alias(sql.call("min", _FROM), FROM), sql.alias(moment(self.span.through + 1), TO)]
-        some = sql.call("count", 1) > 0
-        parts += [Select(begins, content, having=some) for content in since]
+        has_rows = sql.call("count", 1) > 0
+        parts += [Select(begins, content, having=has_rows) for content in since]
         return Select([sql.alias(self._exploded(), INSTANT)], sql.union_all(parts), distinct=True)
 
 
@@ -128,12 +128,12 @@ class ChangeInstants:
         others = [v for v in relation.vars if v not in (FROM, TO)]
         columns, column = [*others, *relation.hidden], sql.column
         bounds = [sql.alias(self._clamped(FROM), ".f"), sql.alias(self._clamped(TO), ".t")]
-        found: sql.From = Derived(Select([sql.STAR, *bounds], relation.sql), "r")
+        joined: sql.From = Derived(Select([sql.STAR, *bounds], relation.sql), "r")
         for bound, at in ((".f", "a"), (".t", "b")):
-            found = Join(found, Table(self.view, at), column("r", bound).eq(column(at, "t")))
+            joined = Join(joined, Table(self.view, at), column("r", bound).eq(column(at, "t")))
         first, beyond = column("a", "k"), column("b", "k")
         number = sql.call("explode", sql.when(first < beyond, sql.call("sequence", first, beyond - 1)))
-        numbered = Select([*(column("r", c) for c in columns), sql.alias(number, ".n")], found)
+        numbered = Select([*(column("r", c) for c in columns), sql.alias(number, ".n")], joined)
         items = [*(column("n", c) for c in columns), sql.alias(column("i", "t"), INSTANT)]
         due = column("n", ".n").eq(column("i", "k")) & column("i", "due")
         text = Select(items, Join(Derived(numbered, "n"), Table(self.view, "i"), due))
@@ -150,8 +150,8 @@ class ChangeInstants:
 
     def non_empty(self, contents: Iterable[Query], since: Iterable[Query]) -> Query:
         """Return the instants at which some window holds an element."""
-        some = sql.name("due") & (sql.name("held") > 0)
-        return Select([sql.alias(sql.name("t"), INSTANT)], Table(self.view), some)
+        is_instant = sql.name("due") & (sql.name("held") > 0)
+        return Select([sql.alias(sql.name("t"), INSTANT)], Table(self.view), is_instant)
 
     @staticmethod
     def numbered(moving: Iterable[Query], still: Iterable[Query], instants: Iterable[Query], span: PlanSpan) -> Query:

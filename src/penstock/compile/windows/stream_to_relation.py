@@ -176,12 +176,12 @@ def in_number(
     times = Select([number, sql.alias(_TS, "t")], numbered)
     steps = {".in": up(number, window.step), ".out": up(number + sql.long(window.size), window.step)}
     elements = Select([sql.STAR, *(sql.alias(step, name) for name, step in steps.items())], numbered)
-    found: From = Derived(elements, "e")
+    joined: From = Derived(elements, "e")
     for name, at, kind in ((".in", "a", "JOIN"), (".out", "b", "LEFT JOIN")):
-        found = Join(found, Derived(times, at), column("e", name).eq(column(at, ".n")), kind)
+        joined = Join(joined, Derived(times, at), column("e", name).eq(column(at, ".n")), kind)
     leaves = sql.coalesce(column("b", "t"), sql.long(ALWAYS))
     bounds = [sql.alias(column("a", "t"), FROM), sql.alias(leaves, TO)]
-    timed = Select([*(column("e", c) for c in ELEMENT), *bounds], found)
+    timed = Select([*(column("e", c) for c in ELEMENT), *bounds], joined)
     return Select([sql.STAR], timed, (_FROM < _TO) & (moment(span.after) < _TO))
 
 

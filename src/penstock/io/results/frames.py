@@ -42,8 +42,8 @@ def to_arrow(answer: Answer) -> pyarrow.Table:
 
 def _for_pandas(term: Term) -> Value:
     """Decimals as floats: pandas counts, plots and averages those, and `terms=True` has the exact ones."""
-    found = value(term)
-    return float(found) if isinstance(found, Decimal) else found
+    python_value = value(term)
+    return float(python_value) if isinstance(python_value, Decimal) else python_value
 
 
 def _arrow_column(terms: Sequence[Term | None]) -> pyarrow.Array[Any]:

@@ -33,7 +33,7 @@ class ParquetSink:
     def rewind(self, position: Position) -> None:
         """See `Sink.rewind`."""
         for folder in list(self._folder.iterdir()) if self._folder.is_dir() else []:
-            if (found := _BATCH.fullmatch(folder.name)) and int(found[1]) >= int(position or 0):
+            if (name := _BATCH.fullmatch(folder.name)) and int(name[1]) >= int(position or 0):
                 shutil.rmtree(folder)
 
     def deliver(self, batch: Batch) -> Position:

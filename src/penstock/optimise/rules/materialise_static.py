@@ -68,8 +68,8 @@ def _of_join(op: Join | Bgp, statistics: Statistics, static: Static, tuning: Tun
 
 def _place(sides: list[Op], op: Op) -> int:
     """The position of an operand, or of the first of its triple patterns."""
-    found = Bgp(op.patterns[:1]) if isinstance(op, Bgp) else op
-    return sides.index(found)
+    first = Bgp(op.patterns[:1]) if isinstance(op, Bgp) else op
+    return sides.index(first)
 
 
 def _views(group: list[Op], around: frozenset[Var], statistics: Statistics, tuning: Tuning) -> list[Op]:
@@ -89,5 +89,5 @@ def _one(op: Op, around: frozenset[Var]) -> Op:
 def _merged(operands: list[Op]) -> list[Op]:
     """The operands; triple patterns that share variables are one basic graph pattern."""
     single = [(visible(each), list(each.patterns)) for each in operands if isinstance(each, Bgp)]
-    found = (Bgp(tuple(patterns)) for patterns in connected(single))
-    return [*found, *(each for each in operands if not isinstance(each, Bgp))]
+    patterns_joined = (Bgp(tuple(patterns)) for patterns in connected(single))
+    return [*patterns_joined, *(each for each in operands if not isinstance(each, Bgp))]

@@ -45,15 +45,15 @@ def _flattened(op: Op, parts: list[Op], inside: Callable[[Op], Op]) -> Shape | N
     """The operands of a tree of joins, triple patterns one by one, and how they are joined; None: there is none."""
     if isinstance(op, Join):
         return _joined([_flattened(side, parts, inside) for side in (op.left, op.right)])
-    found = [Bgp((pattern,)) for pattern in op.patterns] if isinstance(op, Bgp) else [inside(op)]
-    parts += found
-    return _joined(list(range(len(parts) - len(found), len(parts))))
+    operands = [Bgp((pattern,)) for pattern in op.patterns] if isinstance(op, Bgp) else [inside(op)]
+    parts += operands
+    return _joined(list(range(len(parts) - len(operands), len(parts))))
 
 
 def _joined(shapes: list[Shape | None]) -> Shape | None:
     """The operands, joined from the left."""
-    some = [shape for shape in shapes if shape is not None]
-    return reduce(lambda left, right: (left, right), some) if some else None
+    known = [shape for shape in shapes if shape is not None]
+    return reduce(lambda left, right: (left, right), known) if known else None
 
 
 def _ordered(parts: list[Op], shape: Shape | None, statistics: Statistics, tuning: Tuning) -> Op:

@@ -44,8 +44,8 @@ class Builder:
             return self.build(op.children[0], (*place, 0), read)
         if isinstance(op, Bgp):
             return self._bgp(op, place)
-        if isinstance(op, ops.Filter) and (found := gap(op)) is not None:
-            return self._gap(op, found, place)
+        if isinstance(op, ops.Filter) and (sequence := gap(op)) is not None:
+            return self._gap(op, sequence, place)
         passing = isinstance(op, _PASSING)
         parts = [self.build(part, (*place, i), read or not passing) for i, part in enumerate(op.children)]
         if isinstance(op, ops.Filter | ops.Extend):

@@ -39,8 +39,8 @@ class Memory:
 
     def find(self, key: Any) -> Sequence[Row]:
         """All rows of this key."""
-        found = self._rows.get(key, ())
-        return [*self._fixed[key], *found] if key in self._fixed else found
+        rows = self._rows.get(key, ())
+        return [*self._fixed[key], *rows] if key in self._fixed else rows
 
     def fixed(self, key: Any) -> Sequence[Row]:
         """The rows of this key without an interval."""
@@ -55,15 +55,15 @@ class Memory:
 
     def last_before(self, key: Any, time: int) -> Row | None:
         """The last row of this key that ended before this time."""
-        found = self._rows.get(key, ())
-        place = len(found) if found and found[-1][1] < time else bisect_left(found, time, key=ends)
-        return found[place - 1] if place else None
+        rows = self._rows.get(key, ())
+        place = len(rows) if rows and rows[-1][1] < time else bisect_left(rows, time, key=ends)
+        return rows[place - 1] if place else None
 
     def between(self, key: Any, first: int | None, time: int) -> Sequence[Row]:
         """The rows of this key that ended before `time`, but not before `first`."""
-        found = self._rows.get(key, ())
-        low = 0 if first is None else bisect_left(found, first, key=ends)
-        return found[low : bisect_left(found, time, low, key=ends)]
+        rows = self._rows.get(key, ())
+        low = 0 if first is None else bisect_left(rows, first, key=ends)
+        return rows[low : bisect_left(rows, time, low, key=ends)]
 
     def prune(self, now: int, least: int = DEFAULT.rule_prune_rows) -> None:
         """Drop rows that are too old, once there are twice as many as were left the last time, and `least`."""

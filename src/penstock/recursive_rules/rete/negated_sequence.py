@@ -115,7 +115,7 @@ class First(Memory):
 
     def _replace(self, rows: State) -> None:
         super()._replace(rows)
-        self._starts = {(row[0], *row[2:]) for found in rows.values() for row in found}
+        self._starts = {(row[0], *row[2:]) for same_key in rows.values() for row in same_key}
 
 
 class Latest(Memory):
@@ -124,12 +124,12 @@ class Latest(Memory):
     def add(self, rows: Iterable[Row]) -> None:
         for row in rows:
             if row[0] is not None:
-                found = self._rows.setdefault(self._key(row), [])
-                if not found or found[-1][0] < row[0]:
-                    found.append(row[:2])
+                same_key = self._rows.setdefault(self._key(row), [])
+                if not same_key or same_key[-1][0] < row[0]:
+                    same_key.append(row[:2])
                     self._count += 1
 
     def latest(self, key: Any, time: int) -> int | None:
         """The latest start of the rows that ended before this time."""
-        found = self.last_before(key, time)
-        return None if found is None else int(found[0])
+        latest = self.last_before(key, time)
+        return None if latest is None else int(latest[0])

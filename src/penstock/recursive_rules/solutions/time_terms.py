@@ -34,5 +34,5 @@ def _moment(time: int) -> str:
 
 def micros(literal: Literal) -> int | None:
     """The length of an xsd:duration without years and months; None for other literals."""
-    found = lengths(literal)
-    return None if found is None or found[0] != found[1] else found[0]
+    measured = lengths(literal)
+    return None if measured is None or measured[0] != measured[1] else measured[0]

@@ -32,10 +32,10 @@ def read_open_intervals(
 ) -> DataFrame | None:
     """Return the intervals to continue; of a family those of its members alone, with the column `.km`."""
     files = [(before, None)] if isinstance(before, str) else before or ()
-    found = [_read(session, path, number, members is not None) for path, number in files]
-    if not found:
+    frames = [_read(session, path, number, members is not None) for path, number in files]
+    if not frames:
         return None
-    frame = reduce(DataFrame.unionByName, found)
+    frame = reduce(DataFrame.unionByName, frames)
     if members is None:
         return frame
     present = catalog(session).rows(members.universe(catalog(session)).sql).select(_MEMBER).hint("broadcast")
@@ -59,10 +59,10 @@ def open_interval_table(before: OpenIntervalFiles, members: ParameterTable | Non
     fields = [(SINCE, pa.int64()), *((name, pa.int64() if name == MEMBER else pa.string()) for name in columns)]
     schema = pa.schema(fields)
     files = [(before, None)] if isinstance(before, str) else before or ()
-    found = pa.concat_tables([schema.empty_table(), *(_table(path, number, schema) for path, number in files)])
+    table = pa.concat_tables([schema.empty_table(), *(_table(path, number, schema) for path, number in files)])
     if members is None:
-        return found
-    return found.filter(pc.is_in(found.column(MEMBER), value_set=pa.array(members.numbers, pa.int64())))
+        return table
+    return table.filter(pc.is_in(table.column(MEMBER), value_set=pa.array(members.numbers, pa.int64())))
 
 
 def _table(path: str, number: int | None, schema: pa.Schema) -> pa.Table:

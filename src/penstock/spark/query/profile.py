@@ -85,8 +85,8 @@ def profile_continuous(
     probe = _Probe(background.session, span)
     with probing(probe):
         frame = query.evaluate(Evaluation(streams, span, final=True)).frame
-    held = {name: _held(stream, background) for name, stream in streams.items()}
-    profile = probe.result(frame, _iris(background.predicates()), held, run)
+    sizes = {name: _held(stream, background) for name, stream in streams.items()}
+    profile = probe.result(frame, _iris(background.predicates()), sizes, run)
     profile.report = query.report
     profile.engine = query.engine_for(Evaluation(streams, span, final=True))
     return profile
@@ -134,15 +134,15 @@ class _Probe:
     ) -> Profile:
         assert self._plan is not None
         optimised, physical, statistics = self._plan
-        found = Profile(optimised, physical, _spark_plan(frame), streams, known)
-        _estimate(physical.pattern, statistics, found.estimated)
+        profile = Profile(optimised, physical, _spark_plan(frame), streams, known)
+        _estimate(physical.pattern, statistics, profile.estimated)
         if isinstance(statistics, LiveStatistics):
-            found.held = {seen.window: seen.counts().triples() for seen in statistics.windows}
+            profile.held = {seen.window: seen.counts().triples() for seen in statistics.windows}
         if run:
-            found.windows = dict(zip(found.held, map(_measured, self._windows), strict=True))
+            profile.windows = dict(zip(profile.held, map(_measured, self._windows), strict=True))
             for op, counting in self._counts:
-                found.counted[id(op)] = _summed(found.counted.get(id(op)), _measured(counting))
-        return found
+                profile.counted[id(op)] = _summed(profile.counted.get(id(op)), _measured(counting))
+        return profile
 
 
 def at_once(vars: tuple[str, ...], span: Span, step: int | None) -> sql.Expr:

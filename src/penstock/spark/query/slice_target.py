@@ -90,15 +90,15 @@ class SliceTarget:
         """Return the tables that the text reads beside its scans. Each slice reads them whole, so none is large."""
         own = {*self.scans, *(name for name, _ in self._steps)}
         read = {name for query in (*queries, *(rows for _, rows in self._steps)) for name in sql.table_names(query)}
-        found = {}
+        tables = {}
         for name in sorted(read - own):
             table = self.published.get(name) if name in self.published else catalog.table(name)
             if table is None:
                 raise Unsupported("it reads a table that is in Spark alone")
             if table.num_rows > most:
                 raise Unsupported(f"it reads a table of {table.num_rows:,} rows, and a slice {most:,} at most")
-            found[name] = table
-        return found
+            tables[name] = table
+        return tables
 
 
 def _type(name: str, place: int) -> pa.DataType:

@@ -130,8 +130,8 @@ def tidy(keep_days: int = DEFAULT.archive_days, now: float | None = None) -> Non
 
 
 def _fingerprint(file: Path) -> list[str]:
-    found = file.stat()
-    return [str(found.st_mtime_ns), str(found.st_size)]
+    status = file.stat()
+    return [str(status.st_mtime_ns), str(status.st_size)]
 
 
 def _version(package: str) -> str:

@@ -28,8 +28,8 @@ def register(session: SparkSession) -> None:
 
 def _resolve(references: pa.Array, bases: pa.Array) -> pa.Array:  # type: ignore[type-arg]
     pairs = zip(references.to_pylist(), bases.to_pylist(), strict=True)
-    found = [None if reference is None else iri.resolve(reference, base) for reference, base in pairs]
-    return pa.array(found, pa.string())
+    resolved = [None if reference is None else iri.resolve(reference, base) for reference, base in pairs]
+    return pa.array(resolved, pa.string())
 
 
 def _patterns(patterns: pa.Array, flags: pa.Array) -> pa.Array:  # type: ignore[type-arg]

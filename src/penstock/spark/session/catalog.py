@@ -79,11 +79,11 @@ def frame(session: SparkSession, table: pa.Table, plan_rows: int = DEFAULT.plan_
     A few rows are part of the plan; more would be hashed again and again while it is optimised, so the plan has only
     their size.
     """
-    found = session.createDataFrame(table.combine_chunks())  # Spark 4.3 stops at an empty chunk
-    return found if table.num_rows < plan_rows else found.localCheckpoint(eager=False)
+    rows = session.createDataFrame(table.combine_chunks())  # Spark 4.3 stops at an empty chunk
+    return rows if table.num_rows < plan_rows else rows.localCheckpoint(eager=False)
 
 
 def catalog(session: SparkSession) -> Catalog:
     """Return the catalogue of a session, which lives as long as the session."""
-    found: Catalog = vars(session).setdefault("_penstock_catalog", Catalog(session))
-    return found
+    own: Catalog = vars(session).setdefault("_penstock_catalog", Catalog(session))
+    return own

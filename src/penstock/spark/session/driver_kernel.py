@@ -21,8 +21,8 @@ def driver_kernel(jobs: Jobs, tuning: Tuning = DEFAULT) -> Kernel:
     """Return the kernel of this thread."""
     if not hasattr(_threads, "kernel"):
         _threads.kernel = Kernel(tuning.slice_memory, jobs.java)
-    found: Kernel = _threads.kernel
-    return found
+    kernel: Kernel = _threads.kernel
+    return kernel
 
 
 def rows_here(query: Query, columns: tuple[str, ...], jobs: Jobs, tuning: Tuning = DEFAULT) -> pa.Table | None:

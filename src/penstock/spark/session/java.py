@@ -115,5 +115,5 @@ def _version(home: Path) -> int | None:
         ran = subprocess.run([home / "bin" / "java", "-version"], capture_output=True, text=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    found = re.search(r'version "(?:1\.)?(\d+)', ran.stderr)
-    return int(found[1]) if ran.returncode == 0 and found else None
+    version = re.search(r'version "(?:1\.)?(\d+)', ran.stderr)
+    return int(version[1]) if ran.returncode == 0 and version else None

@@ -87,8 +87,8 @@ class Jobs:
     @contextmanager
     def isolated(self, rows: int) -> Iterator[None]:
         """Run jobs on that many rows while another plan is compiled, and restore its settings afterwards."""
-        found = {name: self.session.conf.get(name, None) for name in (*_SIZES, *_COMPILED)}
-        before = {name: value for name, value in found.items() if value is not None}
+        settings = {name: self.session.conf.get(name, None) for name in (*_SIZES, *_COMPILED)}
+        before = {name: value for name, value in settings.items() if value is not None}
         self.tune_for(rows)
         try:
             yield

@@ -63,14 +63,14 @@ def quick(master: str | None, settings: Mapping[str, str], short: bool) -> Gatew
     theirs = spark_settings.at_launch(settings).keys() - _NEUTRAL
     if is_plain() or theirs or not (master or "local").startswith("local") or "PYSPARK_GATEWAY_PORT" in os.environ:
         return None
-    home, found = spark_home(), java.find()
-    if home is None or found is None:
+    home, installed = spark_home(), java.find()
+    if home is None or installed is None:
         return None
     configuration = spark_settings.configuration(master, settings)
-    kept = archive.archive_of(found, home)
-    reached = _attempt(configuration, found, home, kept, short)
+    kept = archive.archive_of(installed, home)
+    reached = _attempt(configuration, installed, home, kept, short)
     if reached is None and kept is not None and kept.exists:
-        reached = _attempt(configuration, found, home, None, short)
+        reached = _attempt(configuration, installed, home, None, short)
         if reached is not None:
             kept.remove()  # it was the archive
     return reached

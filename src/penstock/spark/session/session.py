@@ -44,8 +44,8 @@ def start(master: str | None = None, **settings: str) -> SparkSession:
 
 def stop(session: SparkSession) -> None:
     """Release the session of `start`; the last release ends it. A second call has no effect."""
-    held = [holder for holder in _holders if holder is session]
-    if not held:
+    holders = [holder for holder in _holders if holder is session]
+    if not holders:
         return
     _holders[:] = [holder for holder in _holders if holder is not session]
     if not _holders:

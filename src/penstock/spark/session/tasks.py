@@ -63,8 +63,8 @@ def collect(
 
     def task(number: int, nothing: Iterable[object]) -> Iterable[T]:
         deque(nothing, maxlen=0)  # a worker that has not read to the end is ended, and the next job starts another
-        found: Iterable[T] = _kept(digest, code)(given[number], {key: sent.value for key, sent in tables.items()})
-        return found
+        results: Iterable[T] = _kept(digest, code)(given[number], {key: sent.value for key, sent in tables.items()})
+        return results
 
     by_value(sys.modules[__name__])
     return _empty(context, len(given)).mapPartitionsWithIndex(task).collect()

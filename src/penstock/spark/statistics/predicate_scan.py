@@ -16,17 +16,17 @@ from penstock.tuning import DEFAULT, Tuning
 def predicates(session: SparkSession, paths: tuple[str, ...], tuning: Tuning = DEFAULT) -> frozenset[str] | None:
     """Return the encoded predicates, from the files' statistics or by a job; None if they are too many to be of use."""
     most = tuning.known_predicates
-    found = _from_files(paths, tuning.footer_rows) if len(paths) <= tuning.footer_files else None
-    if found is None:
-        some = session.read.parquet(*paths).select("p").distinct().limit(most + 1).toArrow()
-        found = frozenset(map(str, some.column("p").to_pylist()))
-    return None if len(found) > most else found
+    known = _from_files(paths, tuning.footer_rows) if len(paths) <= tuning.footer_files else None
+    if known is None:
+        predicates = session.read.parquet(*paths).select("p").distinct().limit(most + 1).toArrow()
+        known = frozenset(map(str, predicates.column("p").to_pylist()))
+    return None if len(known) > most else known
 
 
 def _from_files(paths: Iterable[str], most: int) -> frozenset[str] | None:
     """Return the predicates from row groups whose statistics show just one, else from all rows, unless they are
     many."""
-    found: set[str] = set()
+    predicates: set[str] = set()
     rows = 0
     try:
         for file in (parquet_file(path, read_dictionary=["p"]) for path in paths):
@@ -35,10 +35,10 @@ def _from_files(paths: Iterable[str], most: int) -> frozenset[str] | None:
                 rows += 0 if single else file.metadata.row_group(group).num_rows
                 if rows > most:
                     return None
-                found |= {single} if single else _unique(file, group)
+                predicates |= {single} if single else _unique(file, group)
     except (OSError, pa.ArrowException):
         return None
-    return frozenset(found)
+    return frozenset(predicates)
 
 
 def _single(file: pq.ParquetFile, group: int) -> str | None:

@@ -38,13 +38,13 @@ def counts(paths: Sequence[str], rows: int, tuning: Tuning = DEFAULT) -> Predica
 def estimated(runs: Sequence[Run], rows: int) -> PredicateCounts:
     """Estimate the statistics of that many rows, from runs of them."""
     seen = sum(map(len, runs))
-    found: dict[str, tuple[float, float, float]] = {}
+    counts: dict[str, tuple[float, float, float]] = {}
     for predicate in {p for run in runs for _, p, _ in run}:
-        some = [[(s, o) for s, p, o in run if p == predicate] for run in runs]
-        total = rows * sum(map(len, some)) / seen
-        subjects, objects = ([Counter(pair[i] for pair in run) for run in some] for i in (0, 1))
-        found[predicate[1:-1]] = (total, _distinct(subjects, total), _distinct(objects, total))
-    return PredicateCounts(rows, found)
+        matching = [[(s, o) for s, p, o in run if p == predicate] for run in runs]
+        total = rows * sum(map(len, matching)) / seen
+        subjects, objects = ([Counter(pair[i] for pair in run) for run in matching] for i in (0, 1))
+        counts[predicate[1:-1]] = (total, _distinct(subjects, total), _distinct(objects, total))
+    return PredicateCounts(rows, counts)
 
 
 def _distinct(runs: Sequence[Counter[str]], most: float) -> float:

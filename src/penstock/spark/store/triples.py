@@ -90,9 +90,9 @@ class Triples:
             raise LoadError(f"{path}: a Parquet file of triples has columns s, p, o; {', '.join(missing)} missing")
         rows = frame.count()  # before any change, since a damaged file fails at this line
         most = self.tuning.known_predicates
-        some = frame.select("p").distinct().limit(most + 1).toArrow()
+        predicates = frame.select("p").distinct().limit(most + 1).toArrow()
         self._add_file(frame, DEFAULT if graph is None else encode(graph_name(graph)))
-        self._changed(None if some.num_rows > most else _predicates(some))
+        self._changed(None if predicates.num_rows > most else _predicates(predicates))
         return rows
 
     def _add_file(self, frame: DataFrame, target: str) -> None:

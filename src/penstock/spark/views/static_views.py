@@ -142,9 +142,9 @@ class StaticViewCache:
         few = self._tuning.sent_view_rows
         if request.rows > few:
             return None
-        some = Select([sql.STAR], relation.sql, limit=few + 1)
-        found = rows_here(some, relation.vars, self._jobs, self._tuning) if relation.vars else None
-        return self._jobs.rows(some).toArrow() if found is None else found
+        first_rows = Select([sql.STAR], relation.sql, limit=few + 1)
+        table = rows_here(first_rows, relation.vars, self._jobs, self._tuning) if relation.vars else None
+        return self._jobs.rows(first_rows).toArrow() if table is None else table
 
     def _by_store(self, names: tuple[str, ...], sparql: str) -> pa.Table:
         """Return the rows by a query to the store."""

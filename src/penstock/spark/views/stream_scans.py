@@ -73,14 +73,14 @@ class StreamScans:
     def _read(self, stream: StreamFiles, times: Times, ordered: bool) -> pa.Table | None:
         tuning = self._tuning
         try:
-            found = pa.concat_tables([LOGGED.empty_table(), *map(self._elements, stream.paths)])
+            elements = pa.concat_tables([LOGGED.empty_table(), *map(self._elements, stream.paths)])
         except (OSError, pa.ArrowException):
             return None
-        found = self._placed(found, stream.paths) if ordered else found
+        elements = self._placed(elements, stream.paths) if ordered else elements
         most = tuning.remembered_elements
         while len(self._files) > 1 and sum(table.num_rows for table in self._files.values()) > most:
             self._files.popitem(last=False)
-        return found if times is None else found.filter(_within(found.column("ts").to_numpy(), times))
+        return elements if times is None else elements.filter(_within(elements.column("ts").to_numpy(), times))
 
     def _made(self, stream: StreamFiles, ordered: bool, times: Times, name: str) -> str:
         catalog(self._session).define(name, partial(self._frame, stream, ordered, times))
@@ -108,8 +108,8 @@ class StreamScans:
         """Return the elements of a file, cached: files of a log are written once."""
         if path not in self._files:
             with parquet_file(path) as file:
-                found = file.read([name for name in file.schema_arrow.names if name in LOGGED.names])
-            self._files[path] = logged(found).cast(LOGGED)
+                elements = file.read([name for name in file.schema_arrow.names if name in LOGGED.names])
+            self._files[path] = logged(elements).cast(LOGGED)
         self._files.move_to_end(path)
         return self._files[path]
 

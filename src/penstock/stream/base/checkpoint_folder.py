@@ -17,14 +17,14 @@ def open_folder(folder: Path) -> None:
     """Make the folder, or close it to others. StoreError if it is another user's checkpoint, or holds a link."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     folder.mkdir(_OWNER_ONLY, exist_ok=True)
-    found = folder.stat()
-    if found.st_uid != os.geteuid():
+    status = folder.stat()
+    if status.st_uid != os.geteuid():
         if (folder / "registry").exists():
             raise StoreError(
-                f"The checkpoint {folder} belongs to another user ({found.st_uid}), who may have written anything"
+                f"The checkpoint {folder} belongs to another user ({status.st_uid}), who may have written anything"
                 " into it: make it yours (chown) if you trust it."
             )
-    elif found.st_mode & 0o777 != _OWNER_ONLY:
+    elif status.st_mode & 0o777 != _OWNER_ONLY:
         folder.chmod(_OWNER_ONLY)
     for link in _links(folder):
         raise StoreError(f"The checkpoint {folder} holds the link {link}, which leads out of it: remove it.")

@@ -202,8 +202,8 @@ def _rename(folder: Path, to: Path) -> bool:
 def _read(file: Path) -> Claim | None:
     """The claim that was written to a file; None if there is none."""
     try:
-        found = json.loads(file.read_text())
-        return Claim(Process(found["host"], found["pid"], found["started"]), found["claim"])
+        claim = json.loads(file.read_text())
+        return Claim(Process(claim["host"], claim["pid"], claim["started"]), claim["claim"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

@@ -160,11 +160,11 @@ def _letters(stream: str, path: Path, written: int) -> Iterator[DeadLetter]:
 def _malformed(lines: Sequence[str], letter: _Make) -> Iterator[DeadLetter]:
     for line in lines:
         try:
-            found = Malformed(**json.loads(line))
+            malformed = Malformed(**json.loads(line))
         except (ValueError, TypeError) as error:
             yield letter(line, f"the file of dead letters is damaged here: {error}")
         else:
-            yield letter(found.text, found.reason, source=found.source, line=found.line)
+            yield letter(malformed.text, malformed.reason, source=malformed.source, line=malformed.line)
 
 
 def _elements(stream: str, lines: Sequence[str], letter: _Make) -> Iterator[DeadLetter]:

@@ -115,7 +115,7 @@ def _lines(file: Dropped, stream: str, stamp: int | None, tuning: Tuning) -> Ite
     before = 0
     for chunk in chunks(Split(file.path), tuning.chunk_bytes):
         parsed = parse(chunk, stream, stamp, tuning)
-        bad = [Malformed(file.path, before + found.line, found.text, found.reason) for found in parsed.bad]
+        bad = [Malformed(file.path, before + line.line, line.text, line.reason) for line in parsed.bad]
         yield Reading(parsed.elements, bad)
         before += chunk.count(b"\n")
 

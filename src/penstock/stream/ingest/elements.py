@@ -92,5 +92,5 @@ def count_texts(data: bytes, kind: str | None) -> int:
     """The number of lines that are neither empty nor comments, or of documents of the kind."""
     if kind not in (None, "ndjsonld"):
         return 1
-    found = (line.lstrip() for line in data.split(b"\n"))
-    return sum(1 for line in found if line and not line.startswith(b"#"))
+    lines = (line.lstrip() for line in data.split(b"\n"))
+    return sum(1 for line in lines if line and not line.startswith(b"#"))

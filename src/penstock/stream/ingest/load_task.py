@@ -128,9 +128,9 @@ class _Measured:
             self._add_times(parsed.elements.column("ts").to_numpy())
             self.predicates.update(_counts(parsed.elements.column("p")))
         self.malformed += len(parsed.bad)
-        for found in parsed.bad[: self.tuning.kept_bad_lines - len(self.bad)]:
-            text = found.text[: self.tuning.kept_line_chars]
-            self.bad.append(replace(found, line=found.line + line - 1, text=text))
+        for malformed in parsed.bad[: self.tuning.kept_bad_lines - len(self.bad)]:
+            text = malformed.text[: self.tuning.kept_line_chars]
+            self.bad.append(replace(malformed, line=malformed.line + line - 1, text=text))
 
     def _add_times(self, times: npt.NDArray[np.int64]) -> None:
         newest = np.maximum.accumulate(times)
@@ -146,7 +146,7 @@ class _Measured:
     def part(self, piece: Split, target: str, checksum: int) -> LoadedFile:
         """The lines before the piece are counted only if a number in the file is needed."""
         before = line_of(piece) - 1 if self.bad else 0
-        bad = [replace(found, line=found.line + before, file=piece.path) for found in self.bad]
+        bad = [replace(malformed, line=malformed.line + before, file=piece.path) for malformed in self.bad]
         known = (self.rows, self.first, self.last, dict(self.predicates), self.disorder, self.malformed)
         return LoadedFile(target, *known, bad, hyperloglog.merged(self.sketches), self.stretches, checksum)
 

@@ -58,13 +58,19 @@ class LogWriter:
         items = list(read(batch.name))
         with self._watermarks.lock:
             before = self._watermarks.position(stream)
-            found = LateFilter(before)
-            found.add(items)
+            split = LateFilter(before)
+            split.add(items)
             self._watermarks.note_arrival(stream)
-            self._dead.write(stream, batch.name, found.late, found.malformed, Ahead(found.ahead, found.position))
-            moved = found.position.advanced_to if found.position.advanced_to != before.advanced_to else None
-            counts = found.late.num_rows, found.refused, moved, found.ahead.num_rows
-            record = Record(batch.number, found.elements, *counts)
+            self._dead.write(
+                stream,
+                batch.name,
+                split.late,
+                split.malformed,
+                Ahead(split.ahead, split.position),
+            )
+            moved = split.position.advanced_to if split.position.advanced_to != before.advanced_to else None
+            counts = split.late.num_rows, split.refused, moved, split.ahead.num_rows
+            record = Record(batch.number, split.elements, *counts)
             if not record.is_empty:
                 self._append(batch, record)
 

@@ -34,13 +34,13 @@ class BusySpan(NamedTuple):
 
 def busy_spans(times: Schedule, due: Span, segments: Segments) -> list[BusySpan]:
     """Return the busy parts of a span, in their order. No window holds an element at an instant of the others."""
-    found: list[BusySpan] = []
+    spans: list[BusySpan] = []
     for one in sorted(_seen(times, due, segments)):
-        if found and one.after <= found[-1].through:
-            last = found.pop()
+        if spans and one.after <= spans[-1].through:
+            last = spans.pop()
             one = BusySpan(last.after, max(last.through, one.through), last.rows + one.rows)
-        found.append(one)
-    return found
+        spans.append(one)
+    return spans
 
 
 def _seen(times: Schedule, due: Span, segments: Segments) -> Iterator[BusySpan]:

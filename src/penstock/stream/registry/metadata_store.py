@@ -214,18 +214,18 @@ class MetadataStore:
             self._connection.execute(f"PRAGMA user_version = {_VERSION}")
 
     def _check_integrity(self) -> None:
-        ((found,),) = self._all("PRAGMA integrity_check(1)")
-        if found != "ok" and self._file is not None:
-            raise damaged(self._file, str(found).splitlines()[-1])
+        ((verdict,),) = self._all("PRAGMA integrity_check(1)")
+        if verdict != "ok" and self._file is not None:
+            raise damaged(self._file, str(verdict).splitlines()[-1])
 
     def _rows(self, table: str, columns: str, checksum_of: str = "checksum") -> list[tuple[Any, ...]]:
         """The rows of a table in the order in which they came, each as it was written."""
         with metadata_damage(self._file):
-            found = self._all(f"SELECT {columns}, {checksum_of} FROM {table} ORDER BY rowid")
-        for *values, checksum in found:
+            rows = self._all(f"SELECT {columns}, {checksum_of} FROM {table} ORDER BY rowid")
+        for *values, checksum in rows:
             if checksum != _checksum(*values):
                 raise damaged(self._file or _FILE, f"the {checksum_of.replace('_', ' ')} of a row of {table} is wrong")
-        return [values for *values, _ in found]  # type: ignore[misc]
+        return [values for *values, _ in rows]  # type: ignore[misc]
 
     def _insert(self, entry: QueryRecord, reached: GroupProgress) -> QueryRecord:
         progress = entry.batches, entry.position, entry.skipped

@@ -41,11 +41,11 @@ def held_elements(
     stamps = table.column("ts").to_numpy()
     seen = table.filter(pa.array(in_window(stamps, window, instant, dropped)))
     seen = seen if among is None else seen.filter(_may_be(seen, among))
-    found = [
+    elements = [
         HeldElement(Triple(decode(row["s"]), decode(row["p"]), decode(row["o"])), row["ts"], row["start"])  # type: ignore[arg-type]
         for row in seen.to_pylist()
     ]
-    present = (element for element in found if among is None or element.triple in among)
+    present = (element for element in elements if among is None or element.triple in among)
     return sorted(present, key=lambda element: element.time)
 
 

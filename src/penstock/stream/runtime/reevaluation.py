@@ -127,9 +127,9 @@ class Reevaluation:
     def background_triples(self, triples: Sequence[Triple], graph: NamedNode | None) -> list[Triple]:
         """Those of the triples that are in the background, in its default graph or in that graph."""
         rows = tuple((triple.subject, triple.predicate, triple.object) for triple in triples)
-        found: Op = Bgp((TriplePattern(*_TRIPLE),))
-        found = Join(Table(_TRIPLE, rows), found if graph is None else Graph(graph, found))  # type: ignore[arg-type]
-        known = self._plans.computed(Query(Select(), found, _TRIPLE, self.query.dataset)).rows
+        pattern: Op = Bgp((TriplePattern(*_TRIPLE),))
+        pattern = Join(Table(_TRIPLE, rows), pattern if graph is None else Graph(graph, pattern))  # type: ignore[arg-type]
+        known = self._plans.computed(Query(Select(), pattern, _TRIPLE, self.query.dataset)).rows
         present = {Triple(row["s"], row["p"], row["o"]) for row in known}  # type: ignore[arg-type]
         return [triple for triple in triples if triple in present]
 

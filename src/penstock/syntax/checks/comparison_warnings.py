@@ -35,12 +35,12 @@ def comparison_warnings(nodes: Sequence[object], text: str) -> Iterator[Penstock
     for node in nodes:
         match node:
             case tree.Call(sign, (first, *others)) if sign in _COMPARISONS:
-                found = [_unequal(sign, first, other, kinds, text) for other in others]
+                warnings = [_unequal(sign, first, other, kinds, text) for other in others]
             case tree.Call(sign, args) if sign in _ARITHMETIC:
-                found = [_ill_typed(arg, "the result is an error", text) for arg in args]
+                warnings = [_ill_typed(arg, "the result is an error", text) for arg in args]
             case _:
                 continue
-        yield from filter(None, found)
+        yield from filter(None, warnings)
 
 
 def _unequal(

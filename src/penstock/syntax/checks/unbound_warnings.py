@@ -35,12 +35,12 @@ def _bound(level: tree.Query | tree.SubSelect) -> set[str]:
 def _filled_in(where: tree.Group) -> set[str]:
     """The local names of properties with a constant: `foaf:name "Ann"` may stand where `foaf:name ?name` has been, as
     in queries that are equal but for constants (Q1' of CQELS' paper)."""
-    found = set()
+    bound = set()
     for node in nodes(where):
         match node:
             case tree.Triple(_, tree.Iri(name), tree.Iri() | tree.Literal()):
-                found.add(re.split("[/#:]", name)[-1])
-    return found
+                bound.add(re.split("[/#:]", name)[-1])
+    return bound
 
 
 def _unbound(select: tree.Select, level: tree.Query | tree.SubSelect, text: str) -> Iterator[PenstockWarning]:

@@ -38,8 +38,8 @@ def length(value: Value) -> Length:
     total = let(reduce(lambda a, b: sql.exact("+", a, b), micros))
     signed = sql.case((parts[0].eq(sql.text("-")), -total), otherwise=total).cast("BIGINT", of="DECIMAL")
     form = encoded.rlike(sql.text(_TERM)) & ~encoded.rlike(_INCOMPLETE)
-    found = let(sql.when(form & (total < 2**63), signed))
-    return Length(found, found, encoded)
+    microseconds = let(sql.when(form & (total < 2**63), signed))
+    return Length(microseconds, microseconds, encoded)
 
 
 def compare(symbol: str, left: Value, right: Value) -> Expr:

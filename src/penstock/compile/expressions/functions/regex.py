@@ -140,14 +140,14 @@ class _Reader:
         return java
 
     def _group(self) -> str:
-        found = _OPEN.match(self.source, self.at)
-        assert found
-        self.at = found.end()
-        if found[0] != "(?i)":
-            self.groups += found[1] is None
-            self.open.append(self.groups if found[1] is None else 0)
-        self._require(found[1] is not None or not self.source.startswith("?", self.at))
-        return found[0].replace("i)", "iu)")
+        opening = _OPEN.match(self.source, self.at)
+        assert opening
+        self.at = opening.end()
+        if opening[0] != "(?i)":
+            self.groups += opening[1] is None
+            self.open.append(self.groups if opening[1] is None else 0)
+        self._require(opening[1] is not None or not self.source.startswith("?", self.at))
+        return opening[0].replace("i)", "iu)")
 
     def _end_group(self) -> str:
         self._require(bool(self.open))

@@ -85,12 +85,12 @@ def _around(piece: Callable[[Expr, Expr, Expr], Expr]) -> Callable[[Value, Value
 
     def emit(value: Value, part: Value) -> Value:
         a, b = chars(value), chars(part)
-        found = let(sql.call("instr", a.lexical, b.lexical))
-        cut = piece(a.lexical, b.lexical, found)
+        position = let(sql.call("instr", a.lexical, b.lexical))
+        cut = piece(a.lexical, b.lexical, position)
         hit = a.with_lexical(cut)
         encoded = term_columns.plain(cut) if isinstance(hit, Text) else hit.sql
         accepts = a.accepts(b)
-        return Node(sql.case((accepts & (found > 0), encoded), (accepts & found.eq(0), sql.text('""'))))
+        return Node(sql.case((accepts & (position > 0), encoded), (accepts & position.eq(0), sql.text('""'))))
 
     return emit
 

@@ -77,14 +77,14 @@ def _strlang(lexical: Value, language: Value) -> Node:
 def _is_numeric(value: Value) -> Truth:
     """Whether it is a valid literal of a numeric type: "1200"^^xsd:byte is not, though arithmetic accepts it."""
     encoded = term(value)
-    found = sql.when(encoded.not_null(), is_numeric(value))
+    numeric = sql.when(encoded.not_null(), is_numeric(value))
     if not isinstance(value, Node):
-        return Truth(found)
+        return Truth(numeric)
     exact, tail = number(value).exact, term_columns.tail(encoded)
     assert exact is not None
     tails = {sql.text(term_encoding.tail_of(name)): bounds for name, bounds in RANGES.items()}
     ranges = ((tail.eq(t), (exact >= low) & (exact <= high)) for t, (low, high) in tails.items())
-    return Truth(found & sql.coalesce(sql.case(*ranges), sql.TRUE))
+    return Truth(numeric & sql.coalesce(sql.case(*ranges), sql.TRUE))
 
 
 FUNCTIONS: dict[str, Callable[..., Value]] = {

@@ -108,8 +108,10 @@ def needs_instants(op: ops.Op, context: Context) -> bool:
     if any(needs_instants(child, context) for child in op.children) or _compares_unended(op, context):
         return True
     ended = any(_ends(child, context).always for child in op.children)
-    found = [e.pattern for expr in expressions_of(op) for e in exists_in(expr)]
-    return any(needs_instants(pattern, context) or (_ends(pattern, context).some and not ended) for pattern in found)
+    inner_patterns = [e.pattern for expr in expressions_of(op) for e in exists_in(expr)]
+    return any(
+        needs_instants(pattern, context) or (_ends(pattern, context).some and not ended) for pattern in inner_patterns
+    )
 
 
 def _compares_unended(op: ops.Op, context: Context) -> bool:
@@ -132,7 +134,7 @@ def _ends(op: ops.Op, context: Context) -> _Ends:
     """Return the ends of a pattern's rows, as `bgp` and `joins` make them."""
     match op:
         case ops.Bgp(patterns):
-            found = [_ends_of(pattern, context) for pattern in patterns]
+            ends = [_ends_of(pattern, context) for pattern in patterns]
         case ops.StaticView() | ops.Table() | ops.Path():
             return _Ends(False, False)
         case ops.Union(left, right):
@@ -148,13 +150,13 @@ def _ends(op: ops.Op, context: Context) -> _Ends:
             parts = [_ends(op.pattern, inside) for inside in _inside(op, context)]
             return _Ends(any(part.some for part in parts), bool(parts) and all(part.always for part in parts))
         case _:
-            found = [_ends(child, context) for child in op.children]
-    return _Ends(any(each.some for each in found), any(each.always for each in found))
+            ends = [_ends(child, context) for child in op.children]
+    return _Ends(any(each.some for each in ends), any(each.always for each in ends))
 
 
 def _ends_of(pattern: ops.TriplePattern, context: Context) -> _Ends:
-    some = bool(context.matching_windows(pattern))
-    return _Ends(some, some and not can_match(pattern.predicate, context.background()))
+    has_window = bool(context.matching_windows(pattern))
+    return _Ends(has_window, has_window and not can_match(pattern.predicate, context.background()))
 
 
 def _inside(op: ops.Graph | ops.InWindow | ops.WindowOverride, context: Context) -> list[Context]:
@@ -166,8 +168,8 @@ def _inside(op: ops.Graph | ops.InWindow | ops.WindowOverride, context: Context)
 
 def complete(query: ops.Query) -> bool:
     """Whether an answer is complete with its last element, so that no later element changes it."""
-    found = list(everywhere(query.pattern))
-    changing = any(isinstance(op, _CHANGING) or any(map(asks_now, expressions_of(op))) for op in found)
+    operators = list(everywhere(query.pattern))
+    changing = any(isinstance(op, _CHANGING) or any(map(asks_now, expressions_of(op))) for op in operators)
     return not changing and not isinstance(query.form, ops.Describe)
 
 
