@@ -99,7 +99,7 @@ def test_closed_snapshots_with_a_background_in_spark(case: Case, in_spark: Known
 
 @given(case=cases(asked_distinct, "keep"))
 @sampled(8)
-def test_what_elements_entail(case: Case, copied: Known, tmp_path_factory: Any) -> None:
+def test_triples_that_elements_entail(case: Case, copied: Known, tmp_path_factory: Any) -> None:
     check(*case, copied, tmp_path_factory.mktemp("stream"))
 
 

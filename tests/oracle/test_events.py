@@ -87,7 +87,7 @@ def test_equal_triples_are_one_event(case: Case, session: Any, folder: Folder) -
 
 @given(case=telling(events_case), part=st.integers(1, 5))
 @sampled(12)
-def test_what_was_delivered_stays(case: Case, part: int, session: Any, folder: Folder) -> None:
+def test_delivered_solutions_stay(case: Case, part: int, session: Any, folder: Folder) -> None:
     """Timewise monotonicity: with all that ends later, the answers are the same and others that end later."""
     instant = max(e.end for e in case.world.elements) * part // 6 + 1
     early = replace(case, world=replace(case.world, elements=case.world.until(instant).elements))

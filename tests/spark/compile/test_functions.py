@@ -253,7 +253,7 @@ def test_blank_nodes_are_the_same_within_a_solution_only(engine: Engine) -> None
     assert len({row["a"] for row in rows}) == 2
 
 
-def test_what_is_new_each_time(engine: Engine) -> None:
+def test_functions_with_a_new_value_each_time(engine: Engine) -> None:
     bound = 'REGEX(STR(UUID()), "^urn:uuid:[0-9a-f-]{36}$") AS ?uuid) (STRLEN(STRUUID()) AS ?length'
     query = f"SELECT ?x (UUID() AS ?u) (RAND() AS ?r) (NOW() AS ?now) ({bound}) {{ VALUES ?x {{ 1 2 }} }}"
     one, two = engine.query(query).rows

@@ -171,7 +171,7 @@ def gone(rows: list[dict[str, Any]]) -> list[tuple[int, int, str]]:
     )
 
 
-def test_what_a_family_has_left_open_serves_a_query_alone(
+def test_open_intervals_of_a_family_serve_a_query_alone(
     open_interval_files: Any, background: BackgroundTables, streams: Any
 ) -> None:
     _, both, _ = open_interval_files

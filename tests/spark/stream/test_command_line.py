@@ -40,7 +40,7 @@ def records_until(message: str, stream: IO[str]) -> list[dict[str, Any]]:
     return found
 
 
-def test_sigterm_answers_what_is_due_and_ends_without_an_error(tmp_path: Path) -> None:
+def test_sigterm_answers_due_instants_and_ends_without_an_error(tmp_path: Path) -> None:
     port = free_port()
     process = started(tmp_path, "--stream", f"{STREAM}=listen://127.0.0.1:{port}", "--log-format", "json")
     assert process.stdout is not None

@@ -45,7 +45,7 @@ def test_why_of_a_file_has_the_same_reason() -> None:
     assert command("why", "wrong.rq", "--stream", f"{STREAM}=gates.nq").stdout == NO_ANSWER
 
 
-def test_what_made_the_answers_of_an_instant_in_a_checkpoint(spark: SparkSession) -> None:
+def test_provenance_of_the_answers_of_an_instant_in_a_checkpoint(spark: SparkSession) -> None:
     with Engine(spark=spark, checkpoint="state") as engine:
         engine.stream(STREAM, "gates.nq")
         engine.register(COUNT, name="count")

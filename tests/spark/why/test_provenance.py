@@ -79,7 +79,7 @@ def row(**terms: str | int) -> dict[str, NamedNode | Literal]:
         ("nothing", row(n=0), [], []),
     ],
 )
-def test_what_made_a_solution(
+def test_provenance_of_a_solution(
     ran: dict[str, Query],
     name: str,
     solution: dict[str, NamedNode | Literal] | Triple,

@@ -293,7 +293,7 @@ def test_terms_that_are_none() -> None:
     assert "@abcdefghijk is not a language tag" in error_of("ASK { ?s ?p 'x'@abcdefghijk }")
 
 
-def test_what_is_nested_too_deeply_is_an_error_not_a_crash() -> None:
+def test_a_query_nested_too_deeply_is_an_error_not_a_crash() -> None:
     deep = "line 1, column {}: brackets are nested more than 100 deep here\n"
     assert error_of("ASK " + "{" * 3000 + "}" * 3000).startswith(deep.format(105))
     assert error_of("ASK { FILTER(" + "!(" * 3000 + "?x" + ")" * 3000 + ") }").startswith(deep.format(211))

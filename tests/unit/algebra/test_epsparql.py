@@ -110,7 +110,7 @@ def test_not_in_between() -> None:
     assert pattern(f"{A} SEQ NOT {C} SEQ {B}") == write(read(plan))
 
 
-def test_what_not_has_is_not_seen() -> None:
+def test_variables_inside_not_are_not_visible() -> None:
     query = translate(f"{PREFIX} SELECT * {{ {A} SEQ NOT {C} SEQ {B} BIND (1 AS ?c) }}")
     assert [var.name for var in query.variables] == ["x", "a", "b", "c"]
 

@@ -40,7 +40,7 @@ def test_timewise_monotonicity(op: Op, given_: World) -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(op=from_tape(decided_plan), given_=from_tape(events, 60))
-def test_what_is_delivered_as_time_goes_by_is_all_there_is(op: Op, given_: World) -> None:
+def test_deliveries_over_time_are_all_solutions(op: Op, given_: World) -> None:
     assert delivered(op, given_) == bag(op, given_)
 
 
@@ -85,7 +85,7 @@ def test_seq_and_equals_are_parts_of_join_and_exclude_each_other(a: Op, b: Op, g
 
 @settings(max_examples=200, deadline=None)
 @given(a=from_tape(plan), b=from_tape(plan), given_=from_tape(world, 60))
-def test_the_optional_forms_keep_what_has_to_be_there(a: Op, b: Op, given_: World) -> None:
+def test_the_optional_forms_keep_the_mandatory_side(a: Op, b: Op, given_: World) -> None:
     """Filter(F, SeqJoin) and the bare ones: together with those that have partners, all of the mandatory side."""
     for optional, inner, needed in (
         (ops.OptionalSeq(a, b), ops.Seq(a, b), b),

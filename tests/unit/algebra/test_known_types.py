@@ -44,7 +44,7 @@ def test_counts(plan: str, names: str) -> None:
 
 @settings(max_examples=300, deadline=None)
 @given(plan=from_tape(whole_plan), data=from_tape(dataset, 40))
-def test_what_is_said_to_be_a_count_is_one(plan: Op, data: tuple[Triples, dict[NamedNode, Triples]]) -> None:
+def test_known_counts_are_integers(plan: Op, data: tuple[Triples, dict[NamedNode, Triples]]) -> None:
     found = counts(plan)
     for solution in answers(plan, *data):
         for term in (term for var, term in solution if var in found):

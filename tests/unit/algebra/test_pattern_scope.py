@@ -34,7 +34,7 @@ ALL = (DEFAULT, NAMED, WINDOW, OTHER, TAGGED)
         ([Graph(B, UNIT), InWindow(V, UNIT)], (OTHER,), False),
     ],
 )
-def test_what_a_pattern_reads(around: list[Op], read: tuple[StreamWindow, ...], background: bool) -> None:
+def test_windows_that_a_pattern_reads(around: list[Op], read: tuple[StreamWindow, ...], background: bool) -> None:
     place = DEFAULT_SCOPE
     for op in around:
         place = place.inside(op)

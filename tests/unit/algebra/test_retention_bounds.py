@@ -118,7 +118,7 @@ def test_conditions(condition: str, bound: int | None) -> None:
     assert set(duration_bounds(asked).values()) == {bound}
 
 
-def test_what_the_log_keeps_counts_from_the_end_of_elements() -> None:
+def test_retention_counts_from_the_end_of_elements() -> None:
     """The last event of a sequence is needed no longer than it takes."""
     asked = query(f"{{ {{{A}}} SEQ {{{B} . {C}}} SEQ {{{D}}} {WITHIN % 9} }}")
     assert by_predicate(kept_for(asked), asked) == {"a": 9, "b": 9, "d": 0}
@@ -141,7 +141,7 @@ def test_patterns_without_a_duration_bound_are_named(pattern: str, said: list[st
     assert list(unbounded(query(pattern))) == said
 
 
-def test_describe_reads_what_it_likes() -> None:
+def test_describe_may_read_any_triple() -> None:
     asked = translate(f"{PREFIXES} DESCRIBE ?x {{ {{{A}}} SEQ {{{B}}} {WITHIN % 9} }}")
     assert set(duration_bounds(asked).values()) == {None}
 
@@ -156,7 +156,7 @@ def answers(op: Op, given_: World, keeps: Callable[[int, Place, Element], bool])
 
 @settings(max_examples=600, deadline=None)
 @given(op=from_tape(bounded_plan), given_=from_tape(world, 60))
-def test_what_is_too_old_makes_no_difference(op: Op, given_: World) -> None:
+def test_elements_beyond_the_retention_bound_make_no_difference(op: Op, given_: World) -> None:
     asked = Query(Select(), op, emit="events")
     ages, keeping = duration_bounds(asked), kept_for(asked)
     everything = answers(op, given_, lambda now, place, element: True)

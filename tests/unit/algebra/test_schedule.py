@@ -29,7 +29,7 @@ def sees(window: TimeWindow, instant: int, time: int) -> bool:
 
 
 @given(window=TIME_WINDOWS, other=TIME_WINDOWS | COUNT_WINDOWS, every=EVERY, progress=st.integers(-60, 60))
-def test_no_instant_to_come_sees_what_is_before_the_horizon(
+def test_no_later_instant_sees_an_element_before_the_horizon(
     window: TimeWindow, other: Window, every: int | None, progress: int
 ) -> None:
     query = planned(every, s=window, t=other)

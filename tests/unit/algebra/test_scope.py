@@ -57,7 +57,7 @@ def test_visible_and_certain(plan: str, may: str, must: str) -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(plan=from_tape(whole_plan), data=from_tape(dataset, 40))
-def test_solutions_bind_what_is_certain_and_only_what_is_visible(
+def test_solutions_bind_certain_variables_and_only_visible_ones(
     plan: Op, data: tuple[Triples, dict[NamedNode, Triples]]
 ) -> None:
     for solution in answers(plan, *data):

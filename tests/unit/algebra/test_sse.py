@@ -105,7 +105,7 @@ def test_shorthands(text: str, same: str) -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(from_tape(whole_plan) | from_tape(event_plan))
-def test_reading_what_is_written(plan: Op) -> None:
+def test_reading_inverts_writing(plan: Op) -> None:
     text = write(plan)
     assert read(text) == plan
     assert write(read(text)) == text

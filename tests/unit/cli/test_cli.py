@@ -185,7 +185,7 @@ def test_a_wrong_query_is_exit_2_and_the_others_run(engine: FakeEngine, folder: 
         (["ask.rq", "--checkpoint", "file"], "The checkpoint {}/file cannot be opened: File exists. " + WRITABLE),
     ],
 )
-def test_what_cannot_be_read_is_exit_1(engine: FakeEngine, folder: Path, arguments: list[str], message: str) -> None:
+def test_an_unreadable_file_is_exit_1(engine: FakeEngine, folder: Path, arguments: list[str], message: str) -> None:
     (folder / "latin.rq").write_bytes(b"SELECT '\xe9'")
     (folder / "zeros.rq").write_bytes(b"ASK {}\0\0\0")
     (folder / "file").touch()
@@ -227,7 +227,7 @@ def test_a_wrong_option_is_exit_2_before_spark_starts(
 
 
 @pytest.mark.parametrize("option", ["--log-level=loud", "--log-format=xml", "--nosuch"])
-def test_what_is_no_option_is_exit_2(folder: Path, option: str) -> None:
+def test_an_unknown_option_is_exit_2(folder: Path, option: str) -> None:
     assert run("ask.rq", option).exit_code == 2
 
 

@@ -73,7 +73,7 @@ def test_edges_of_a_predicate_that_is_used_twice_have_numbers() -> None:
     assert edges(graph) == ["?a → :p 1", ":p → ?b 1", "?b → :p 2", ":p → ?c 2", "?c → :q", ":q → ?d"]
 
 
-def test_what_need_not_match_or_must_not_is_dashed() -> None:
+def test_optional_and_negated_patterns_are_dashed() -> None:
     graph = explain(
         "PREFIX : <http://example.org/> SELECT ?a { ?a :p ?b OPTIONAL { ?b :q ?c } MINUS { ?a :r ?d } "
         "FILTER NOT EXISTS { ?a :s ?e } }"

@@ -144,7 +144,7 @@ def test_edges_go_down_and_all_is_in_the_picture() -> None:
 # JSON
 
 
-def test_json_is_stable_and_refers_to_what_is_there(total: Explanation) -> None:
+def test_json_is_stable_and_refers_to_existing_nodes(total: Explanation) -> None:
     assert total.json() == explain(TOTAL_AMOUNT, known=BROKERS_AND_MARKET).json()
     written = json.loads(total.json())
     assert (written["version"], written["query"]) == (1, "TotalAmountPerDayAndBroker")

@@ -85,7 +85,7 @@ def test_base_is_the_file_unless_given(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("graph", ["http://e/g", G])
-def test_graph_takes_only_what_names_none(graph: str | NamedNode) -> None:
+def test_graph_takes_only_triples_without_a_graph_of_their_own(graph: str | NamedNode) -> None:
     data = b"<http://e/a> <http://e/p> <http://e/1> . <http://e/other> { <http://e/a> <http://e/p> <http://e/2> . }"
     names = {quad.object: quad.graph_name for quad in read(data, graph, format="trig")}
     assert names == {NamedNode("http://e/1"): G, NamedNode("http://e/2"): NamedNode("http://e/other")}

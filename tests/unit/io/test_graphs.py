@@ -220,7 +220,7 @@ def test_rdf_1_2_is_refused_statement_by_statement() -> None:
 BROKEN = ':g1 at: "1970-01-01T00:00:01Z" .\n:g1 { :a :p :b .\n  :a :p ! .\n  :a :p :c }\n'
 
 
-def test_what_stands_before_a_mistake_counts_and_the_rest_is_kept_aside() -> None:
+def test_graphs_before_a_mistake_count_and_the_rest_are_dead_letters() -> None:
     parsed = trig(BROKEN)
     assert rows(parsed) == [("<http://e/b>", 1, G1)]
     assert parsed.bad == [BadLine(4, "  :a :p ! .\n  :a :p :c }", "! is not a valid RDF object")]
@@ -238,7 +238,7 @@ def test_of_a_file_the_line_is_enough() -> None:
         (b"\n:g { :a :p :b", 3, ""),
     ],
 )
-def test_what_is_no_trig(text: bytes, line: int, reason: str) -> None:
+def test_malformed_trig(text: bytes, line: int, reason: str) -> None:
     parsed = read(HEAD.encode() + text)
     assert rows(parsed) == []
     assert parsed.bad[0].line == line

@@ -96,7 +96,7 @@ def test_moments_that_the_kernels_leave(text: str, expected: int) -> None:
         ("1248130132", "not written like"),
     ],
 )
-def test_what_is_no_moment(text: str, because: str) -> None:
+def test_malformed_timestamps(text: str, because: str) -> None:
     with pytest.raises(ValueError, match=because):
         microseconds(text)
     assert by_kernels(text) == []

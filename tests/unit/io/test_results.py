@@ -182,7 +182,7 @@ def test_xml() -> None:
     assert xml_rows(EXAMPLE.to_xml())[-1]["literal"][1] == "two\nlines\tand\ra tab"
 
 
-def test_what_xml_cannot_hold() -> None:
+def test_characters_that_xml_cannot_hold() -> None:
     answer = Answer.solutions(["x"], [{"x": Literal("a\x00b\x07c\ufffe\U0001f600]]>&<")}])
     assert xml_rows(answer.to_xml()) == [{"x": ("literal", "a\ufffdb\ufffdc\ufffd\U0001f600]]>&<", {})}]
 

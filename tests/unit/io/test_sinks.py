@@ -170,7 +170,7 @@ def test_a_file_is_cut_back_to_where_it_stood(tmp_path: Path, name: str) -> None
     assert cut.read_bytes() == whole.read_bytes()
 
 
-def test_what_was_in_a_file_before_stays(tmp_path: Path) -> None:
+def test_the_former_content_of_a_file_stays(tmp_path: Path) -> None:
     path = tmp_path / "a.ndjson"
     path.write_text("mine\n")
     sink = open_sink(path, "solutions")

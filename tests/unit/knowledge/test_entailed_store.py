@@ -29,7 +29,7 @@ def names(engine: Engine, text: str = ANIMALS) -> list[str]:
     return [row["x"].value.removeprefix("http://example.org/") for row in engine.query(text).rows]
 
 
-def test_what_follows_is_answered() -> None:
+def test_entailed_triples_are_answered() -> None:
     with Engine(entailment="rdfs") as engine:
         engine.load(turtle(AXIOMS + ":w a :Wolf . :v :hunts 1 . :s a :Stone ."), format="ttl")
         assert names(engine) == ["v", "w"]
@@ -43,7 +43,7 @@ def test_nothing_is_entailed_without_the_option() -> None:
         assert isinstance(engine._store, OxigraphStore)
 
 
-def test_what_is_loaded_later_counts() -> None:
+def test_triples_that_are_loaded_later_count() -> None:
     with Engine(entailment="rdfs") as engine:
         engine.load(turtle(":w a :Wolf ."), format="ttl")
         assert names(engine) == []

@@ -130,7 +130,7 @@ def test_check_dataset() -> None:
         check_dataset(Dataset((A,), (B,)), {A})
 
 
-def test_what_only_oxigraph_rejects_is_a_query_error(store: OxigraphStore) -> None:
+def test_a_query_that_only_oxigraph_rejects_is_a_query_error(store: OxigraphStore) -> None:
     with pytest.raises(QueryError, match="oxigraph cannot run this query"):
         store.answer(ASK, "ASK { nonsense")
 

@@ -188,7 +188,7 @@ def rows(text: str) -> list[Cells]:
         (":a 1", ":a", False),
     ],
 )
-def test_what_is_the_same(left: str, right: str, expected: bool) -> None:
+def test_rows_that_are_equal(left: str, right: str, expected: bool) -> None:
     assert compare.same_rows(rows(left), rows(right)) is expected
     assert compare.same_rows(rows(right), rows(left)) is expected
 
@@ -259,7 +259,7 @@ BOTH = Answer.solutions(["x"], [{"x": Literal(2)}, {"x": Literal(1)}])
         ("expect 1:00 .. 2:00 nothing\nexpect 1:00 .. nothing", [between(60, 130, ONE)]),
     ],
 )
-def test_what_holds(expectations: str, answers: Sequence[Any]) -> None:
+def test_expectations_that_hold(expectations: str, answers: Sequence[Any]) -> None:
     assert judged(expectations, *answers) == []
 
 
@@ -290,7 +290,7 @@ def test_what_holds(expectations: str, answers: Sequence[Any]) -> None:
         ('expect warning "stream"', [], 'line 3: expected the warning "stream", got none'),
     ],
 )
-def test_what_does_not(expectations: str, answers: Sequence[Any], message: str) -> None:
+def test_expectations_that_do_not_hold(expectations: str, answers: Sequence[Any], message: str) -> None:
     (said,) = judged(expectations, *answers)
     assert said.startswith(message)
 

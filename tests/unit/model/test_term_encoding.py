@@ -32,7 +32,7 @@ def test_a_term_is_ntriples_without_escapes(term: Term, value: str) -> None:
 
 @unhurried
 @given(terms)
-def test_decoding_gives_back_what_was_encoded(term: Term) -> None:
+def test_decoding_inverts_encoding(term: Term) -> None:
     assert decode(encode(term)) == term
 
 

@@ -68,7 +68,7 @@ def test_a_slow_change_counts_from_the_last_choice() -> None:
     assert 10 < adaptive.history[0].time < 20
 
 
-def test_what_is_static_follows_the_data_at_once() -> None:
+def test_static_parts_follow_the_data_at_once() -> None:
     """Also where no order is worth a change: what is in a window must not be kept."""
     adaptive = Adaptive(QUERY)
     assert _kept(adaptive.plan(known(RARE, OFTEN, streamed="ac"), 0).query.pattern) == ["(bgp (?k :b ?m))"]

@@ -180,7 +180,7 @@ def test_templates_stand_for_all_triples(axioms: list[Triple], triple: Triple) -
 
 
 @given(axioms=st.lists(strange_axioms, max_size=8), triple=data)
-def test_predicates_of_what_follows(axioms: list[Triple], triple: Triple) -> None:
+def test_predicates_of_entailed_triples(axioms: list[Triple], triple: Triple) -> None:
     ontology = ontology_of(axioms)
     made = {t.predicate for t in ontology.entailed(triple)}
     assert made <= ontology.predicates_from((triple.predicate,))
@@ -197,7 +197,7 @@ def test_predicates_of_what_follows(axioms: list[Triple], triple: Triple) -> Non
         ("<http://www.w3.org/1999/02/22-rdf-syntax-ns#type> rdfs:subPropertyOf :kind .", False),
     ],
 )
-def test_what_is_plain(axioms: str, plain: bool) -> None:
+def test_plain_ontologies_are_recognised(axioms: str, plain: bool) -> None:
     assert ontology_of(read(axioms)).is_plain is plain
 
 

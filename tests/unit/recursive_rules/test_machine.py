@@ -104,7 +104,7 @@ def test_blank_node_labels_do_not_depend_on_run_or_rule_name() -> None:
     assert runs[0] == runs[1]
 
 
-def test_what_is_between_is_looked_up_and_not_enumerated() -> None:
+def test_elements_between_two_events_are_looked_up_not_enumerated() -> None:
     machine = Machine([rule("counting", COUNTING)])
     (node,) = (node for node in machine._network.nodes if isinstance(node, NegatedSequence))
     made: list[int] = []
@@ -113,7 +113,7 @@ def test_what_is_between_is_looked_up_and_not_enumerated() -> None:
     assert made == [1] * 199
 
 
-def test_what_is_too_old_is_forgotten() -> None:
+def test_rows_older_than_the_bound_are_forgotten() -> None:
     """One seed a day, and a price every hour for 100 days: a point matters for ten days."""
     seeds = [line for day in range(100) for line in (f"{day * DAY} {day * DAY} :p{day} :hasCount 0",
              f"{day * DAY} {day * DAY} :p{day} :hasSum 0")]  # fmt: skip

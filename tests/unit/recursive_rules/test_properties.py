@@ -103,7 +103,7 @@ def test_pruning_changes_nothing(rules: Rules, given_: World) -> None:
 
 @often
 @given(rules=from_tape(typing_rules, 200), given_=from_tape(dense, 80), stated=from_tape(axioms, 20))
-def test_with_what_follows(rules: Rules, given_: World, stated: list[Triple]) -> None:
+def test_with_entailment(rules: Rules, given_: World, stated: list[Triple]) -> None:
     assert derived(reasoning(rules, given_, stated).run(fed(given_))) == closure(rules, given_, stated)
 
 
@@ -122,7 +122,7 @@ def entailment_by(rules: Rules, stated: list[Triple]) -> Entailment:
 
 @often
 @given(rules=from_tape(keyed_rules, 200), given_=from_tape(dense, 80), stated=from_tape(axioms, 20))
-def test_parts_with_what_follows(rules: Rules, given_: World, stated: list[Triple]) -> None:
+def test_parts_with_entailment(rules: Rules, given_: World, stated: list[Triple]) -> None:
     split = partition(rules, entailment=entailment_by(rules, stated))
     assume(split is not None)
     assert split is not None

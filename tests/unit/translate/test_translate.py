@@ -170,7 +170,7 @@ def test_without_a_background_blocks_say_it_shorter(text: str, window: Triples) 
 # What is written
 
 
-def test_what_people_see() -> None:
+def test_the_translated_text_as_printed() -> None:
     text = PREFIX + "SELECT ?x (COUNT(*) AS ?n) { STREAM :s [RANGE 10s] { ?x :p ?y FILTER(?y > 5.5) } } GROUP BY ?x"
     assert translated(text, "rspql", merged=True) == (
         "PREFIX : <http://example.org/>\n"

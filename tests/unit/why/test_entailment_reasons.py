@@ -39,7 +39,7 @@ ONTOLOGY = Ontology(
         (TriplePattern(S, V, V), []),
     ],
 )
-def test_what_a_pattern_would_follow_from(pattern: TriplePattern, expected: list[Term]) -> None:
+def test_triples_from_which_a_pattern_would_follow(pattern: TriplePattern, expected: list[Term]) -> None:
     present = ["http://e/registers", "http://e/speed", TYPE.value]
     assert entailing(pattern, ONTOLOGY, present, lambda: [term("TollGate"), term("Camera")]) == expected
 

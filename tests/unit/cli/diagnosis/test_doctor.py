@@ -61,7 +61,7 @@ def test_a_full_disk() -> None:
     assert "TMPDIR" in (check.remedy or "")
 
 
-def test_only_what_is_required_makes_a_machine_unhealthy() -> None:
+def test_only_missing_requirements_make_a_machine_unhealthy() -> None:
     fine = doctor.Check("a", "1")
     optional = doctor.Check("b", "none", "get it", required=False)
     missing = doctor.Check("c", "none", "get it")

@@ -52,17 +52,17 @@ def test_shared_expressions_are_forgotten_with_their_query() -> None:
     assert len(tree._lets) <= before
 
 
-def test_what_is_used_once_is_written_in_place() -> None:
+def test_an_expression_used_once_is_written_in_place() -> None:
     assert lower(SOURCE, [sql.call("f", LONG)])[0] is SOURCE
     assert written(sql.call("f", let(LONG))) == (write(Select([sql.STAR], SOURCE)), [f"f({write_expression(LONG)})"])
 
 
-def test_what_is_short_is_written_in_place() -> None:
+def test_a_short_expression_is_written_in_place() -> None:
     short = let(sql.call("length", A))
     assert written(short + short)[1] == ["length(`a`) + length(`a`)"]
 
 
-def test_what_is_used_twice_is_a_column() -> None:
+def test_an_expression_used_twice_is_a_column() -> None:
     source, (expression,) = written(sql.call("f", let(LONG), let(LONG)))
     assert f"SELECT *, {write_expression(LONG)} AS `.x0` FROM (SELECT * FROM x) t" in source
     assert expression == "f(`.x0`, `.x0`)"

@@ -143,7 +143,7 @@ AT = Span(198, 199)
         (CountWindow(2_000), 200),
     ],
 )
-def test_what_a_window_holds(window: Window, rows: float) -> None:
+def test_elements_of_a_window(window: Window, rows: float) -> None:
     found = content_statistics(window, SEGMENTS, AT, Uniform)
     assert found.count(PATTERN) == pytest.approx(rows, rel=0.02)
     assert found.distinct(P, "subject") == pytest.approx(min(rows, 10), rel=0.15)

@@ -85,7 +85,7 @@ def followed(*rules: Rule) -> Entailment:
         ("?a ?any ?b", ":one a :Sensor", True),
     ],
 )
-def test_what_follows_feeds_too(template: str, pattern: str, fed: bool) -> None:
+def test_entailed_triples_feed_rules_too(template: str, pattern: str, fed: bool) -> None:
     one, other = rule("one", template, "?a :start ?b"), rule("other", "?x :end ?y", pattern)
     assert feeds(one, other, followed(one, other)) is fed
 
@@ -173,7 +173,7 @@ def test_rules_of_a_group_agree_on_the_place() -> None:
     assert found.keys == (Var("a"), Var("k"))
 
 
-def test_what_only_the_background_has_needs_no_key() -> None:
+def test_patterns_of_the_background_alone_need_no_key() -> None:
     located = rule("one", "?a :p ?n", "{ ?a :p ?m . ?m :q ?n } SEQ { ?a :p ?k }")
     assert partition([located]) is None
     assert partition([located], lambda pattern: pattern.predicate != Q) == Partition({P: "subject"})

@@ -123,7 +123,7 @@ def test_no_archive_is_written_to_a_full_disk_or_a_place_that_is_no_folder(
     assert not Archive(tmp_path / "file" / "start" / "a.jsa", 17).writable()
 
 
-def test_tidy_removes_what_nobody_uses(cache: Path) -> None:
+def test_tidy_removes_unused_archives(cache: Path) -> None:
     now, cache = 1_000 * DAY, cache
     cache.mkdir(parents=True)
     ages = {"used.jsa": 29, "unused.jsa": 31, "under way.1.new": 0.5, "torn.2.new": 2}

@@ -124,7 +124,7 @@ def test_a_new_view_takes_over_the_users_of_the_former(session: Session, cache: 
     assert session.dropped == [former, name]
 
 
-def test_what_a_replaced_view_read_no_longer_counts(session: Session, cache: ViewCache[str]) -> None:
+def test_predicates_of_a_replaced_view_no_longer_invalidate(session: Session, cache: ViewCache[str]) -> None:
     cache.put("key", session.make, reads=frozenset({"name"}))
     name = cache.put("key", session.make, reads=frozenset({"floor"}))
     cache.invalidate(frozenset({"name"}))

@@ -88,7 +88,7 @@ def test_a_failure_is_that_of_the_whole_group_and_of_no_other(pool: ThreadPoolEx
     assert disk.groups[-1] == ["again"]
 
 
-def test_an_interrupted_thread_acknowledges_nobody(pool: ThreadPoolExecutor) -> None:
+def test_an_interrupted_thread_acknowledges_no_push(pool: ThreadPoolExecutor) -> None:
     disk = Disk(KeyboardInterrupt())
     first, *others = held_up(disk, GroupCommit(disk.commit), pool, others=3)
     disk.go.set()

@@ -60,7 +60,7 @@ def test_pushes_are_in_the_log_when_they_return(open_ingest: Opener) -> None:
     assert times(ingest.log, OTHER) == [1]
 
 
-def test_lines_without_an_element_wake_nobody(open_ingest: Opener) -> None:
+def test_lines_without_an_element_wake_no_query(open_ingest: Opener) -> None:
     ingest, heard = open_ingest(), list[str]()
     ingest.log.listen(heard.append)
     assert ingest.push(STREAM, b"# a comment\n") == 0

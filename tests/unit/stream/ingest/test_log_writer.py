@@ -315,7 +315,7 @@ def test_parquet_without_the_columns_of_a_stream_is_a_dead_letter(tmp_path: Path
     assert bad.reason == f"{reason}; no element of it is kept"
 
 
-def test_a_dropped_gzip_that_is_cut_off_is_told_with_what_is_kept(tmp_path: Path) -> None:
+def test_a_truncated_gzip_is_reported_with_the_lines_kept(tmp_path: Path) -> None:
     """The elements before are in the log, and the file after it is read."""
     random = Random(1)
     lines = text(random.randrange(10**12) for _ in range(100_000)).splitlines(keepends=True)
@@ -349,7 +349,7 @@ def test_a_dropped_file_that_cannot_be_read_stops_nothing(
     assert times(log(tmp_path)) == [1, 2]
 
 
-def test_a_dropped_file_that_shrinks_is_told_with_what_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_shrinks_is_reported_with_the_lines_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from penstock.stream.ingest import element_reader as module
 
     file, parse = tmp_path / "1.nq", nquads.parse

@@ -159,7 +159,7 @@ def test_a_variable_that_holds_a_count() -> None:
          "CONCAT(…) is a string, and 5 a number: this comparison never holds", 'a string, as in "text"'),
     ],
 )  # fmt: skip
-def test_what_is_computed(query: str, said: str, hint: str) -> None:
+def test_comparisons_with_computed_values_get_a_warning(query: str, said: str, hint: str) -> None:
     found = warned(query)
     assert [text.splitlines()[0] for text in found] == [f"line 2: {said}"]
     assert found[0].splitlines()[-1] == f"hint: write {hint}"
@@ -178,7 +178,7 @@ def test_what_is_computed(query: str, said: str, hint: str) -> None:
         'ASK { ?s :p ?x FILTER (timestamp(?x) - timestamp(?s) > "PT1M"^^xsd:duration) }',
     ],
 )
-def test_what_may_be_of_several_kinds(query: str) -> None:
+def test_values_of_several_kinds_get_no_warning(query: str) -> None:
     assert warned(query) == []
 
 

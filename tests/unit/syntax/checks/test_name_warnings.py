@@ -50,7 +50,7 @@ def test_a_projected_variable_with_a_name_of_its_own() -> None:
         ("SELECT ?n ?m { ?a :p ?c } AGGREGATE { (?n, COUNT, ?a) }", ["m"]),
     ],
 )
-def test_what_binds_nothing(query: str, names: list[str]) -> None:
+def test_variables_that_nothing_binds_get_a_warning(query: str, names: list[str]) -> None:
     assert [text.partition(" is never bound")[0] for text in warned(query)] == [f"line 2: ?{name}" for name in names]
 
 
@@ -79,7 +79,7 @@ def test_what_binds_nothing(query: str, names: list[str]) -> None:
         "SELECT ?name ?place { ?a :at ?place . ?a :name 'Ann' }",  # a constant was put where ?name was
     ],
 )
-def test_what_binds_a_variable(query: str) -> None:
+def test_bound_variables_get_no_warning(query: str) -> None:
     assert warned(query) == []
 
 
