@@ -1,4 +1,8 @@
-"""The engine: background knowledge and streams in, queries in, answers out."""
+"""The engine: background knowledge and streams in, queries in, answers out.
+
+PySpark and the parts that need it are imported when they are first used: `import penstock` is quick, and an embedded
+store needs no JVM.
+"""
 
 from __future__ import annotations
 

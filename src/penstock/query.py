@@ -1,4 +1,7 @@
-"""A registered query, as its user holds it."""
+"""A registered query, as its user holds it.
+
+`explain` and `why` are imported when they are called.
+"""
 
 from __future__ import annotations
 

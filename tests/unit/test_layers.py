@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import io
+import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -183,6 +185,26 @@ def test_an_import_of_a_later_room_is_found() -> None:
 @pytest.mark.parametrize("folder", sorted({file.parent for file in FILES}), ids=lambda f: str(f.relative_to(PACKAGE)))
 def test_no_folder_has_more_modules_than_a_person_can_overlook(folder: Path) -> None:
     assert len(list(folder.glob("*.py"))) <= MOST_MODULES
+
+
+def imports_late(source: str) -> bool:
+    functions = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef))
+    return any(isinstance(node, ast.Import | ast.ImportFrom) for function in functions for node in ast.walk(function))
+
+
+def comments(source: str) -> str:
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    return "".join(token.string for token in tokens if token.type == tokenize.COMMENT)
+
+
+LATE = [file for file in FILES if part_of(file) != "cli" and imports_late(file.read_text("utf-8"))]
+
+
+@pytest.mark.parametrize("file", LATE, ids=lambda file: str(file.relative_to(PACKAGE)))
+def test_a_module_that_imports_inside_a_function_says_why(file: Path) -> None:
+    """In its docstring or beside the import. That of the command line stands in `cli/__init__.py`."""
+    source = file.read_text("utf-8")
+    assert "import" in (ast.get_docstring(ast.parse(source)) or "") + comments(source)
 
 
 @pytest.mark.parametrize("room", MAY_IMPORT_INSIDE)

@@ -1,4 +1,7 @@
-"""The explanation of a query, and the formats that it can be written in."""
+"""The explanation of a query, and the formats that it can be written in.
+
+The writer of a format is imported when it is used: pictures need a layout, and text needs rich.
+"""
 
 from __future__ import annotations
 

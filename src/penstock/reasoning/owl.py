@@ -1,4 +1,7 @@
-"""OWL 2 RL (https://www.w3.org/TR/owl2-profiles/#OWL_2_RL) by the package owlrl, which works on rdflib's terms."""
+"""OWL 2 RL (https://www.w3.org/TR/owl2-profiles/#OWL_2_RL) by the package owlrl, which works on rdflib's terms.
+
+Both packages are imported when a closure is computed: they are an extra.
+"""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from penstock.stream.registry.registered_query import RegisteredQuery
 from penstock.stream.runtime.query_facts import QueryFacts
 from penstock.stream.runtime.runtime import Runtime
+from penstock.why.pattern_reasons import pattern_reasons
 from penstock.why.query_reasons import query_reasons
 from penstock.why.reasons import Reason, Why, in_order
 from penstock.why.stream_reasons import stream_reasons
@@ -29,6 +30,4 @@ def _in_the_pattern(runtime: Runtime, task: RegisteredQuery, facts: QueryFacts) 
         return
     with runtime.reevaluation(task) as again:
         if again.is_possible:
-            from penstock.why.pattern_reasons import pattern_reasons
-
             yield from pattern_reasons(facts, again)

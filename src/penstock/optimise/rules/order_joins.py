@@ -1,4 +1,7 @@
-"""Joins are ordered so that intermediate results are small."""
+"""Joins are ordered so that intermediate results are small.
+
+`join_order` is imported when a join is ordered: it imports numpy, which a query of one pattern does without.
+"""
 
 from __future__ import annotations
 

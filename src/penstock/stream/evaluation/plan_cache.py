@@ -1,4 +1,7 @@
-"""The plan cache: compiled queries, which share one background in one Spark session."""
+"""The plan cache: compiled queries, which share one background in one Spark session.
+
+Modules that import PySpark are imported when the first query is compiled, after Java was found.
+"""
 
 from __future__ import annotations
 

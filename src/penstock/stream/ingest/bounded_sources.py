@@ -1,7 +1,6 @@
 """Bounded sources, read as a whole: files of N-Quads and of graphs into the log, Parquet in place.
 
-LOG/<stream>/<source>.size      the number of bytes of a source when it was read
-"""
+LOG/<stream>/<source>.size      the number of bytes of a source when it was read"""
 
 from __future__ import annotations
 
@@ -24,6 +23,7 @@ from penstock.model.stretches import Stretch, cut_at_pauses, merged
 from penstock.stream.base import durable_files
 from penstock.stream.base.clock import Clock
 from penstock.stream.base.watermark import Watermarks
+from penstock.stream.ingest import parallel_load
 from penstock.stream.ingest.dead_letters import DeadLetters, Malformed
 from penstock.stream.ingest.element_reader import FileTally, no_element, of_blocks, of_documents, of_file
 from penstock.stream.ingest.elements import Block, count_texts
@@ -117,8 +117,6 @@ class BoundedSources:
             self._log_writer.write(batch, _items(pieces, batch.stream, stamp, documents, self._tuning, tally), check)
             tally.warn(documents)
             return
-        from penstock.stream.ingest import parallel_load
-
         folder = self._log.begin(batch.stream, batch.source, batch.number)
         with _whole_or_nothing():
             parts = parallel_load.write(session(), pieces, batch.stream, str(folder), stamp, documents, self._tuning)

@@ -16,6 +16,7 @@ from penstock.algebra.windows import SlideWindow
 from penstock.errors import PenstockError, StoreError
 from penstock.io.sinks import Batch, MemorySink, ParquetSink, Sink
 from penstock.recursive_rules.analysis.rule import Rule
+from penstock.spark.session import cancellation
 from penstock.stream.answers.answer_batch import AnswerSchema
 from penstock.stream.base.failpoints import reach
 from penstock.stream.registry.due_instants import CompiledQuery
@@ -255,8 +256,6 @@ class RegisteredQuery:
 
     def _sentence(self, error: BaseException) -> str:
         """The error as one sentence. Sinks have connections of their own, unless Spark writes their files."""
-        from penstock.spark.session import cancellation  # which imports PySpark
-
         if isinstance(error, SinkFailure):
             return cancellation.sentence(error.cause, of_spark=not self.fetches)
         return cancellation.sentence(error)

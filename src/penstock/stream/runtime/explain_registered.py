@@ -1,4 +1,7 @@
-"""Explains a registered query: planned anew over the log as it is now, beside the plan by which it is evaluated."""
+"""Explains a registered query: planned anew over the log as it is now, beside the plan by which it is evaluated.
+
+Profiles are imported when a query is explained: they import PySpark.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Evaluates a registered query, or variants of it, again over the elements that are held: for `why`."""
+"""Evaluates a registered query, or variants of it, again over the elements that are held: for `why`.
+
+`operator_rows` imports PySpark, and is imported when rows are counted.
+"""
 
 from __future__ import annotations
 

@@ -42,9 +42,11 @@ from penstock.stream.registry.load_shedding import CATCH_UP
 from penstock.stream.registry.load_shedding import check as check_overload
 from penstock.stream.registry.metadata_store import MetadataStore
 from penstock.stream.registry.registered_query import RegisteredQuery
+from penstock.stream.runtime.explain_registered import explain_registered
 from penstock.stream.runtime.live_engine import LiveEngine
 from penstock.stream.runtime.progress import EngineStatus, Progress, QueryStatus
 from penstock.stream.runtime.query_facts import FactCollector, QueryFacts
+from penstock.stream.runtime.reevaluation import Reevaluation
 from penstock.stream.runtime.status import Status
 from penstock.tuning import DEFAULT, Tuning
 
@@ -380,8 +382,6 @@ class Runtime:
 
     def examine(self, task: RegisteredQuery, *, run: bool) -> Profile | None:
         """Explain a query over the log as it is now; between rounds, which use the same tables."""
-        from penstock.stream.runtime.explain_registered import explain_registered
-
         with self._rounding:
             return explain_registered(task, self.plans, self._inputs, run=run)
 
@@ -401,8 +401,6 @@ class Runtime:
     @contextmanager
     def reevaluation(self, task: RegisteredQuery) -> Iterator[Reevaluation]:
         """Evaluations of a query over the log as it is now; between rounds, which use the same tables."""
-        from penstock.stream.runtime.reevaluation import Reevaluation
-
         with self._rounding:
             yield Reevaluation(task, self.plans, self._inputs)
 
