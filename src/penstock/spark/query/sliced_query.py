@@ -75,29 +75,35 @@ class SlicedQuery:
 
     def result(self, evaluation: Evaluation) -> SlicedSnapshot | ChangeResult | None:
         """Return the answers of an evaluation; None if the shuffled plan has to give them: `reason` says why."""
-        try:
-            pieces, prepared = self._prepare(evaluation)
-        except Unsupported as unsupported:
-            if self.reason != str(unsupported):
-                self.reason = str(unsupported)
+        planned = self._refusal(evaluation) or self._prepare(evaluation)
+        if isinstance(planned, str):
+            if self.reason != planned:
+                self.reason = planned
                 log.fallback(None, "sliced_plan", self.reason)
             return None
+        pieces, prepared = planned
         self.reason, self.slices = None, len(pieces)
         return self._answers(evaluation, prepared, pieces)
 
-    def _prepare(self, evaluation: Evaluation) -> tuple[list[Slice], _Prepared]:
-        """Return the slices and the program. A query is not compiled again and again in vain."""
+    def _refusal(self, evaluation: Evaluation) -> str | None:
+        """Return why the shuffled plan is taken without a try; None if it is not."""
         if "sliced_plan" not in self._traits.choices:
-            raise Unsupported("it is switched off")
+            return "it is switched off"
+        rows = sum(stream.rows for stream in evaluation.streams.values())
+        if rows > self._tuning.slice_elements and self._is_one_slice:
+            return f"a window has no bound, and {rows:,} elements do not fit into one slice"
+        version, reason = self._refused or (None, None)
+        return reason if version == self._background.version else None
+
+    def _prepare(self, evaluation: Evaluation) -> tuple[list[Slice], _Prepared] | str:
+        """Return the slices and the program, or why there are none. A query is not compiled again and again in vain."""
         spans = self._spans(evaluation)
-        if self._refused is not None and self._refused[0] == self._background.version:
-            raise Unsupported(self._refused[1])
         try:
             prepared = self._plan(evaluation)
             return [self._slice(span, prepared, evaluation.streams) for span in spans], prepared
-        except Unsupported as unsupported:
+        except Unsupported as unsupported:  # the tree has a part that DuckDB's dialect lacks
             self._refused = self._background.version, str(unsupported)
-            raise
+            return self._refused[1]
 
     def _answers(
         self, evaluation: Evaluation, prepared: _Prepared, pieces: Sequence[Slice]
@@ -132,18 +138,23 @@ class SlicedQuery:
 
     # Slices
 
+    @property
+    def _is_one_slice(self) -> bool:
+        """Whether the span cannot be cut: an instant may need all elements before it."""
+        return None in self._reaches()
+
+    def _reaches(self) -> list[int | None]:
+        return [_lasts(stream.window) for stream in self._traits.query.streams]
+
     def _spans(self, evaluation: Evaluation) -> list[Span]:
-        """Return the span in slices. What is not bounded in time is one slice, if it fits."""
+        """Return the span in slices."""
         span, tuning = evaluation.span, self._tuning
-        segments = [segment for stream in evaluation.streams.values() for segment in stream.segments]
-        rows, windows = sum(s.rows for s in evaluation.streams.values()), [s.window for s in self._traits.query.streams]
-        lasts = [_lasts(window) for window in windows]
-        if None in lasts:
-            if rows > tuning.slice_elements:
-                raise Unsupported(f"a window has no bound, and {rows:,} elements do not fit into one slice")
+        if self._is_one_slice:
             return [span]
+        segments = [segment for stream in evaluation.streams.values() for segment in stream.segments]
+        rows = sum(stream.rows for stream in evaluation.streams.values())
         wanted = self._jobs.cores if rows >= tuning.parallel_elements else 1
-        overlap = max(last or 0 for last in lasts)
+        overlap = max(reach or 0 for reach in self._reaches())
         most, overlaps = tuning.slice_elements, tuning.slice_overlaps
         return slices.cut(span, segments, rows, most, overlap, wanted, overlaps, self._before_instant)
 
