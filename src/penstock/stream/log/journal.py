@@ -67,8 +67,8 @@ class Record:
     def from_bytes(cls, data: bytes) -> Record:
         with pa.ipc.open_stream(data) as reader:
             table = reader.read_all()
-        batch, *counts = json.loads((table.schema.metadata or {})[_NUMBERS])  # without `ahead` in earlier versions
-        return cls(batch, table.replace_schema_metadata(None), *counts)
+        batch, late, malformed, advanced_to, ahead = json.loads((table.schema.metadata or {})[_NUMBERS])
+        return cls(batch, table.replace_schema_metadata(None), late, malformed, advanced_to, ahead)
 
 
 class Journal:
