@@ -12,13 +12,13 @@ from contextvars import copy_context
 from threading import Thread, current_thread, main_thread
 from typing import TypeVar
 
-__all__ = ["beside"]
+__all__ = ["interruptible"]
 
 T = TypeVar("T")
 
 
-def beside(work: Callable[[], T], interrupted: Callable[[Future[T]], None] = lambda _: None) -> T:
-    """The result of `work`, run in a thread of its own if this is the thread that Ctrl-C reaches.
+def interruptible(work: Callable[[], T], interrupted: Callable[[Future[T]], None] = lambda _: None) -> T:
+    """Return the result of `work`, run in a thread of its own if this is the thread that Ctrl-C reaches.
 
     `interrupted` may end the work; without it the work goes on, unheeded, until it is done or the process ends.
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from penstock.explain.model import Graph, Node
-from penstock.explain.sources import Known
+from penstock.explain.sources import KnownPredicates
 
 BROKERS = "http://brokerscentral.org/brokers.rdf"
 MARKET = "http://stockexchange.org/market.trdf"
@@ -34,7 +34,7 @@ WHERE {{ GRAPH ?market {{ ?Transaction x:seller ?seller . ?Transaction x:with ?a
 AGGREGATE {{ (?tot, SUM(?amount), {{?seller, ?market}}) }}
 """
 
-BROKERS_AND_MARKET = Known(
+BROKERS_AND_MARKET = KnownPredicates(
     frozenset({"http://brokerscentral.org/accounts#is_from"}),
     {MARKET: frozenset({"http://stockexchange.org/exchanges#does", "http://stockexchange.org/exchanges#with"})},
 )

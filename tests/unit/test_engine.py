@@ -21,7 +21,7 @@ from penstock.algebra.ops import Query
 from penstock.io.formats import Source, Target
 from penstock.knowledge.store import Store
 from penstock.stream.evaluation.plan_cache import PlanCache
-from penstock.threads import beside
+from penstock.threads import interruptible
 
 ONE = b"<http://e/a> <http://e/p> 1 ."
 ALL = "SELECT * { ?s ?p ?o }"
@@ -99,9 +99,9 @@ def test_loading_a_directory_is_an_error(tmp_path: Path) -> None:
 
 
 def test_work_beside_gives_its_result_and_its_error() -> None:
-    assert beside(lambda: threading.current_thread().name) == "penstock"
+    assert interruptible(lambda: threading.current_thread().name) == "penstock"
     with pytest.raises(KeyError, match="mine"):
-        beside(lambda: dict[str, int]()["mine"])
+        interruptible(lambda: dict[str, int]()["mine"])
 
 
 def test_an_interrupt_is_heard_while_work_goes_on() -> None:
@@ -115,7 +115,7 @@ def test_an_interrupt_is_heard_while_work_goes_on() -> None:
         return "done"
 
     with pytest.raises(KeyboardInterrupt):
-        beside(work, told.append)
+        interruptible(work, told.append)
     assert going.is_set()
     assert not told[0].done()
     finish.set()

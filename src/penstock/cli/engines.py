@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from penstock.errors import OptionError
-from penstock.threads import beside
+from penstock.threads import interruptible
 from penstock.tuning import DEFAULT
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def open_engine(
         try:
             yield engine
         finally:
-            beside(engine.close)  # so that one more Ctrl-C does not meet us inside the JVM
+            interruptible(engine.close)  # so that one more Ctrl-C does not meet us inside the JVM
 
 
 def check_checkpoint(folder: str | None) -> None:

@@ -14,7 +14,7 @@ from penstock.cli.base import FAILED, complain, exit_code
 from penstock.cli.inputs import QueryFile, StreamSpec
 from penstock.cli.progress_line import ProgressLine
 from penstock.errors import OptionError, PenstockError, PenstockWarning
-from penstock.threads import beside
+from penstock.threads import interruptible
 
 if TYPE_CHECKING:
     from penstock.engine import Engine
@@ -111,13 +111,13 @@ class Streaming:
 
     def _follow(self, engine: Engine) -> None:
         """The main thread only waits: Ctrl-C, and another while the first is obeyed, never meets it inside the JVM."""
-        beside(engine.start)
+        interruptible(engine.start)
         try:
             while _goes_on(engine.status):
                 _look_again()
         except KeyboardInterrupt:
             self.progress.clear()
-        beside(engine.stop)
+        interruptible(engine.stop)
 
     def _failures(self, engine: Engine) -> int:
         """Report the queries that failed while they were live, and return the exit code."""
@@ -131,7 +131,7 @@ def _say_why(engine: Engine, answered: Collection[str | None]) -> None:
     """Say of each query without an answer why, by the most likely reasons."""
     for query in engine.queries:
         if query.name not in answered and not query.status.error:
-            complain(f"{query.name} has no answer:\n{beside(query.why).top(_REASONS)}")
+            complain(f"{query.name} has no answer:\n{interruptible(query.why).top(_REASONS)}")
 
 
 def _goes_on(status: EngineStatus) -> bool:

@@ -25,7 +25,7 @@ from penstock.algebra.pattern_scope import DEFAULT_SCOPE, PatternScope
 from penstock.algebra.scope import conjuncts, exists_in, expressions_of, references
 from penstock.explain.model import Box, Edge, Graph, Node
 from penstock.explain.notation import Notation, variables
-from penstock.explain.sources import Known, Source, Sources
+from penstock.explain.sources import KnownPredicates, Source, Sources
 
 __all__ = ["dgraph"]
 
@@ -38,13 +38,13 @@ _DOUBTFUL: dict[type[Op], tuple[int, str]] = {
 """Which operand of these need not match, or must not, and how its edges are called."""
 
 
-def dgraph(query: ops.Query, title: str, names: Notation, known: Known | None = None) -> Graph:
+def dgraph(query: ops.Query, title: str, names: Notation, known: KnownPredicates | None = None) -> Graph:
     """The D-Graph of the query as it is written."""
     return _Builder(query, names, known).graph(title)
 
 
 class _Builder:
-    def __init__(self, query: ops.Query, names: Notation, known: Known | None) -> None:
+    def __init__(self, query: ops.Query, names: Notation, known: KnownPredicates | None) -> None:
         self._query, self._names = query, names
         self._sources = Sources(query, known, names)
         self._vertices: dict[object, Node] = {}

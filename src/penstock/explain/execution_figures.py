@@ -13,7 +13,7 @@ from penstock.explain.model import Figures, Node
 from penstock.explain.notation import Notation
 from penstock.explain.number_format import amount, counted
 from penstock.explain.ograph import ograph
-from penstock.explain.sources import Known
+from penstock.explain.sources import KnownPredicates
 
 if TYPE_CHECKING:
     from penstock.spark.query.profile import Profile, RowCount
@@ -31,7 +31,7 @@ def measured(query: Query, text: str, examined: Profile) -> Explanation:
     """The explanation of a query that was planned for its data, and perhaps run."""
     names = Notation(text)
     streams = {name: held.predicates for name, held in examined.streams.items() if held.predicates is not None}
-    known = Known(examined.background, streams)
+    known = KnownPredicates(examined.background, streams)
     explanation = explanation_of(query, examined.optimised, names, known)
     graph = ograph(examined.physical, "O-Graph of the physical plan", names, known)
     figures = {node.id: made for node in graph.nodes if (made := _figures(node, examined)) is not None}

@@ -16,7 +16,7 @@ from penstock.explain.dgraph import dgraph
 from penstock.explain.model import Graph
 from penstock.explain.notation import Notation
 from penstock.explain.ograph import ograph
-from penstock.explain.sources import Known, Sources
+from penstock.explain.sources import KnownPredicates, Sources
 from penstock.optimise import Optimised, Statistics, Step, Uniform, optimise
 from penstock.optimise.distribute import Distribution, classify
 from penstock.syntax.parser import too_long
@@ -102,7 +102,7 @@ def explain(
     *,
     rules: Collection[str] | None = None,
     statistics: Statistics | None = None,
-    known: Known | None = None,
+    known: KnownPredicates | None = None,
 ) -> Explanation:
     """The explanation of a query in any of the languages. The query is not run, and Spark is not started.
 
@@ -117,7 +117,7 @@ def explain_query(
     text: str,
     rules: Collection[str] | None = None,
     statistics: Statistics | None = None,
-    known: Known | None = None,
+    known: KnownPredicates | None = None,
 ) -> Explanation:
     """The explanation of a query's algebra; its text says how IRIs are abbreviated."""
     names = Notation(text)
@@ -128,7 +128,9 @@ def explain_query(
         raise too_long(text) from None
 
 
-def explanation_of(query: Query, optimised: Optimised, names: Notation, known: Known | None = None) -> Explanation:
+def explanation_of(
+    query: Query, optimised: Optimised, names: Notation, known: KnownPredicates | None = None
+) -> Explanation:
     """The explanation of a query as written, and of the optimiser's plan for it."""
     registration = query.registration
     return Explanation(

@@ -19,7 +19,7 @@ from penstock.algebra.scope import exists_in, expressions_of
 from penstock.explain.labels import label, of_result
 from penstock.explain.model import Edge, Graph, Node
 from penstock.explain.notation import Notation
-from penstock.explain.sources import Known, Source, Sources
+from penstock.explain.sources import KnownPredicates, Source, Sources
 
 __all__ = ["ograph"]
 
@@ -34,13 +34,15 @@ _OPERANDS: dict[type[Op], tuple[str, str]] = {
 """The labels on the edges of an operator whose operands differ."""
 
 
-def ograph(query: ops.Query, title: str, names: Notation, known: Known | None = None, merged: bool = True) -> Graph:
+def ograph(
+    query: ops.Query, title: str, names: Notation, known: KnownPredicates | None = None, merged: bool = True
+) -> Graph:
     """The O-Graph of the query's plan; `merged`: the patterns of a basic graph pattern are one node."""
     return _Builder(query, names, known, merged).graph(title)
 
 
 class _Builder:
-    def __init__(self, query: ops.Query, names: Notation, known: Known | None, merged: bool) -> None:
+    def __init__(self, query: ops.Query, names: Notation, known: KnownPredicates | None, merged: bool) -> None:
         self._query, self._names, self._merged = query, names, merged
         self._sources = Sources(query, known, names)
         self._nodes: dict[str, Node] = {}

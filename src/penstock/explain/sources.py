@@ -13,14 +13,14 @@ from penstock.algebra.pattern_scope import PatternScope
 from penstock.algebra.windows import SlideWindow
 from penstock.explain.notation import Notation, written_window
 
-__all__ = ["Known", "Source", "Sources"]
+__all__ = ["KnownPredicates", "Source", "Sources"]
 
 ANY_STREAM = NamedNode("urn:penstock:any-stream")
 """Stands for the streams that there will be, where a query of events names none."""
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownPredicates:
     """The predicates that occur, as IRIs: in the background, and in each stream by its IRI. A source without an entry
     may have any predicate."""
 
@@ -48,8 +48,8 @@ class Source:
 class Sources:
     """The sources of one query."""
 
-    def __init__(self, query: Query, known: Known | None = None, names: Notation | None = None) -> None:
-        self._query, self._known = query, known or Known()
+    def __init__(self, query: Query, known: KnownPredicates | None = None, names: Notation | None = None) -> None:
+        self._query, self._known = query, known or KnownPredicates()
         self._names = names or Notation()
         self.windows = query.streams or _any_stream(query)
         self.iris = frozenset(stream.iri for stream in self.windows)

@@ -14,7 +14,7 @@ from penstock.answer import Answer
 from penstock.errors import QueryError, StoreError
 from penstock.io.formats import Source, Target, graph_name, read
 from penstock.knowledge.store import check_dataset
-from penstock.threads import beside
+from penstock.threads import interruptible
 
 __all__ = ["OxigraphStore"]
 
@@ -52,7 +52,7 @@ class OxigraphStore:
         if query.dataset is not None:
             check_dataset(query.dataset, set(store.named_graphs()))
         with _one_sentence("answering"):
-            return beside(lambda: _answer(query, store.query(text, base_iri=base)))
+            return interruptible(lambda: _answer(query, store.query(text, base_iri=base)))
 
     def quads(self) -> Iterable[Quad]:
         """See `Store.quads`."""

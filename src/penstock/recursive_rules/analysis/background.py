@@ -12,20 +12,20 @@ from penstock.algebra.ops import TriplePattern
 from penstock.model.term_encoding import encode
 from penstock.recursive_rules.analysis.rule import terms_of
 
-__all__ = ["Background", "Known", "Nothing", "StoreBackground"]
+__all__ = ["Background", "BackgroundTriple", "Nothing", "StoreBackground"]
 
-Known = tuple[str, str, str]
+BackgroundTriple = tuple[str, str, str]
 
 
 class Background(Protocol):
-    def matches(self, pattern: TriplePattern) -> Iterable[Known]:
+    def matches(self, pattern: TriplePattern) -> Iterable[BackgroundTriple]:
         """The triples, as the log writes terms, that agree with the constants of the pattern."""
 
 
 class Nothing:
     """No background."""
 
-    def matches(self, pattern: TriplePattern) -> Iterable[Known]:
+    def matches(self, pattern: TriplePattern) -> Iterable[BackgroundTriple]:
         return ()
 
 
@@ -35,7 +35,7 @@ class StoreBackground:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def matches(self, pattern: TriplePattern) -> Iterable[Known]:
+    def matches(self, pattern: TriplePattern) -> Iterable[BackgroundTriple]:
         subject, predicate, object = (None if isinstance(term, Var) else term for term in terms_of(pattern))
         if isinstance(subject, Literal) or not isinstance(predicate, NamedNode | None):
             return

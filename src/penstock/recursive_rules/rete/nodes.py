@@ -13,7 +13,7 @@ from typing import ClassVar
 from penstock.algebra.expressions import Var
 from penstock.algebra.ops import TriplePattern, variables_of
 from penstock.model.term_encoding import encode
-from penstock.recursive_rules.analysis.background import Known
+from penstock.recursive_rules.analysis.background import BackgroundTriple
 from penstock.recursive_rules.analysis.rule import terms_of
 from penstock.recursive_rules.rete.memory import Memory, Moment
 from penstock.recursive_rules.solutions.expressions import Expression
@@ -138,7 +138,11 @@ class Leaf(Node):
     equal ones come (`may_repeat`)."""
 
     def __init__(
-        self, pattern: TriplePattern, streams: frozenset[str] | None, known: Iterable[Known], may_repeat: bool = False
+        self,
+        pattern: TriplePattern,
+        streams: frozenset[str] | None,
+        known: Iterable[BackgroundTriple],
+        may_repeat: bool = False,
     ) -> None:
         terms = terms_of(pattern)
         super().__init__(variables_of(*terms))

@@ -14,7 +14,7 @@ from pyspark import SparkContext
 from pyspark.errors import PySparkException
 
 from penstock.errors import PenstockError
-from penstock.threads import beside
+from penstock.threads import interruptible
 
 __all__ = ["cancellable", "one_sentence", "reason", "sentence"]
 
@@ -43,7 +43,7 @@ def cancellable(context: SparkContext, work: Callable[[], T]) -> T:
             context.cancelJobsWithTag(tag)
             wait([future], timeout=_PATIENCE)
 
-    return beside(tagged, cancel)
+    return interruptible(tagged, cancel)
 
 
 @contextmanager

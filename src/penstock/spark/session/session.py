@@ -19,7 +19,7 @@ from penstock import log
 from penstock.errors import SetupError
 from penstock.spark.session import cancellation, early_start, java, launch
 from penstock.spark.session import settings as spark_settings
-from penstock.threads import beside
+from penstock.threads import interruptible
 
 __all__ = ["is_running", "launched", "private", "start", "stop"]
 
@@ -35,7 +35,7 @@ def start(master: str | None = None, **settings: str) -> SparkSession:
     session = None if begun else _running()
     if session is not None and not _holders:
         return session  # the user's session: shared, and never stopped by Penstock
-    session = session or beside(begun.result if begun else lambda: _started(master, settings), _unwanted)
+    session = session or interruptible(begun.result if begun else lambda: _started(master, settings), _unwanted)
     _holders.append(session)
     if len(_holders) == 1:
         log.session.info("Spark %s has started on %s", session.version, session.sparkContext.master)

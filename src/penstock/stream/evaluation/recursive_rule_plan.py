@@ -28,7 +28,7 @@ from penstock.model import term_encoding
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
 from penstock.reasoning import Ontology
-from penstock.recursive_rules.analysis.background import Known
+from penstock.recursive_rules.analysis.background import BackgroundTriple
 from penstock.recursive_rules.analysis.entailment import NOTHING, Entailment, entailment_of
 from penstock.recursive_rules.analysis.partition import SUBJECT, Partition, partition
 from penstock.recursive_rules.analysis.rule import Rule, terms_of
@@ -121,7 +121,7 @@ class RecursiveRulePlan:
         )
         return lambda elements, states: advance(name, machine, elements, states)
 
-    def _known(self, pattern: TriplePattern) -> list[Known]:
+    def _known(self, pattern: TriplePattern) -> list[BackgroundTriple]:
         """The triples of the background that agree with the constants of a pattern."""
         default = self._background.tables(self._group[0].query.dataset).default
         given = zip("spo", terms_of(pattern), strict=True)
@@ -134,10 +134,10 @@ class RecursiveRulePlan:
 class RuleMatches:
     """The part of the background that rules ask for, by the constants of patterns."""
 
-    def __init__(self, known: Mapping[Constants, list[Known]]) -> None:
+    def __init__(self, known: Mapping[Constants, list[BackgroundTriple]]) -> None:
         self._known = known
 
-    def matches(self, pattern: TriplePattern) -> Iterable[Known]:
+    def matches(self, pattern: TriplePattern) -> Iterable[BackgroundTriple]:
         return self._known[_constants(pattern)]
 
 

@@ -130,7 +130,7 @@ class Ingest:
     def drain(self) -> None:
         """Wait until all that lies in the folders is in the log, as all that was pushed is."""
         for runner in self._runners:
-            runner.settle()
+            runner.wait_until_idle()
         self._check()
 
     @property

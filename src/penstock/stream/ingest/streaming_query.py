@@ -59,7 +59,7 @@ class StreamingQueryRunner:
         self._watcher = Thread(target=self._watch, name="penstock-feeding", daemon=True)
         self._watcher.start()
 
-    def settle(self) -> None:
+    def wait_until_idle(self) -> None:
         """Wait until all input that is available by now has been processed."""
         try:
             self._query.processAllAvailable()

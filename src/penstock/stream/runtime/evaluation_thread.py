@@ -55,7 +55,7 @@ class EvaluationThread:
             self._news += 1
             self._changed.notify_all()
 
-    def settle(self) -> None:
+    def wait_until_idle(self) -> None:
         """Wait until everything that is due by now has been answered."""
         self._not_inside("wait for the answers")
         with self._changed:

@@ -76,7 +76,7 @@ class LiveEngine:
 
     def flush(self) -> None:
         self.ingest.drain()
-        self._thread.settle()
+        self._thread.wait_until_idle()
 
     def push(self, stream: str, data: bytes, kind: str | None = None) -> int:
         return self.ingest.push(stream, data, kind)

@@ -28,10 +28,10 @@ def test_settling_waits_until_a_round_finds_nothing_more() -> None:
         return left[0] > 0
 
     loop = started(round)
-    loop.settle()
+    loop.wait_until_idle()
     assert left == [0]
     left[0] = 2
-    loop.settle()
+    loop.wait_until_idle()
     assert left == [0]
     loop.stop()
 
@@ -48,7 +48,7 @@ def test_wake_during_a_round_starts_another_round() -> None:
 
     loop = started(round)
     inside.wait()
-    waiting = Thread(target=loop.settle)
+    waiting = Thread(target=loop.wait_until_idle)
     waiting.start()
     loop.wake()
     go_on.set()
@@ -68,7 +68,7 @@ def test_time_alone_can_make_a_round() -> None:
         return False
 
     loop = started(round, clock, tick=50)
-    loop.settle()
+    loop.wait_until_idle()
     while not again.is_set():  # the thread may not have gone to sleep yet
         clock.advance(50)
     loop.stop()
@@ -81,7 +81,7 @@ def test_error_ends_the_thread_and_is_raised_to_waiters() -> None:
 
     loop = started(round)
     with pytest.raises(PenstockError, match="The evaluation has stopped: KeyError: 'mine'"):
-        loop.settle()
+        loop.wait_until_idle()
     loop.stop()
 
 
@@ -89,7 +89,7 @@ def test_a_sink_cannot_wait_for_itself() -> None:
     said: list[str] = []
 
     def round() -> bool:
-        for call in (loop.settle, loop.stop):
+        for call in (loop.wait_until_idle, loop.stop):
             try:
                 call()
             except PenstockError as error:
@@ -98,7 +98,7 @@ def test_a_sink_cannot_wait_for_itself() -> None:
 
     loop = EvaluationThread(round, ManualClock(), lambda: None)
     loop.start()
-    loop.settle()
+    loop.wait_until_idle()
     loop.stop()
     assert said[:2] == [
         "A sink cannot wait for the answers: it would wait for itself.",
@@ -137,7 +137,7 @@ def test_reference_cycles_of_a_round_are_collected_after_it() -> None:
     gc.disable()
     try:
         loop = started(round)
-        loop.settle()
+        loop.wait_until_idle()
         assert [circle() for circle in left] == [None] * len(left)
         loop.stop()
     finally:
@@ -148,7 +148,7 @@ def test_settling_waits_for_a_sink_that_is_tried_again() -> None:
     clock, waits = ManualClock(), [True]
     loop = EvaluationThread(lambda: False, clock, lambda: 50 if waits[0] else None, postponed=lambda: waits[0])
     loop.start()
-    waiting = Thread(target=loop.settle)
+    waiting = Thread(target=loop.wait_until_idle)
     waiting.start()
     clock.await_waiter()
     assert waiting.is_alive()
@@ -170,7 +170,7 @@ def test_an_evaluation_that_stops_by_itself_says_why(caplog: pytest.LogCaptureFi
     loop = started(round)
     message = "The evaluation has stopped: OSError: [Errno 28] No space left on device"
     with pytest.raises(PenstockError) as caught:
-        loop.settle()
+        loop.wait_until_idle()
     assert (str(caught.value), loop.problem) == (message, message)
     loop.stop()
     assert [(each.name, each.levelname, each.getMessage()) for each in caplog.records] == [
