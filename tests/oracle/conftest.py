@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.plan_under_test import PLANS, using
+from tests.support.plan_under_test import PLANS, begin_test, shuffled_queries, using
+from tests.support.sampling import ORDINARY
 
 
 class Refusals(logging.Handler):
@@ -33,6 +34,16 @@ def _no_refusal() -> Iterator[None]:
     optimiser.removeHandler(refusals)
     optimiser.setLevel(level)
     assert refusals.found == []
+
+
+@pytest.fixture(autouse=True)
+def _sample(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Start a new sample of shuffled plans, and fail a property of which none is in it."""
+    begin_test()
+    yield
+    parameters = request.node.callspec.params if hasattr(request.node, "callspec") else {}
+    if ORDINARY and parameters.get("plan") == "shuffled" and hasattr(request.function, "hypothesis"):
+        assert shuffled_queries() > 0
 
 
 @pytest.fixture(scope="module", params=PLANS)

@@ -25,6 +25,7 @@ from tests.oracle.events_cases import Cut, cut, for_spark, leaves, prepared, wor
 from tests.support import event_plans, rule_sets
 from tests.support import event_reference as events
 from tests.support.event_reference import Element, World
+from tests.support.plan_under_test import engine_options
 from tests.support.quads import quad_of
 from tests.support.tape import Tape
 
@@ -99,7 +100,7 @@ def is_accepted(case: Ruled) -> bool:
 
 
 def solutions(case: Ruled, spark: Any, folder: Path) -> Solutions:
-    with Engine(spark=spark, rules=case.cut.rules) as engine:
+    with Engine(spark=spark, **engine_options("".join(case.texts), case.cut.rules)) as engine:
         engine.load([quad_of(triple) for triple in case.world.background])
         found = list(WAYS[case.way](engine, case, folder))
     return frozenset(

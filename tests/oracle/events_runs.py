@@ -25,7 +25,7 @@ from penstock.spark.views.background_tables import BackgroundTables
 from tests.oracle import events_texts as texts
 from tests.oracle.events_cases import Case, Cut, for_spark, grouped
 from tests.support.event_reference import Element, World
-from tests.support.plan_under_test import continuous_query, stated_rows
+from tests.support.plan_under_test import continuous_query, spans_in_sample, stated_rows
 from tests.support.quads import quad_of
 
 Bag = Counter[Any]
@@ -74,7 +74,7 @@ def _rows(continuous: ContinuousQuery, case: Case, folder: Path) -> Iterator[dic
     streams = {name.value: written(case.world, name, case.cut, folder) for name in case.world.streams}
     last = continuous.schedule.last_instant(max((e.end for e in case.world.elements), default=0))
     before = None
-    for number, span in enumerate(spans(last, case.cut.spans)):
+    for number, span in enumerate(spans(last, spans_in_sample(case.cut.spans))):
         evaluated = continuous.evaluate(Evaluation(streams, span, before))
         yield from evaluated.collect().to_pylist()
         if continuous.emit not in ("events", "rstream"):

@@ -34,7 +34,7 @@ from tests.oracle.streams import WINDOWS, Streamed, streamed_case
 from tests.oracle.test_emissions import makes_names
 from tests.oracle.test_snapshots import NAMES, explained, spans, written
 from tests.support.evaluated_families import Setting
-from tests.support.plan_under_test import continuous_query
+from tests.support.plan_under_test import as_one_example, continuous_query, spans_in_sample
 from tests.support.quads import quad_of
 from tests.support.sampling import sampled
 from tests.support.tape import Tape
@@ -118,10 +118,11 @@ def check_streamed(
 
 
 def check(setting: Setting, queries: list[Query], explanation: str) -> None:
-    found = setting.together(queries)
-    for number, query in enumerate(queries):
-        expected = setting.alone(query)
-        assert found[number] == expected, f"member {number} of {len(queries)}, {query.pattern}\n{explanation}"
+    with as_one_example(queries[0]):
+        found = setting.together(queries)
+        for number, query in enumerate(queries):
+            expected = setting.alone(query)
+            assert found[number] == expected, f"member {number} of {len(queries)}, {query.pattern}\n{explanation}"
 
 
 def has_constants(case: Case) -> bool:
@@ -137,6 +138,7 @@ def test_queries_of_events(case: Case, tape: bytes, session: Any, folder: Folder
     store.load([quad_of(triple) for triple in case.world.background])
     known = BackgroundTables(session, store)
     streams = {name.value: events_runs.written(case.world, name, case.cut, here) for name in case.world.streams}
-    cut = list(events_runs.spans(max((e.end for e in case.world.elements), default=0), case.cut.spans))
+    count = spans_in_sample(case.cut.spans)
+    cut = list(events_runs.spans(max((e.end for e in case.world.elements), default=0), count))
     options = {"duplicates": case.duplicates, "rules": case.cut.rules}
     check(Setting(known, streams, cut, here, options), queries, str(case.world))

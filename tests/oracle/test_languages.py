@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, given
 
 from penstock.algebra.build import translate
 from penstock.spark.session.session import private
@@ -41,7 +41,7 @@ def test_translations_mean_the_same(style: str, background: bool) -> None:
     told: Counter[tuple[str, bool]] = Counter()
 
     @given(case=cases(style, background, telling=False))
-    @settings(seeded(100), suppress_health_check=list(HealthCheck))
+    @seeded(100, suppressed=tuple(HealthCheck))
     def compare(case: Inside) -> None:
         for language, text in translations(case, background, told):
             same_windows(case, text)
@@ -80,7 +80,7 @@ def session(spark: Any) -> Any:
 @pytest.mark.parametrize(("style", "background"), [("csparql", True), ("single", False), ("mixed", True)])
 def test_translations_run_the_same(style: str, background: bool, session: Any, tmp_path_factory: Any) -> None:
     @given(case=cases(style, background, telling=True))
-    @settings(seeded(5), suppress_health_check=list(HealthCheck))
+    @seeded(5, suppressed=tuple(HealthCheck))
     def compare(case: Inside) -> None:
         told: Counter[tuple[str, bool]] = Counter()
         said = dict(translations(case, background, told))

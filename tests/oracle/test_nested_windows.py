@@ -7,10 +7,11 @@ graph.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
-from hypothesis import Phase, assume, given, settings
+from hypothesis import Phase, assume, given
 
 from penstock.algebra.build import translate
 from penstock.spark.session.session import private
@@ -26,9 +27,7 @@ pytestmark = [
 ]
 
 
-def seeded(examples: int) -> settings:
-    """Seeds do not get simpler by being smaller."""
-    return settings(sampled(examples), phases=(Phase.generate,))
+seeded = partial(sampled, phases=(Phase.generate,))  # seeds do not get simpler by being smaller
 
 
 @pytest.fixture(scope="module")

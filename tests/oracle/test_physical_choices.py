@@ -22,6 +22,7 @@ from penstock.tuning import Tuning
 from tests.oracle.streams import WINDOWS, streamed_cases
 from tests.oracle.test_snapshots import Case, check
 from tests.support.plan_probe import PlanProbe
+from tests.support.plan_under_test import using
 from tests.support.sampling import sampled
 
 EAGER = Tuning(hinted_elements=0, bucket_gain=0.0, lookup_view_rows=0, lookup_share=1.0, semijoin_share=1.1)
@@ -42,7 +43,7 @@ def test_answers_stay_the_same_with_eager_choices(session: Any, tmp_path_factory
     def same(case: Case) -> None:
         check(*case, session, tmp_path_factory.mktemp("stream"), tuning=EAGER)
 
-    with probe.probing(plans):
+    with probe.probing(plans), using("shuffled"):
         same()
     assert plans.algorithms
 
@@ -65,7 +66,7 @@ def test_answers_stay_the_same_in_buckets_that_rows_straddle(
     def same(case: Case) -> None:
         check(*case, session, tmp_path_factory.mktemp("stream"))
 
-    with probe.probing(plans):
+    with probe.probing(plans), using("shuffled"):
         same()
     assert TimeBucketJoin in plans.kinds
 
@@ -76,7 +77,8 @@ def test_answers_stay_the_same_with_united_windows(session: Any, tmp_path_factor
     def same(case: Case) -> None:
         check(*case, session, tmp_path_factory.mktemp("stream"), tuning=UNITED)
 
-    same()
+    with using("shuffled"):
+        same()
 
 
 @pytest.mark.parametrize("name", sorted(PHYSICAL_CHOICES))
@@ -88,4 +90,5 @@ def test_answers_stay_the_same_without_a_choice(
     def same(case: Case) -> None:
         check(*case, session, tmp_path_factory.mktemp("stream"), tuning=EAGER, rules=[f"-{name}"])
 
-    same()
+    with using("shuffled"):
+        same()

@@ -34,7 +34,7 @@ from penstock.tuning import DEFAULT, Tuning
 from tests.oracle.compare import difference, oracle
 from tests.oracle.strategies import Generated
 from tests.oracle.streams import Element, Streamed, streamed_cases
-from tests.support.plan_under_test import continuous_query, stated_rows
+from tests.support.plan_under_test import continuous_query, spans_in_sample, stated_rows
 from tests.support.quads import triple_of
 from tests.support.sampling import sampled
 from tests.support.tables import table_of
@@ -140,7 +140,8 @@ def evaluated_on(
 
 
 def spans(streamed: Streamed, last: int) -> Iterator[Span]:
-    cuts = [-1, *(last * i // streamed.spans for i in range(1, streamed.spans)), last]
+    count = spans_in_sample(streamed.spans)
+    cuts = [-1, *(last * i // count for i in range(1, count)), last]
     for after, through in pairwise(cuts):
         if after < through:
             yield Span(after, through)

@@ -9,23 +9,47 @@ A plan takes tenths of a second, so an ordinary run tries a small sample of each
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from contextlib import suppress
+from functools import wraps
+from typing import ParamSpec
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
-__all__ = ["ORDINARY", "sampled"]
+__all__ = ["ORDINARY", "OutOfSample", "sampled"]
 
+P = ParamSpec("P")
 _ASKED = os.environ.get("PENSTOCK_ORACLE_EXAMPLES")
 _THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
 _MORE = 20
 ORDINARY = _ASKED is None and not _THOROUGH  # whether a run has the fixed sample alone
 
 
-def sampled(examples: int) -> settings:
-    """Settings for a property whose fixed sample has so many examples."""
-    return settings(
+class OutOfSample(Exception):
+    """Raised by an example that an ordinary run leaves out on the plan under test: see `plan_under_test`."""
+
+
+def sampled(
+    examples: int,
+    phases: tuple[Phase, ...] = tuple(Phase),
+    suppressed: tuple[HealthCheck, ...] = (HealthCheck.too_slow, HealthCheck.data_too_large),
+) -> Callable[[Callable[P, None]], Callable[P, None]]:
+    """Return the decorator of a property whose fixed sample has so many examples."""
+    chosen = settings(
         max_examples=int(_ASKED or examples * (_MORE if _THOROUGH else 1)),
         derandomize=ORDINARY,
         deadline=None,
         print_blob=True,
-        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+        phases=phases,
+        suppress_health_check=suppressed,
     )
+
+    def decorated(test: Callable[P, None]) -> Callable[P, None]:
+        @wraps(test)
+        def example(*args: P.args, **kwargs: P.kwargs) -> None:
+            with suppress(OutOfSample):
+                test(*args, **kwargs)
+
+        return chosen(example)
+
+    return decorated
