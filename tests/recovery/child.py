@@ -39,6 +39,9 @@ QUERIES: dict[str, dict[str, tuple[str, Emit | None]]] = {  # by the file of the
     "whole": {
         "sum.csv": (SUM, None),
         "busy.nq": (BUSY, None),
+    },
+    "files": {
+        "counts.csv": (COUNT, None),
         "dropped.ndjson": (COUNT.replace(STREAM, OTHER), None),
     },
     "changes": {
@@ -55,7 +58,7 @@ QUERIES: dict[str, dict[str, tuple[str, Emit | None]]] = {  # by the file of the
 }
 
 
-READ_FILES = {"whole"}
+READ_FILES = {"files"}
 
 
 def die_at(place: str, number: int) -> None:
