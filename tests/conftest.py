@@ -63,7 +63,7 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
 def pytest_runtest_teardown(item: pytest.Item) -> None:
     """Handles on Java's objects refer to themselves: until Python finds these circles, Java keeps all plans. Looking
     for them takes a tenth of a second, so only tests with many plans do it."""
-    if {"oracle", "stream"} & set(item.path.parts):
+    if item.get_closest_marker("jvm") and {"oracle", "stream"} & set(item.path.parts):
         gc.collect()
 
 
