@@ -36,6 +36,11 @@ class EntailedTriples:
         return self._own.statistics
 
     @property
+    def known_rows(self) -> int | None:
+        """The number of loaded triples: see `Triples.known_rows`."""
+        return self._own.known_rows
+
+    @property
     def graph_names(self) -> frozenset[NamedNode]:
         return self._own.graph_names
 

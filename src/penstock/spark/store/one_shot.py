@@ -21,6 +21,7 @@ from penstock.compile.sql import Query
 from penstock.knowledge.store import check_dataset
 from penstock.model.term_encoding import decode
 from penstock.optimise import enabled, optimise
+from penstock.optimise.cost import ROWS_MADE, cost
 from penstock.spark.session.jobs import Jobs
 from penstock.spark.store.entailed_triples import EntailedTriples
 from penstock.spark.store.triples import Triples
@@ -63,16 +64,17 @@ class OneShotQuery:
     def _running(self, query: ops.Query) -> Iterator[tuple[ops.Query, Context]]:
         if query.dataset is not None:
             check_dataset(query.dataset, self._triples.graph_names)
-        self._jobs.tune_for(None)
-        statistics = self._triples.statistics
+        rows, statistics = self._triples.known_rows, self._triples.statistics
+        self._jobs.tune_for(rows)
         optimised = optimise(query, statistics, self._rules, self._tuning)
         tables, now = self._triples.tables(query.dataset), now_term(datetime.now(UTC))
         plan = Plan(tables, self._jobs.materialise, query.base, now, self._jobs.fetch, self._jobs.publish)
         plan.tuning = self._tuning
         try:
-            physical = physical_plan(optimised.query, Context(plan), enabled(self._rules), compile_op).query
-            probe.planned(optimised, physical, statistics)
-            yield physical, Context(plan)
+            physical = physical_plan(optimised.query, Context(plan), enabled(self._rules), compile_op)
+            probe.planned(optimised, physical.query, statistics)
+            self._jobs.tune_for(rows, made=cost(optimised.query.pattern, statistics, ROWS_MADE, physical.selectivity))
+            yield physical.query, Context(plan)
         finally:
             self._jobs.drop(plan.views)
 

@@ -124,6 +124,11 @@ class Triples:
             frozenset(map(encode, dataset.named)),
         )
 
+    @property
+    def known_rows(self) -> int | None:
+        """The number of triples; None if some are in files, which are not counted."""
+        return None if self._files else int(self._parsed.num_rows)
+
     @cached_property
     def statistics(self) -> PredicateCounts:
         """Per predicate: triples, distinct subjects, distinct objects. Counted when first read."""
