@@ -3,6 +3,7 @@
 PenstockError
 ├── QueryError          the query's text is wrong; knows line, column and what to do
 │   └── RefusedError    valid SPARQL that Penstock will not run (SERVICE, LOAD, fetching FROM IRIs)
+├── MappingError        a mapping that lifts messages is wrong; knows file, line, column and what to do
 ├── OptionError         an option has a value that it cannot have; a ValueError as well
 ├── LoadError           background data could not be read; names file, line and reason
 ├── OverloadError       a push was refused, since more comes than can be evaluated; nothing of it was kept
@@ -18,8 +19,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 __all__ = [
-    "LoadError", "OptionError", "OverloadError", "PenstockError", "PenstockWarning", "QueryError", "RefusedError",
-    "SetupError", "StoreError", "TextPlace",
+    "LoadError", "MappingError", "OptionError", "OverloadError", "PenstockError", "PenstockWarning", "QueryError",
+    "RefusedError", "SetupError", "StoreError", "TextPlace",
 ]  # fmt: skip
 
 
@@ -63,6 +64,29 @@ class QueryError(PenstockError):
 
 class RefusedError(QueryError):
     """Valid SPARQL that Penstock does not run, by decision."""
+
+
+class MappingError(PenstockError):
+    """A mapping that cannot be used, with the place in its file and, where there is one, a suggestion."""
+
+    def __init__(
+        self,
+        reason: str,
+        *,
+        file: str,
+        text: str | None = None,
+        line: int | None = None,
+        column: int | None = None,
+        length: int = 1,
+        hint: str | None = None,
+    ) -> None:
+        self.reason = reason
+        self.file = file
+        self.line = line
+        self.column = column
+        self.hint = hint
+        place = file if line is None else f"{file}, line {line}, column {column}"
+        super().__init__(_with_caret(f"{place}: {reason}", text, line, column, length, hint))
 
 
 class OptionError(PenstockError, ValueError):

@@ -139,6 +139,8 @@ class Tuning:
     split_bytes: int = _set(80 << 20, "bytes of a split of a file: half a second of parsing, far above a task's cost")
     chunk_bytes: int = _set(8 << 20, "bytes of a file that are read at a time")
     plan_depth: int = _set(1_000, "operators in one another, or conditions in a row: the stacks of stores are short")
+    lift_messages: int = _set(32_768, "messages that are lifted at once: whole columns, still near the processor")
+    slow_messages: int = _set(32, "messages of JSON that Python reads one by one before a call of DuckDB pays")
     query_depth: int = _set(100, "levels of brackets in a query: each takes a part of Python's stack")
 
     def settings(self) -> Iterator[Setting]:

@@ -1,0 +1,50 @@
+"""What a reference finds in a batch of records: values, and objects of JSON with their records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from penstock.lift.columns import Column, Ints
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from penstock.lift.plan import Reference
+
+__all__ = ["NO_ROWS", "Found", "Records"]
+
+NO_ROWS: Ints = np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The values of a reference. Of JSON also the objects, each with the record in which it is (`object_rows`), and
+    the records that have an array there (`array_rows`), whose items are among the others, or a null (`null_rows`)."""
+
+    column: Column
+    object_rows: Ints
+    objects: Records | None
+    array_rows: Ints
+    null_rows: Ints
+
+    @staticmethod
+    def plain(column: Column) -> Found:
+        """Values alone."""
+        return Found(column, NO_ROWS, None, NO_ROWS, NO_ROWS)
+
+
+class Records(Protocol):
+    """Records of a batch, each with the number of its message in the batch."""
+
+    messages: Ints
+
+    def find(self, references: Sequence[Reference]) -> list[Found]:
+        """What each of the references finds."""
+        ...
+
+    def names(self) -> list[str]:
+        """The names that the first record has, for suggestions."""
+        ...

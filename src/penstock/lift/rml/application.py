@@ -1,0 +1,61 @@
+"""Applies a plan of RML to a batch of messages: each triples map to the records that its iterator finds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import cast
+
+import numpy as np
+
+from penstock.lift.event_time import EventTime, from_triples, of_records
+from penstock.lift.lifted import Batch, Triples
+from penstock.lift.plan import RmlPlan, TriplesMap
+from penstock.lift.records.found import Records
+from penstock.lift.records.json_records import JsonRecords
+from penstock.lift.records.jsonpath import JsonPath
+from penstock.lift.records.xml_records import XmlRecords
+from penstock.lift.records.xpath import XPath
+from penstock.lift.rml.triples import triples_of
+from penstock.syntax.suggest import did_you_mean
+
+__all__ = ["lift_sources"]
+
+
+def lift_sources(plan: RmlPlan, sources: Sequence[Records], time: EventTime | None, batch: Batch) -> list[Triples]:
+    """The triples of the messages that the sources hold."""
+    parts: list[Triples] = []
+    records = 0
+    for triples_map in plan.triples_maps:
+        for source in sources:
+            found = _iterated(source, triples_map)
+            if len(found.messages):
+                parts += _lift(triples_map, found, source, records, time, batch)
+                records += len(found.messages)
+    return from_triples(parts, time, batch.failures) if time is not None and time.properties else parts
+
+
+def _iterated(source: Records, triples_map: TriplesMap) -> Records:
+    match triples_map.iterator:
+        case JsonPath() as path:
+            return cast(JsonRecords, source).iterate(path)
+        case XPath() as path:
+            return cast(XmlRecords, source).iterate(path)
+    return source
+
+
+def _lift(
+    triples_map: TriplesMap, records: Records, source: Records, number: int, time: EventTime | None, batch: Batch
+) -> list[Triples]:
+    """The triples of records, the first of which has this number."""
+    references = triples_map.references()
+    found = dict(zip(references, records.find(references), strict=True)) if references else {}
+    for reference, values in found.items():
+        there = bool(len(values.column.rows) or len(values.object_rows))
+        batch.note(str(reference), there, lambda name=str(reference): did_you_mean(name, records.names()))  # type: ignore[misc]
+    parts = triples_of(triples_map, records, found, batch.labels, batch.failures)
+    if time is not None and time.reference is not None:
+        times = of_records(records, source, time, batch.failures)
+        parts = [replace(part, ts=times[part.records]) for part in parts]
+    offset = np.int64(number)
+    return [replace(part, records=part.records + offset) for part in parts]
