@@ -6,6 +6,7 @@ from penstock.answer import Answer
 from penstock.engine import Engine
 from penstock.errors import (
     LoadError,
+    MappingError,
     OptionError,
     OverloadError,
     PenstockError,
@@ -17,6 +18,7 @@ from penstock.errors import (
 )
 from penstock.explain import Explanation, explain
 from penstock.io.sinks import Batch, Sink
+from penstock.lift import Failure, Lifted, Lifting
 from penstock.log import JsonFormatter
 from penstock.query import Query
 from penstock.stream.base.dead_letter import DeadLetter
@@ -25,10 +27,10 @@ from penstock.tuning import Tuning
 from penstock.why import Provenance, Reason, SourceElement, Why
 
 __all__ = [
-    "Answer", "Batch", "DeadLetter", "Engine", "EngineStatus", "Explanation", "JsonFormatter", "LoadError",
-    "OptionError", "OverloadError", "PenstockError", "PenstockWarning", "Progress", "Provenance", "Query", "QueryError",
-    "QueryStatus", "Reason", "RefusedError", "SetupError", "Sink", "SourceElement", "StoreError", "Tuning", "Why",
-    "explain",
+    "Answer", "Batch", "DeadLetter", "Engine", "EngineStatus", "Explanation", "Failure", "JsonFormatter", "Lifted",
+    "Lifting", "LoadError", "MappingError", "OptionError", "OverloadError", "PenstockError", "PenstockWarning",
+    "Progress", "Provenance", "Query", "QueryError", "QueryStatus", "Reason", "RefusedError", "SetupError", "Sink",
+    "SourceElement", "StoreError", "Tuning", "Why", "explain",
 ]  # fmt: skip
 
 try:

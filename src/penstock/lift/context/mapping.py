@@ -66,13 +66,14 @@ class ContextPlan:
     """The context as a text of JSON, and the shape of messages.
 
     `scoped` says that terms have contexts of their own, in which names mean something else. `id_aliases` are the names
-    that the context gives to @id.
+    that the context gives to @id, and `structured` those whose values are lists, maps, or links back.
     """
 
     context: str
     shape: NodeShape
     scoped: bool
     id_aliases: tuple[str, ...]
+    structured: frozenset[str]
 
 
 def read_mapping(text: MappingText) -> ContextPlan:
@@ -88,7 +89,8 @@ def read_mapping(text: MappingText) -> ContextPlan:
     terms = [(name, value) for each in definitions for name, value in each.items() if not name.startswith("@")]
     scoped = any(isinstance(value, dict) and "@context" in value for _, value in terms)
     aliases = tuple(dict.fromkeys(name for name, value in terms if _id_of(value) == "@id"))
-    return ContextPlan(written, _shape(text, document, written), scoped, aliases)
+    structured = frozenset(name for name, value in terms if isinstance(value, dict) and _is_structured(value))
+    return ContextPlan(written, _shape(text, document, written), scoped, aliases, structured)
 
 
 def _document(text: MappingText) -> dict[str, Any]:
@@ -123,6 +125,10 @@ def _check_keywords(text: MappingText, found: dict[str, Any], known: frozenset[s
     for name in found:
         if name.startswith("@") and name not in known:
             raise text.error(f"{part} has no {name}", name, hint=did_you_mean(name, known))
+
+
+def _is_structured(term: dict[str, Any]) -> bool:
+    return term.get("@container") not in (None, "@set", ["@set"]) or not {"@reverse", "@nest", "@index"}.isdisjoint(term)
 
 
 def _id_of(value: Any) -> Any:

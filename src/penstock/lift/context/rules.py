@@ -108,6 +108,8 @@ class Rules:
 
     def _asked(self, path: tuple[str, ...], name: str) -> NameRules:
         predicate, kinds = "", dict[int, Rule]()
+        if name in self._plan.structured:
+            return NameRules(predicate, kinds)
         for kind in (TEXT, *_SAMPLES):
             rule, found = self._text_rule(path, name) if kind == TEXT else self._rule(path, name, kind)
             if rule is not None and (not found or predicate in ("", found)):
@@ -155,7 +157,7 @@ class Rules:
         """The predicate to objects that are nodes; "" if they are absent, None if they are something else."""
         extra = self._extra(path, name, {_INNER: "x"})
         if extra == []:
-            return ""
+            return "" if self._extra(path, name, {}) == [] else None
         link = [quad for quad in extra or [] if quad.subject == NamedNode(_at(path))]
         if extra is None or len(extra) != 2 or len(link) != 1:
             return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from codecs import BOM_UTF8
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +18,9 @@ from penstock.lift.columns import Column, Ints, strings
 from penstock.lift.records.found import Found, Records
 
 __all__ = ["CsvRecords", "read_document", "read_messages"]
+
+
+_NOT_UTF_8 = re.compile("[\udc80-\udcff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,7 @@ def read_document(data: bytes) -> tuple[CsvRecords, dict[int, str]]:
         return _by_arrow(data), {}
     except (pa.ArrowInvalid, pa.ArrowKeyError):
         rows, reasons = _rows(data)
+        reasons = {max(0, place - 1): reason for place, reason in reasons.items()}
         return _records(rows[0] if rows else [], rows[1:], reasons), reasons
 
 
@@ -93,21 +98,19 @@ def _by_arrow(data: bytes) -> CsvRecords:
 
 
 def _rows(data: bytes) -> tuple[list[list[str]], dict[int, str]]:
-    """The rows that are not empty, and the reason why they end early."""
+    """The rows that are not empty, and by their places the reasons why some are wrong, or why they end early."""
     rows: list[list[str]] = []
+    reasons: dict[int, str] = {}
     try:
-        text = data.decode()
-    except UnicodeDecodeError as error:
-        text = data.decode(errors="replace")
-        reason = f"not UTF-8: byte 0x{data[error.start]:02x} at byte {error.start + 1}"
-        return [row for row in csv.reader(io.StringIO(text, "")) if row], {0: reason}
-    try:
-        for row in csv.reader(io.StringIO(text, ""), strict=True):
+        for row in csv.reader(io.StringIO(data.decode(errors="surrogateescape"), ""), strict=True):
+            if row and (wrong := _NOT_UTF_8.search("".join(row))):
+                reasons[len(rows)] = f"not UTF-8: byte 0x{ord(wrong[0]) & 0xFF:02x}"
             if row:
                 rows.append(row)
     except csv.Error as error:
-        return rows, {max(0, len(rows) - 1): f"not CSV: {error}"}
-    return rows, {}
+        reasons[len(rows)] = f"not CSV: {error}"
+        rows.append([])
+    return rows, reasons
 
 
 def _records(names: list[str], rows: list[list[str]], reasons: dict[int, str]) -> CsvRecords:

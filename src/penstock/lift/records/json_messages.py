@@ -22,7 +22,7 @@ from penstock.lift.records.json_extraction import is_valid
 __all__ = ["Checked", "Float", "check", "load"]
 
 # A comma before a bracket, numbers with many digits or tiny ones, and NaN, Infinity and the like.
-_DOUBTFUL = r",\s*[}\]]|[:\[,]\s*-?(?:[0-9.eE+\-]{17}|[0-9.]+[eE]-[0-9]{3}|[iI]|[nN][aA])"
+_DOUBTFUL = r",\s*[}\]]|(?:^|[:\[,])\s*-?(?:[0-9.eE+\-]{17}|[0-9.]+[eE]-[0-9]{3}|[iI]|[nN][aA])"
 _LONGEST = 40  # characters of a message in a reason
 
 

@@ -80,7 +80,7 @@ def _logical_source(
     _, term = _only(graph, node, name, "logicalSource")
     source = graph.node_of(term, "logicalSource")
     graph.check_words(source, "logical source")
-    formulation = _formulation(graph, source, name)
+    formulation = _formulation(graph, node, source, name)
     parse = _parsers(graph)[formulation]
     text = graph.text_of(source, "logical source", "iterator")
     if formulation is Formulation.CSV:
@@ -97,11 +97,11 @@ def _logical_source(
     return formulation, iterator if isinstance(iterator, JsonPath | XPath) else None, parse
 
 
-def _formulation(graph: MappingGraph, source: Node, name: str) -> Formulation:
+def _formulation(graph: MappingGraph, node: Node, source: Node, name: str) -> Formulation:
     said = graph.one(source, "logical source", "referenceFormulation")
     if said is None:
         hint = "add  rml:referenceFormulation  with JSONPath, CSV or XPath"
-        raise graph.text.error(f"the logical source of {name} has no referenceFormulation", "logicalSource", hint=hint)
+        raise graph.text.error(f"the logical source of {name} has no referenceFormulation", *graph.places(node, "logicalSource"), hint=hint)
     words = {namespace + word: word for namespace in (QL, RML) for word in FORMULATIONS}
     if said.value not in words:
         near = did_you_mean(said.value.rpartition("#")[2].rpartition("/")[2], FORMULATIONS)

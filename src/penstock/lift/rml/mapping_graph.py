@@ -58,6 +58,10 @@ class MappingGraph:
         ]
         return found + ([node.value] if isinstance(node, NamedNode) else [])
 
+    def word_places(self, word: str) -> list[str]:
+        """Where the mapping has a word at all."""
+        return list(dict.fromkeys(iri for (_, name), iri in self.written.items() if name == word))
+
     def check_words(self, node: Node, part: str) -> None:
         """Raise an error if the node has a word of RML that this part of a mapping cannot have."""
         for word in self.words.get(node, {}):

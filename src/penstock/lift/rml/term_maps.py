@@ -43,12 +43,10 @@ class TermMaps:
         self.graph.check_words(node, part)
         given = [name for name in ("constant", "template", "reference") if self.graph.all(node, name)]
         if len(given) != 1:
-            problem = (
-                f"has {' and '.join(given)}, and may have one of them"
-                if given
-                else "needs a reference, a template or a constant"
-            )
-            raise self.graph.text.error(f"the {part} {problem}", *self.graph.places(node, *given, word), word)
+            problem = "has " + " and ".join(given) + ", and may have one of them"
+            problem = problem if given else "needs a reference, a template or a constant"
+            places = [*self.graph.places(node, *given), *self.graph.word_places(word)]
+            raise self.graph.text.error(f"the {part} {problem}", *places)
         if given == ["constant"]:
             value = self.graph.one(node, part, "constant")
             assert value is not None, "it is given"
@@ -138,7 +136,7 @@ class TermMaps:
         if self.graph.words.get(inner, {}).keys() & {"reference", "template"}:
             raise self.graph.text.error(
                 f"a {name} has a constant: references and templates are not in the subset there",
-                *self.graph.places(inner, "reference", "template"),
+                *(value.value for value in self.graph.all(inner, "reference", "template")),
             )
         self.graph.check_words(inner, name)
         constant = self.graph.one(inner, name, "constant")
