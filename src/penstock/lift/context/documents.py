@@ -34,6 +34,8 @@ def document_triples(
             rows += [(message, record, *terms) for terms in found]
         except ValueError as error:
             failures.add(np.array([message]), str(error))
+        except RecursionError:
+            failures.add(np.array([message]), "not readable: objects are nested too deeply")
     messages, records, s, p, o, g = zip(*rows, strict=True) if rows else ([],) * 6
     graphs = strings(g) if any(name is not None for name in g) else None
     of_messages, of_records = np.array(messages, np.int64), np.array(records, np.int64)

@@ -15,6 +15,7 @@ from typing import Any, NoReturn, cast
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from penstock.lift.columns import Ints, matching, strings
 from penstock.lift.records.json_extraction import is_valid
@@ -23,6 +24,7 @@ __all__ = ["Checked", "Float", "check", "load"]
 
 # A comma before a bracket, numbers with many digits or tiny ones, and NaN, Infinity and the like.
 _DOUBTFUL = r",\s*[}\]]|(?:^|[:\[,])\s*-?(?:[0-9.eE+\-]{17}|[0-9.]+[eE]-[0-9]{3}|[iI]|[nN][aA])"
+_DEEPEST = 256  # arrays in one another
 _LONGEST = 40  # characters of a message in a reason
 
 
@@ -49,7 +51,7 @@ def check(messages: Sequence[bytes], few: int) -> Checked:
     texts, reasons = _decoded(messages)
     exact = np.zeros(len(texts), np.bool_)
     if len(texts) >= few:
-        exact = is_valid(texts) & ~matching(texts, _DOUBTFUL)
+        exact = is_valid(texts) & ~matching(texts, _DOUBTFUL) & (_count(texts, "[") <= _DEEPEST)
     careful, values = [], []
     for number in np.flatnonzero(~exact).tolist():
         if number in reasons:
@@ -85,6 +87,8 @@ def load(text: str) -> Any:
     """The value of a text, with numbers as they are written; a `ValueError` says why it is not JSON."""
     try:
         value = _DECODER.decode(text)
+        if text.count("[") > _DEEPEST and _depth(value) > _DEEPEST:
+            raise RecursionError
     except json.JSONDecodeError as error:
         raise ValueError(_reason(text, error)) from None
     except RecursionError:
@@ -92,6 +96,17 @@ def load(text: str) -> Any:
     if r"\u" in text:
         _refuse_surrogates(value)
     return value
+
+
+def _count(texts: pa.StringArray, part: str) -> Ints:
+    return cast(Ints, pc.count_substring(texts, part).to_numpy(zero_copy_only=False))
+
+
+def _depth(value: Any) -> int:
+    """How many arrays are in one another."""
+    if isinstance(value, dict):
+        return max(map(_depth, value.values()), default=0)
+    return 1 + max(map(_depth, value), default=0) if isinstance(value, list) else 0
 
 
 def _reason(text: str, error: json.JSONDecodeError) -> str:

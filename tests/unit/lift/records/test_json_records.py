@@ -22,7 +22,9 @@ PIECES = st.sampled_from(
      "01", "NaN", "inf", "-Infinity", "null", "true", "tru", " ", "\n", "\t", "//", "\x00", "\ufeff", "12345678901234567890"]
 )  # fmt: skip
 VALUES: st.SearchStrategy[Any] = st.recursive(
-    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text(max_size=6)),
+    st.one_of(
+        st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text(max_size=6)
+    ),
     lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.sampled_from("abc"), inner, max_size=3)),
     max_leaves=8,
 )
