@@ -130,5 +130,6 @@ def section(spark: SparkSession, effort: Effort, console: Console) -> Section:
         for name, (_, two) in found.items()
         if name.startswith("JSON")
     ]
-    title = f"{count:,} messages of {sum(map(len, objects)) / count:.0f} bytes of JSON, 5 or 6 triples each, median of {runs} runs"
+    size = sum(map(len, objects)) / count
+    title = f"{count:,} messages of {size:.0f} bytes of JSON, 5 or 6 triples each, median of {runs} runs"
     return Section(title, ("mapping", "one process, messages/s", "two processes", "ratio"), cells, bars)

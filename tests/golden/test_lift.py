@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from penstock.lift import Lifting
 from penstock.tuning import DEFAULT
 from tests.support.lifting import lines_of
 
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 FOLDER = Path(__file__).with_name("lift")
 PREFIXES = """
 @prefix rr: <http://www.w3.org/ns/r2rml#> .
@@ -73,7 +74,7 @@ def test_case(case: Case, few: int) -> None:
     lines = lines_of(lifted.table)
     if "ts" in lifted.table.column_names:
         lines = [
-            f"{line} {datetime.fromtimestamp(time / 1e6, UTC).isoformat()}"
+            f"{line} {(EPOCH + timedelta(microseconds=int(time or 0))).isoformat()}"
             for line, time in zip(lines, lifted.table.column("ts").to_pylist(), strict=True)
         ]
     failures = [f"failed {failure.message}: {failure.reason}" for failure in lifted.failures]

@@ -128,7 +128,7 @@ def _texts(lifted: Lifted, lifting: Lifting, output: OutputFormat, limit: int | 
         return
     times = table.column("ts").to_pylist() if "ts" in table.column_names else None
     for place, quad in enumerate(_quads(table)):
-        yield f"{quad} .\n" if times is None else _timed(quad, times[place])
+        yield f"{quad} .\n" if times is None else _timed(quad, int(times[place] or 0))
 
 
 def _timed(quad: Quad, time: int) -> str:
@@ -144,5 +144,6 @@ def _quads(table: pa.Table) -> Iterator[Quad]:
 
     graphs = table.column("g").to_pylist() if "g" in table.column_names else [None] * table.num_rows
     columns = (table.column(name).to_pylist() for name in "spo")
-    for *terms, graph in zip(*columns, graphs, strict=True):
-        yield Quad(*map(decode, terms), DefaultGraph() if graph is None else decode(graph))  # type: ignore[arg-type]
+    for s, p, o, graph in zip(*columns, graphs, strict=True):
+        named = DefaultGraph() if graph is None else decode(graph)
+        yield Quad(decode(str(s)), decode(str(p)), decode(str(o)), named)  # type: ignore[arg-type]

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
+from penstock.lift.records.found import Reference
 from penstock.lift.records.jsonpath import JsonPath
 from penstock.lift.records.xpath import XPath
 
 __all__ = [
     "Constant", "Formulation", "Reference", "RmlPlan", "Statement", "Template", "TermMap", "TermType", "TriplesMap",
 ]  # fmt: skip
-
-Reference: TypeAlias = JsonPath | XPath | str
-"""A value of a record: a path in JSON or XML, or the name of a column of CSV."""
 
 
 class Formulation(StrEnum):

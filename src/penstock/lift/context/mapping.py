@@ -128,7 +128,9 @@ def _check_keywords(text: MappingText, found: dict[str, Any], known: frozenset[s
 
 
 def _is_structured(term: dict[str, Any]) -> bool:
-    return term.get("@container") not in (None, "@set", ["@set"]) or not {"@reverse", "@nest", "@index"}.isdisjoint(term)
+    return term.get("@container") not in (None, "@set", ["@set"]) or not {"@reverse", "@nest", "@index"}.isdisjoint(
+        term
+    )
 
 
 def _id_of(value: Any) -> Any:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
 from penstock.lift.columns import Column, Ints
+from penstock.lift.records.jsonpath import JsonPath
+from penstock.lift.records.xpath import XPath
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+__all__ = ["NO_ROWS", "Found", "Records", "Reference"]
 
-    from penstock.lift.plan import Reference
-
-__all__ = ["NO_ROWS", "Found", "Records"]
+Reference: TypeAlias = JsonPath | XPath | str
+"""A value of a record: a path in JSON or XML, or the name of a column of CSV."""
 
 NO_ROWS: Ints = np.zeros(0, np.int64)
 

@@ -101,7 +101,9 @@ def _formulation(graph: MappingGraph, node: Node, source: Node, name: str) -> Fo
     said = graph.one(source, "logical source", "referenceFormulation")
     if said is None:
         hint = "add  rml:referenceFormulation  with JSONPath, CSV or XPath"
-        raise graph.text.error(f"the logical source of {name} has no referenceFormulation", *graph.places(node, "logicalSource"), hint=hint)
+        raise graph.text.error(
+            f"the logical source of {name} has no referenceFormulation", *graph.places(node, "logicalSource"), hint=hint
+        )
     words = {namespace + word: word for namespace in (QL, RML) for word in FORMULATIONS}
     if said.value not in words:
         near = did_you_mean(said.value.rpartition("#")[2].rpartition("/")[2], FORMULATIONS)

@@ -19,7 +19,8 @@ from penstock.lift.records.jsonpath import JsonPath, parse
 
 PIECES = st.sampled_from(
     ['{', '}', '[', ']', ',', ':', '"a"', '"b"', '"\\u00e9"', '"\\ud800"', "1", "-0", "1.50", "1e400", "5e-324", "0.1",
-     "01", "NaN", "inf", "-Infinity", "null", "true", "tru", " ", "\n", "\t", "//", "\x00", "\ufeff", "12345678901234567890"]
+     "01", "NaN", "inf", "-Infinity", "null", "true", "tru", " ", "\n", "\t", "//", "\x00", "\ufeff",
+     "12345678901234567890"]
 )  # fmt: skip
 VALUES: st.SearchStrategy[Any] = st.recursive(
     st.one_of(
@@ -91,3 +92,11 @@ def test_paths_are_written_as_they_are_read() -> None:
 def test_other_paths_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="JSONPath"):
         parse(text)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=8))
+def test_any_name_stays_a_name_in_duckdb(name: str) -> None:
+    record = {"other": 1, name: "found", "more": 2}
+    (records,) = records_of(check([json.dumps(record).encode()] * 2, few=0))
+    (found,) = records.find([JsonPath((name,))])
+    assert found.column.texts.to_pylist() == ["found", "found"]
