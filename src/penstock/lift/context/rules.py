@@ -168,10 +168,13 @@ class Rules:
         return encoded(link[0].predicate, "") if fine and plain else None
 
     def _arrays(self, path: tuple[str, ...], name: str, texts: Rule | None) -> bool:
-        extra = self._extra(path, name, [_TARGET, _TARGET])
-        if texts is None or extra is None:
-            return False
-        return len(extra) == (0 if texts is ABSENT else 2) and len(set(extra)) <= 1
+        """Whether items of arrays, and of arrays in these, are as many values."""
+        count = 0 if texts is ABSENT else 2
+        for value in ([_TARGET, _TARGET], [[_TARGET], [[_TARGET]]]):
+            extra = self._extra(path, name, value)
+            if texts is None or extra is None or len(extra) != count or len(set(extra)) > 1:
+                return False
+        return True
 
     def _extra(self, path: tuple[str, ...], name: str, value: Any) -> list[Quad] | None:
         """The quads that a name with this value adds to an object; None if the document is wrong."""
