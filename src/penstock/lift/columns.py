@@ -107,11 +107,7 @@ def matching_rows(columns: Sequence[Ints]) -> list[Ints]:
     first = columns[0]
     if all(rows is first or np.array_equal(rows, first) for rows in columns[1:]) and _distinct(first):
         return [np.arange(len(first))] * len(columns)
-    return (
-        reduce(_with_column, columns[1:], ([np.arange(len(first))], first))[0]
-        if len(columns) > 1
-        else [np.arange(len(first))]
-    )
+    return reduce(_with_column, columns[1:], ([np.arange(len(first))], first))[0]
 
 
 def _with_column(so_far: tuple[list[Ints], Ints], rows: Ints) -> tuple[list[Ints], Ints]:

@@ -114,16 +114,11 @@ class Lifting:
     def apply(self, messages: Sequence[bytes], *, first: int = 0, labels: str = "") -> Lifted:
         """The elements of messages, which are numbered from `first` on; `labels` goes before blank nodes' labels."""
         size = self.tuning.lift_messages
-        return _merged(
-            [
-                self._lifted(
-                    self._sources(messages[start : start + size], batch), batch, len(messages[start : start + size])
-                )
-                for start in range(0, len(messages), size)
-                for batch in [Batch(first + start, labels)]
-            ]
-            or [self._lifted([], Batch(first, labels), 0)]
-        )
+        starts = range(0, len(messages), size) or [0]
+        return _merged([self._batch(messages[start : start + size], Batch(first + start, labels)) for start in starts])
+
+    def _batch(self, messages: Sequence[bytes], batch: Batch) -> Lifted:
+        return self._lifted(self._sources(messages, batch) if messages else [], batch, len(messages))
 
     def apply_file(self, data: bytes, format: MessageFormat, *, labels: str = "") -> Lifted:
         """The elements of a file, whose messages (rows of CSV, lines of NDJSON that are not empty) count from 1."""

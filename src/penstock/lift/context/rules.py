@@ -79,10 +79,7 @@ class Rules:
         if path not in self._types:
             quads = self._read(path, {}) or []
             own = [quad for quad in quads if quad.subject == NamedNode(_at(path))]
-            children = [quad for quad in own if quad.object == NamedNode(_at((*path, "")))]
-            self._types[path] = tuple(
-                (encoded(quad.predicate, ""), encoded(quad.object, "")) for quad in own if quad not in children
-            )
+            self._types[path] = tuple((encoded(quad.predicate, ""), encoded(quad.object, "")) for quad in own)
         return self._types[path]
 
     def iri(self, path: tuple[str, ...], name: str, value: str) -> str | None:

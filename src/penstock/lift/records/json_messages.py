@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from codecs import BOM_UTF8
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, cast
@@ -17,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from penstock.lift.columns import Ints, matching, strings
+from penstock.lift.columns import Ints, mapped, matching, replaced, strings
 from penstock.lift.records.json_extraction import is_valid
 
 __all__ = ["Checked", "Float", "check", "load"]
@@ -67,20 +66,24 @@ def check(messages: Sequence[bytes], few: int) -> Checked:
 
 
 def _decoded(messages: Sequence[bytes]) -> tuple[pa.StringArray, dict[int, str]]:
-    """The messages as texts, empty where they are not UTF-8, and the reasons."""
-    if any(message.startswith(BOM_UTF8) for message in messages):
-        messages = [message.removeprefix(BOM_UTF8) for message in messages]
+    """The messages as texts without byte-order marks, empty where they are not UTF-8, and the reasons."""
+    reasons: dict[int, str] = {}
     try:
-        return cast(pa.StringArray, pa.array(messages, pa.binary()).cast(pa.string())), {}
+        texts = cast(pa.StringArray, pa.array(messages, pa.binary()).cast(pa.string()))
     except pa.ArrowInvalid:
-        texts, reasons = list[str](), dict[int, str]()
-        for number, message in enumerate(messages):
-            try:
-                texts.append(message.decode())
-            except UnicodeDecodeError as error:
-                reasons[number] = f"not UTF-8: byte 0x{message[error.start]:02x} at byte {error.start + 1}"
-                texts.append("")
-        return strings(texts), reasons
+        texts = strings([_text(number, message, reasons) for number, message in enumerate(messages)])
+    marked = np.flatnonzero(pc.starts_with(texts, "\ufeff").to_numpy(zero_copy_only=False))
+    if len(marked):
+        texts = replaced(texts, marked, mapped(texts.take(marked), lambda text: text[1:]))
+    return texts, reasons
+
+
+def _text(number: int, message: bytes, reasons: dict[int, str]) -> str:
+    try:
+        return message.decode()
+    except UnicodeDecodeError as error:
+        reasons[number] = f"not UTF-8: byte 0x{message[error.start]:02x} at byte {error.start + 1}"
+        return ""
 
 
 def load(text: str) -> Any:
