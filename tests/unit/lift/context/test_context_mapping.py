@@ -135,3 +135,25 @@ def test_blank_nodes_of_different_messages_differ(few: int) -> None:
     labels = set(found.table.column("s").to_pylist())
     assert len(labels) == 6
     assert all(str(label).startswith("_:x.1") for label in labels)
+
+
+@pytest.mark.parametrize(
+    ("term", "value", "lines"),
+    [
+        ("@type", '["T", "U"]', ["a <http://e/T>", "a <http://e/U>"]),
+        ("@type", "[[]]", None),
+        ("@type", "null", None),
+        ({"@id": "http://e/p", "@container": "@language"}, '{"en": "x"}', ['<http://e/p> "x"@en']),
+        ({"@id": "http://e/p", "@container": "@language"}, '{"en": false}', None),
+        ({"@id": "http://e/p", "@type": "@id"}, '["http://e/x", "not an IRI"]', ["<http://e/p> <http://e/x>"]),
+        ({"@id": "http://e/p", "@type": "@vocab"}, '"x"', ["<http://e/p> <http://e/x>"]),
+        (None, '{"anything": 1}', []),
+    ],
+)
+def test_terms_with_meaning_in_their_values(few: int, term: Any, value: str, lines: list[str] | None) -> None:
+    mapping = {"@context": VOCAB | {"t": term}, "@id": "http://e/s"}
+    found = lifting(few, mapping).apply([f'{{"t": {value}}}'.encode()])
+    assert bool(found.failures) == (lines is None)
+    kind = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
+    wanted = [f"<http://e/s> {line} .".replace(" a ", f" {kind} ") for line in lines or []]
+    assert lines_of(found.table) == wanted
