@@ -26,7 +26,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class TextPlace:
-    """A place in the text of a query, of so many characters; lines and columns count from 1."""
+    """A place in the text of a query or mapping, of so many characters; lines and columns count from 1."""
 
     line: int
     column: int
@@ -69,24 +69,13 @@ class RefusedError(QueryError):
 class MappingError(PenstockError):
     """A mapping that cannot be used, with the place in its file and, where there is one, a suggestion."""
 
-    def __init__(
-        self,
-        reason: str,
-        *,
-        file: str,
-        text: str | None = None,
-        line: int | None = None,
-        column: int | None = None,
-        length: int = 1,
-        hint: str | None = None,
-    ) -> None:
-        self.reason = reason
-        self.file = file
-        self.line = line
-        self.column = column
-        self.hint = hint
-        place = file if line is None else f"{file}, line {line}, column {column}"
-        super().__init__(_with_caret(f"{place}: {reason}", text, line, column, length, hint))
+    def __init__(self, reason: str, *, file: str, place: TextPlace | None = None, hint: str | None = None) -> None:
+        self.reason, self.file, self.hint = reason, file, hint
+        self.line = None if place is None else place.line
+        self.column = None if place is None else place.column
+        where = "" if place is None else f", line {place.line}, column {place.column}"
+        sentence = f"{file}{where}: {reason}"
+        super().__init__(_with_hint(sentence if place is None else place.marked(sentence), hint))
 
 
 class OptionError(PenstockError, ValueError):

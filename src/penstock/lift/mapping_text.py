@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from penstock.errors import MappingError
+from penstock.errors import MappingError, TextPlace
 
 __all__ = ["MappingText"]
 
@@ -37,7 +37,7 @@ class MappingText:
 
     def error_at(self, reason: str, line: int, column: int, length: int = 1, hint: str | None = None) -> MappingError:
         """The error at a place that is known."""
-        return MappingError(reason, file=self.name, text=self.text, line=line, column=column, length=length, hint=hint)
+        return MappingError(reason, file=self.name, place=TextPlace(line, column, self.text, length), hint=hint)
 
     def short(self, iri: str) -> str:
         """The IRI as the mapping writes it."""
