@@ -48,7 +48,7 @@ def test_rows_of_several_queries_are_computed_by_one_job(spark: Any, jobs: Jobs)
     job = SliceJob()
     several = [
         rows(jobs, "SELECT n FROM elements"),
-        rows(jobs, "SELECT n + m FROM elements, more WHERE getvariable('after') < 2", slices=3),
+        rows(jobs, "SELECT n + m FROM elements, more WHERE span_after() < 2", slices=3),
         rows(jobs, "SELECT n FROM elements WHERE n > 5"),
     ]
     for one in several:

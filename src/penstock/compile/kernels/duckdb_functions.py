@@ -31,10 +31,12 @@ _NO_EXTENSIONS = dict.fromkeys(
     ("autoinstall_known_extensions", "autoload_known_extensions", "allow_community_extensions"), "false"
 )
 
+BOUNDS = ("after", "through")  # of a span
+
 
 def connect(memory: int, folders: Iterable[str] = ()) -> duckdb.DuckDBPyConnection:
     """Return a database in memory with the settings that texts of the dialect rely on. It can read files in these
-    folders, and nothing else; no text can change that."""
+    folders, and nothing else; no text can change that. The bounds of the span are variables of a connection."""
     config: dict[str, str | bool | int | float | list[str]] = {
         "memory_limit": f"{memory}MiB",
         "threads": 1,
@@ -42,8 +44,9 @@ def connect(memory: int, folders: Iterable[str] = ()) -> duckdb.DuckDBPyConnecti
     }
     connection = duckdb.connect(":memory:", config=config)
     readable = f"SET allowed_directories = [{', '.join(map(quoted, folders))}]"
-    for setting in (*_SETTINGS, readable, *_LOCKED):
-        connection.execute(setting)
+    macros = [f"CREATE MACRO span_{bound}() AS getvariable('{bound}')" for bound in BOUNDS]
+    for statement in (*_SETTINGS, *macros, readable, *_LOCKED):
+        connection.execute(statement)
     return connection
 
 

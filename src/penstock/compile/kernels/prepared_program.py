@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pyarrow as pa
 
+from penstock.compile.kernels import duckdb_functions
+
 if TYPE_CHECKING:
     from penstock.compile.kernels.slice_kernel import Program
 
 __all__ = ["PreparedProgram", "Unpreparable"]
 
 _SPAN = "penstock_span"
-_VARIABLES = ("after", "through")
 _EXACT = (pa.string(), pa.int64(), pa.int32(), pa.bool_(), pa.float64())  # the same in Arrow as in DuckDB
 
 
@@ -41,7 +42,10 @@ class PreparedProgram:
         """Return the rows of the query for a span of these tables."""
         for name, table in tables.items():
             self._put(name, table)
-        self._put(_SPAN, pa.table({"after": pa.array([after], pa.int64()), "through": pa.array([through], pa.int64())}))
+        self._put(_SPAN, pa.table([pa.array([after]), pa.array([through])], names=duckdb_functions.BOUNDS))
+        if not self._statements:  # a plan has the values of variables in it, so here the bounds are read from a table
+            for bound in duckdb_functions.BOUNDS:
+                self._connection.execute(f'CREATE TEMP MACRO span_{bound}() AS (SELECT "{bound}" FROM {_SPAN})')
         for name, text in self._program.steps:
             step = self._run(f"{name}_step", text)
             if not all(kind in _EXACT for kind in step.schema.types):
@@ -68,7 +72,7 @@ class PreparedProgram:
     def _run(self, name: str, text: str) -> pa.Table:
         """Return the rows of a statement, which is planned the first time."""
         if name not in self._statements:
-            self._connection.execute(f"PREPARE {name} AS {_of_span(text)}")
+            self._connection.execute(f"PREPARE {name} AS {text}")
             self._statements.add(name)
         found = self._connection.execute(f"EXECUTE {name}").to_arrow_table()
         assert found is not None  # as it is of a result that was read before
@@ -86,11 +90,3 @@ class _Replaceable:
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         return self.table.__arrow_c_stream__(requested_schema)  # type: ignore[no-untyped-call]
-
-
-def _of_span(text: str) -> str:
-    """Return the text with the bounds of the span from the table: a plan has the values of variables in it. No string
-    of a text looks like a variable, since its quotes are doubled."""
-    for name in _VARIABLES:
-        text = text.replace(f"getvariable('{name}')", f'(SELECT "{name}" FROM {_SPAN})')
-    return text

@@ -14,7 +14,7 @@ from penstock.compile.kernels.slice_kernel import Kernel, Program, Scan, Slice, 
 TYPES: dict[str, pa.DataType] = {"c0": pa.int64(), "c1": pa.string()}
 SCHEMA = pa.schema(TYPES)
 ELEMENTS = pa.table({"s": ["<a>", "<b>", "<c>"], "p": ["<p>"] * 3, "o": ["<x>"] * 3, "ts": [1, 2, 3]})
-SEEN = "SELECT ts, s FROM stream WHERE ts > getvariable('after') AND ts <= getvariable('through') ORDER BY ts"
+SEEN = "SELECT ts, s FROM stream WHERE ts > span_after() AND ts <= span_through() ORDER BY ts"
 
 
 def kernel() -> Kernel:
@@ -100,7 +100,7 @@ def test_kept_plans_read_other_tables_and_steps_anew() -> None:
 
 
 def test_kept_plans_mark_empty_answers() -> None:
-    program = Program(SEEN, SCHEMA, instants="SELECT unnest([getvariable('through'), 9])")
+    program = Program(SEEN, SCHEMA, instants="SELECT unnest([span_through(), 9])")
     one, scans = kernel(), {"stream": Scan(ELEMENTS)}
     for through in (1, 2, 3):
         found = one.evaluate(program, {}, Slice(through - 1, through, scans, 2))
@@ -134,8 +134,8 @@ def test_an_error_of_kept_plans_is_that_of_the_text() -> None:
     assert one.evaluate(program, {}, Slice(0, 9, {"stream": Scan(ELEMENTS.slice(0, 2))})).num_rows == 2
 
 
-def test_a_string_that_looks_like_a_variable_stays() -> None:
-    one, program = kernel(), Program("SELECT ts, 'getvariable(''after'')' FROM stream", SCHEMA)
+def test_a_string_that_looks_like_a_bound_stays() -> None:
+    one, program = kernel(), Program("SELECT ts, 'span_after()' FROM stream", SCHEMA)
     scans = {"stream": Scan(ELEMENTS.slice(0, 1))}
     for _ in range(3):
-        assert one.evaluate(program, {}, Slice(0, 9, scans)).column("c1").to_pylist() == ["getvariable('after')"]
+        assert one.evaluate(program, {}, Slice(0, 9, scans)).column("c1").to_pylist() == ["span_after()"]
