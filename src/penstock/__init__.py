@@ -43,9 +43,9 @@ except PackageNotFoundError:  # a folder on the path that was never installed
 
 
 def __getattr__(name: str) -> object:
-    """Lifting needs Arrow, which a query on the embedded store does without."""
+    """Lifting is imported when it is used: it needs Arrow, which a query on the embedded store does without."""
     if name in ("Failure", "Lifted", "Lifting"):
-        from penstock import lift
+        from penstock import lift  # imports Arrow
 
         return getattr(lift, name)
     raise AttributeError(f"module 'penstock' has no attribute {name!r}")

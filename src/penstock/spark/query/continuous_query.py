@@ -31,8 +31,7 @@ from penstock.spark.query.evaluation import Evaluation
 from penstock.spark.query.open_intervals import read_open_intervals
 from penstock.spark.query.query_traits import traits_of
 from penstock.spark.query.sliced_query import SlicedQuery
-from penstock.spark.query.sliced_result import SlicedSnapshot
-from penstock.spark.query.snapshot_result import SnapshotResult
+from penstock.spark.query.snapshot_result import SlicedSnapshot, SnapshotResult
 from penstock.spark.query.spark_target import SparkTarget
 from penstock.spark.session.jobs import Jobs
 from penstock.spark.views.background_tables import BackgroundTables

@@ -36,8 +36,8 @@ from penstock.spark.query.open_intervals import open_interval_table
 from penstock.spark.query.query_traits import QueryTraits
 from penstock.spark.query.slice_seams import JoinedSlices
 from penstock.spark.query.slice_target import SliceTarget
-from penstock.spark.query.sliced_result import SlicedSnapshot
 from penstock.spark.query.sliced_rows import SlicedRows
+from penstock.spark.query.snapshot_result import SlicedSnapshot
 from penstock.spark.session.driver_kernel import driver_kernel
 from penstock.spark.session.jobs import Jobs
 from penstock.spark.views.background_tables import BackgroundTables

@@ -1,4 +1,4 @@
-"""The result of RSTREAM: rows at instants, and the instants whose answer is empty."""
+"""The result of RSTREAM, from Spark or from slices: rows at instants, and the instants whose answer is empty."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
+from penstock.compile import sql
 from penstock.compile.kernels.slice_kernel import ROW, marked
 from penstock.model.span import Span
+from penstock.spark.query.answer_rows import AnswerRows
 
-__all__ = ["ROW", "SnapshotResult", "marked"]
+__all__ = ["ROW", "SlicedSnapshot", "SnapshotResult", "marked"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,28 @@ class SnapshotResult:
         if first is None or last is None:
             return []
         return sorted(_integers(self.non_empty(Span(first - 1, last)).toArrow().column(0)) - present)
+
+    def write_open(self, path: str) -> int:
+        """Fail: RSTREAM has no operator state."""
+        raise NotImplementedError
+
+
+class SlicedSnapshot:
+    """The rows of the answers of RSTREAM, deltas or events, as the kernel returns them from slices."""
+
+    def __init__(self, rows: AnswerRows) -> None:
+        self._rows = rows
+
+    @property
+    def frame(self) -> DataFrame:
+        """The rows of the answers in Spark."""
+        row = sql.write_expression(sql.name(ROW))
+        return self._rows.frame.where(row).drop(ROW)
+
+    def collect(self) -> pa.Table:
+        """Compute the rows, with a further column `.row` that is true. An instant without a row is one more row, in
+        which it is false."""
+        return self._rows.collect()
 
     def write_open(self, path: str) -> int:
         """Fail: RSTREAM has no operator state."""
