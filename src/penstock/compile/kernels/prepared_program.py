@@ -42,7 +42,7 @@ class PreparedProgram:
         """Return the rows of the query for a span of these tables."""
         for name, table in tables.items():
             self._put(name, table)
-        self._put(_SPAN, pa.table([pa.array([after]), pa.array([through])], names=duckdb_functions.BOUNDS))
+        self._put(_SPAN, pa.table([pa.array([after]), pa.array([through])], names=list(duckdb_functions.BOUNDS)))
         if not self._statements:  # a plan has the values of variables in it, so here the bounds are read from a table
             for bound in duckdb_functions.BOUNDS:
                 self._connection.execute(f'CREATE TEMP MACRO span_{bound}() AS (SELECT "{bound}" FROM {_SPAN})')
