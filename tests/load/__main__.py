@@ -3,7 +3,7 @@
 Three streams are fed: one whose pushes wait, one whose pushes are refused, and one from a socket. Each has a query that
 counts its elements, and one that makes the evaluation dear; one query has a slow sink, and one has a dead one. At the
 end the engine has to come back to normal, and the counts have to be those of the accepted elements. It is an error if
-anything is lost, if memory grew during the second half, or if less than ten times what was taken was offered: pushes
+anything is lost, if memory grew from the second quarter to the last, or if less than ten times what was taken was offered: pushes
 that are refused come again and again, which makes up for those that wait.
 """
 
@@ -192,29 +192,33 @@ class Overload:
         return 1 if faults else 0
 
     def _faults(self, engine: Engine, producers: dict[str, Producer]) -> list[str]:
-        status, half = engine.status, len(self._memory) // 2
+        status, (second, last) = engine.status, self._quarters()
         faults = []
         for stream, producer in producers.items():
             found, counted = producer.accepted * LINES, self._counters[stream].total
             if status.streams[stream].late or counted != found:
                 faults.append(f"LOST: {stream} has {found:,} elements, and its answers count {counted:,}")
-        if median(self._memory[half:]) > MOST_GROWTH * median(self._memory[:half]):
-            faults.append("GROWN: the memory of the second half is more than that of the first")
+        if last > MOST_GROWTH * second:
+            faults.append("GROWN: the memory of the last quarter is more than that of the second")
         if max(self._waiting) > self._backlog + 2 * len(block(0)) + (1 << 18):
             faults.append(f"UNBOUNDED: {max(self._waiting):,} bytes waited")
         if {name: status.queries[name].state for name in ("slow", "dead")}["dead"] != "delivering":
             faults.append("the dead sink should be at work")
         return faults
 
+    def _quarters(self) -> tuple[float, float]:
+        """Return the median memory of the second quarter, after everything has started, and of the last."""
+        quarter = len(self._memory) // 4
+        return median(self._memory[quarter : 2 * quarter]), median(self._memory[3 * quarter :])
+
     def _print(self, engine: Engine, producers: dict[str, Producer], back: float, lag: object) -> None:
-        half = len(self._memory) // 2
         for stream, one in producers.items():
             print(
                 f"{stream}: offered {one.offered * LINES:,}, accepted {one.accepted * LINES:,}, "
                 f"refused {one.refused * LINES:,}; the longest push took {one.longest:.2f} s"
             )
-        halves = median(self._memory[:half]), median(self._memory[half:]), max(self._memory)
-        print("memory (MB), median of each half, and most:", *(f"{size / 1e6:,.0f}" for size in halves))
+        sizes = (*self._quarters(), max(self._memory))
+        print("memory (MB), median of the second and the last quarter, and most:", *(f"{s / 1e6:,.0f}" for s in sizes))
         print(f"most that waited of a stream: {max(self._waiting) / 1e6:.1f} MB of {self._backlog / 1e6:.1f}")
         print(f"lag at the end: {lag}; back to normal after {back:.1f} s")
         states = {name: engine.status.queries[name].state for name in ("slow", "dead")}
