@@ -3,8 +3,8 @@
 Three streams are fed: one whose pushes wait, one whose pushes are refused, and one from a socket. Each has a query that
 counts its elements, and one that makes the evaluation dear; one query has a slow sink, and one has a dead one. At the
 end the engine has to come back to normal, and the counts have to be those of the accepted elements. It is an error if
-anything is lost, if memory grew from the second quarter to the last, or if less than ten times what was taken was offered: pushes
-that are refused come again and again, which makes up for those that wait.
+anything is lost, if memory grew from the second quarter to the last, or if less than ten times what was taken was
+offered: pushes that are refused come again and again, which makes up for those that wait.
 """
 
 from __future__ import annotations
