@@ -96,8 +96,12 @@ def _name_of(read: str, query: Query) -> str:
 
 
 def snapshot(case: Inside, query: Query, instant: int) -> Store:
-    """The dataset as a translation sees it, in which no group has a window."""
-    store = oracle(case.streamed.background, case.query.source)
+    """The dataset as a translation sees it, in which no group has a window. A translation may empty the default graph,
+    by FROM NAMED without FROM, where the query does not read it."""
+    source, dataset = case.query.source, query.dataset
+    if source is not None and dataset is not None and not dataset.default and not dataset.adds:
+        source = replace(source, default=())
+    store = oracle(case.streamed.background, source)
     background = [q.triple for q in store if isinstance(q.graph_name, DefaultGraph)]
     for stream in query.streams:
         content = [e.triple for e in case.streamed.visible(stream, instant)]

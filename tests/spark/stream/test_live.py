@@ -14,7 +14,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from penstock import Answer, Engine, OptionError, PenstockError, Progress, QueryError, SetupError, log
+from penstock import Answer, Engine, OptionError, PenstockError, Progress, QueryError, SetupError, Tuning, log
 from penstock.testing import ManualClock, TestSource
 from tests.support.feeding import (
     BUSIEST,
@@ -41,7 +41,7 @@ def live(counts: Counts, last: int) -> Counts:
 
 
 def test_pushed_elements_are_answered_as_in_a_replay(spark: SparkSession) -> None:
-    with Engine(spark=spark) as engine:
+    with Engine(spark=spark, tuning=Tuning(staged_segments=1)) as engine:
         engine.stream(STREAM)
         busiest, busy = engine.register(BUSIEST, name="busiest"), engine.register(BUSY)
         count = engine.register(COUNT, name="count")
