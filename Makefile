@@ -68,7 +68,7 @@ docs: $(MKDOCS) ## Build the documentation's site into site/ (strict: a broken l
 bench: $(INSTALLED) java ## Measure Penstock beside hand-written PySpark
 	@$(BIN)/python -m benchmarks.run
 
-bench-gate: $(INSTALLED) java ## Measure a few ratios at small sizes, in under five minutes; a missed bar is an error
+bench-gate: $(INSTALLED) java ## Measure a few ratios at small sizes, in five to six minutes; a missed bar is an error
 	@echo "== benchmarks"
 	@$(BIN)/python -m benchmarks.run --gate
 
