@@ -80,8 +80,8 @@ class JoinedSlices:
         inside = times[(times > ends[0]) & (times <= ends[-1])]
         firsts = np.full(len(ends), ALWAYS, np.int64)
         np.minimum.at(firsts, np.searchsorted(ends, inside), inside)
-        found: np.ndarray = firsts[firsts < ALWAYS]
-        return found
+        instants: np.ndarray = firsts[firsts < ALWAYS]
+        return instants
 
     def _join(self, rows: pa.Table, firsts: np.ndarray) -> pa.Table:
         """Return the rows at seams as intervals of the span. A row that is open at the end of its slice lasts until the

@@ -164,8 +164,8 @@ class SlicedQuery:
 
     def _slice(self, span: Span, prepared: _Prepared, streams: Mapping[str, StreamFiles]) -> Slice:
         steps = self._traits.schedule
-        every = steps.at_changes or self._traits.carries  # the number of instants is not known, or does not matter
-        count = None if every else steps.count(span.after, span.through)
+        has_count = not steps.at_changes and not self._traits.carries  # else it is unknown, or not needed
+        count = steps.count(span.after, span.through) if has_count else None
         scans = {
             name: self._scan(streams[iri], ordered, self._near(iri, span))
             for name, (iri, ordered) in prepared.scans.items()
