@@ -14,7 +14,7 @@ from penstock.tuning import DEFAULT
 if TYPE_CHECKING:
     from penstock.engine import Engine
 
-__all__ = ["QUERY_OPTIONS", "begin_spark", "check_checkpoint", "open_engine", "rules_of", "setting"]
+__all__ = ["QUERY_OPTIONS", "begin_spark", "check_checkpoint", "open_engine", "rules_of", "setting", "split_settings"]
 
 _ENGINE_OPTIONS: dict[str, Callable[[str], Any]] = {
     "entailment": str,
@@ -39,6 +39,12 @@ def setting(text: str) -> tuple[str, str]:
     if not (name and equals):
         raise OptionError(f"--set {text}: write it as option=value")
     return name, value
+
+
+def split_settings(settings: dict[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the settings of the engine and of Spark, and those of a query."""
+    of_query = {name: value for name, value in settings.items() if name in QUERY_OPTIONS}
+    return {name: value for name, value in settings.items() if name not in of_query}, of_query
 
 
 def begin_spark(master: str | None, options: dict[str, str], size: int | None) -> None:

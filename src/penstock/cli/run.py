@@ -10,9 +10,10 @@ import typer
 
 from penstock.cli import engines, output
 from penstock.cli.base import app, clean_exit, complain, exit_code, status
-from penstock.cli.inputs import QueryFile, input_bytes, read_query, split_graph, stream_spec
+from penstock.cli.inputs import QueryFile, input_bytes, read_query, stream_spec
 from penstock.cli.logs import LogFormatOption, LogLevelOption, to_stderr
 from penstock.cli.options import BackgroundOption, MasterOption, SetOption, StoreOption, StreamOption
+from penstock.cli.query_run import load_background
 from penstock.cli.stream_run import Streaming, warnings_of
 from penstock.errors import PenstockError
 
@@ -108,7 +109,8 @@ def run(
     """Answer SPARQL queries over RDF files or an endpoint, and C-SPARQL queries over streams."""
     with to_stderr(log_level, log_format), clean_exit():
         engines.check_checkpoint(checkpoint)  # before Java is started
-        settings, streams = dict(map(engines.setting, set_)), [stream_spec(spec) for spec in stream]
+        settings, query_options = engines.split_settings(dict(map(engines.setting, set_)))
+        streams = [stream_spec(spec) for spec in stream]
         settings |= {} if rounds is None else {"rounds": rounds}
         if stream or store == "spark":
             bounded = not follow and checkpoint is None
@@ -128,16 +130,13 @@ def run(
                 "start_property": start_property,
                 "end_property": end_property,
             },
-            query_options={name: settings.pop(name) for name in engines.QUERY_OPTIONS & settings.keys()},
+            query_options=query_options,
         )
         job.check()
         with ExitStack() as stack:
             with status("Starting Spark…" if store == "spark" or job.needed else "Opening the store…"):
                 engine = stack.enter_context(_engine(store, master, settings, checkpoint, job))
-            for spec in background:
-                graph, file = split_graph(spec)
-                with status(f"Loading {file}…"):
-                    engine.load(file, graph=graph)
+            load_background(engine, background)
             code = job.run(engine) if job.needed else _answer_all(engine, texts, format)
     raise typer.Exit(code)
 

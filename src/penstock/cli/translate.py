@@ -7,11 +7,10 @@ from typing import Annotated
 
 import typer
 
-from penstock.cli.base import app, clean_exit, complain, exit_code
+from penstock.cli.base import app, clean_exit
 from penstock.cli.inputs import read_query
 from penstock.cli.options import QueryArgument
-from penstock.cli.stream_run import warnings_of
-from penstock.errors import QueryError
+from penstock.cli.query_run import messages_of
 
 # \b keeps click from joining the lines, so that they can be copied.
 _EXAMPLES = """\b
@@ -52,14 +51,8 @@ def translate_query(
     """Translate a query into another language, if it has an equivalent there."""
     from penstock.translate import translated
 
-    code = 0
     with clean_exit():
         file = read_query(query)
-        try:
-            with warnings_of(file):
-                said = translated(file.text, to.value, file.base, merged=merged, background=not no_background)
-            typer.echo(said, nl=False)
-        except QueryError as error:
-            complain(f"{file.place}: {error}")
-            code = exit_code(error)
-    raise typer.Exit(code)
+        with messages_of(file):
+            text = translated(file.text, to.value, file.base, merged=merged, background=not no_background)
+        typer.echo(text, nl=False)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from penstock.cli import engines
-from penstock.cli.base import app, clean_exit, complain, exit_code, status
-from penstock.cli.inputs import QueryFile, read_query, split_graph, stream_spec
+from penstock.cli.base import app, clean_exit
+from penstock.cli.inputs import QueryFile, read_query
 from penstock.cli.logs import LogFormatOption, LogLevelOption, to_stderr
 from penstock.cli.options import (
     BackgroundOption,
@@ -21,8 +21,8 @@ from penstock.cli.options import (
     StoreOption,
     StreamOption,
 )
-from penstock.cli.stream_run import warnings_of
-from penstock.errors import OptionError, PenstockError, QueryError
+from penstock.cli.query_run import EngineOptions, messages_of
+from penstock.errors import OptionError, PenstockError
 
 if TYPE_CHECKING:
     from penstock.explain import Explanation
@@ -85,19 +85,16 @@ def explain_query(
     log_format: LogFormatOption = None,
 ) -> None:
     """Show how a query is planned: its graphs, the optimiser rules that changed it, and the cost of each operator."""
-    code = 0
     with to_stderr(log_level, log_format), clean_exit():
         if not run and (background or stream):
             raise OptionError("--background and --stream are read with --run only")
         file, settings = read_query(query), dict(map(engines.setting, set_))
-        try:
-            with warnings_of(file):
-                plan = _ran(file, background, stream, store, master, settings) if run else _planned(file, settings)
-            _write(plan, format, graph, output)
-        except QueryError as error:
-            complain(f"{file.place}: {error}")
-            code = exit_code(error)
-    raise typer.Exit(code)
+        if not run:
+            _write(_planned(file, settings), format, graph, output)
+            return
+        with EngineOptions(background, stream, store, master, settings).finished(file, "--run") as finished:
+            explanation = finished.explain(run=True)
+        _write(explanation, format, graph, output)
 
 
 def _planned(file: QueryFile, settings: dict[str, str]) -> Explanation:
@@ -105,29 +102,10 @@ def _planned(file: QueryFile, settings: dict[str, str]) -> Explanation:
 
     rules = engines.rules_of(settings)
     try:
-        return explain(file.text, file.base, rules=rules)
+        with messages_of(file):
+            return explain(file.text, file.base, rules=rules)
     except OptionError as error:
         raise OptionError(f"--set: {error}") from None
-
-
-def _ran(
-    file: QueryFile, background: list[str], stream: list[str], store: str, master: str | None, settings: dict[str, str]
-) -> Explanation:
-    """Run the query without keeping its answers, and explain it with measured figures."""
-    streams = [stream_spec(spec) for spec in stream]
-    if any(declared.endless for declared in streams):
-        raise OptionError("--run reads streams to their end: give files or folders")
-    options: dict[str, Any] = {name: settings.pop(name) for name in engines.QUERY_OPTIONS & settings.keys()}
-    with status("Running…"), engines.open_engine(store, master, settings, streams=True) as engine:
-        for spec in background:
-            graph, path = split_graph(spec)
-            engine.load(path, graph=graph)
-        for declared in streams:
-            engine.stream(declared.iri, declared.source)
-        name = None if file.registered else file.name
-        query = engine.register(file.text, name=name, base=file.base, sink=lambda answer: None, **options)
-        engine.run()
-        return query.explain(run=True)
 
 
 def _write(explanation: Explanation, format: Format, graph: Which, output: str | None) -> None:

@@ -6,20 +6,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from penstock.cli import engines
-from penstock.cli.base import app, clean_exit, complain, status
-from penstock.cli.inputs import read_query, split_graph, stream_spec
+from penstock.cli.base import app, clean_exit
+from penstock.cli.inputs import read_query
 from penstock.cli.logs import LogFormatOption, LogLevelOption, to_stderr
 from penstock.cli.options import BackgroundOption, MasterOption, SetOption, StoreOption, StreamOption
-from penstock.cli.stream_run import warnings_of
-from penstock.errors import OptionError, PenstockError, QueryError, StoreError
+from penstock.cli.query_run import EngineOptions, load_background
+from penstock.errors import OptionError, PenstockError, StoreError
 
 if TYPE_CHECKING:
-    from penstock.engine import Engine
     from penstock.query import Query
 
 # \b keeps click from joining the lines, so that they can be copied.
@@ -62,17 +61,16 @@ def why_query(
 ) -> None:
     """Say why a query has no answer: the most likely reason first, with numbers and what to do."""
     with to_stderr(log_level, log_format), clean_exit():
-        settings = dict(map(engines.setting, set_))
-        options: dict[str, Any] = {name: settings.pop(name) for name in engines.QUERY_OPTIONS & settings.keys()}
+        options = EngineOptions(background, stream, store, master, dict(map(engines.setting, set_)))
         if checkpoint is None:
-            asked = _ran(query, background, stream, store, master, settings, options)
+            explained = options.finished(read_query(query), "why")
         elif stream:
             raise OptionError("--stream is for a query file: a checkpoint has its streams")
         else:
-            asked = _registered(query, Path(checkpoint), background, store, master, settings)
+            explained = _registered(query, Path(checkpoint), options)
         instant = None if at is None else _time(at)
-        with asked as found:
-            typer.echo(str(found.why()) if instant is None else "\n\n".join(map(str, found.why(at=instant))))
+        with explained as registered:
+            typer.echo(str(registered.why()) if instant is None else "\n\n".join(map(str, registered.why(at=instant))))
 
 
 def _time(text: str) -> datetime:
@@ -83,10 +81,8 @@ def _time(text: str) -> datetime:
 
 
 @contextmanager
-def _registered(
-    name: str, folder: Path, background: list[str], store: str, master: str | None, settings: dict[str, str]
-) -> Iterator[Query]:
-    """The query of that name in a checkpoint."""
+def _registered(name: str, folder: Path, options: EngineOptions) -> Iterator[Query]:
+    """Yield the query of that name in a checkpoint."""
     from penstock.stream.registry.metadata_store import streams_of
 
     streams_of(folder)  # an error if it is no checkpoint: an engine would make one
@@ -94,47 +90,9 @@ def _registered(
         engines.check_checkpoint(str(folder))
     except StoreError as error:
         raise StoreError(f'{error} To ask while it runs, call engine["{name}"].why() in its process.') from None
-    with engines.open_engine(store, master, settings, streams=True, checkpoint=folder) as engine:
-        _load(engine, background)
-        known = [query.name for query in engine.queries]
-        if name not in known:
-            names = ", ".join(known) or "none"
-            raise PenstockError(f"{folder}: the checkpoint has no query {name}; it has {names}")
+    with options.engine(checkpoint=folder) as engine:
+        load_background(engine, options.background)
+        names = [query.name for query in engine.queries]
+        if name not in names:
+            raise PenstockError(f"{folder}: the checkpoint has no query {name}; it has {', '.join(names) or 'none'}")
         yield engine[name]
-
-
-@contextmanager
-def _ran(
-    path: str,
-    background: list[str],
-    stream: list[str],
-    store: str,
-    master: str | None,
-    settings: dict[str, str],
-    options: dict[str, Any],
-) -> Iterator[Query]:
-    """The query of a file after a run over streams that end."""
-    file, streams = read_query(path), [stream_spec(spec) for spec in stream]
-    if any(declared.endless for declared in streams):
-        raise OptionError("why reads streams to their end: give files or folders")
-    with engines.open_engine(store, master, settings, streams=True) as engine:
-        _load(engine, background)
-        for declared in streams:
-            engine.stream(declared.iri, declared.source)
-        try:
-            with warnings_of(file):
-                name = None if file.registered else file.name
-                query = engine.register(file.text, name=name, base=file.base, sink=lambda answer: None, **options)
-        except QueryError as error:
-            complain(f"{file.place}: {error}")
-            raise typer.Exit(2) from None
-        with status("Running…"):
-            engine.run()
-        yield query
-
-
-def _load(engine: Engine, background: list[str]) -> None:
-    for spec in background:
-        graph, file = split_graph(spec)
-        with status(f"Loading {file}…"):
-            engine.load(file, graph=graph)
