@@ -17,10 +17,12 @@ from rich.console import Console
 
 from benchmarks.common import Effort, seconds
 from benchmarks.report import Bar, Section
-from penstock.optimise.cost import MODEL, Model
+from penstock.optimise.cost import Model
 from penstock.spark.session import session
 from penstock.spark.session.jobs import Jobs
+from penstock.tuning import DEFAULT
 
+MODEL = Model.of(DEFAULT)
 RUNS, RANK = 3, 0.8
 LEAST = 0.001  # seconds: what is less is chance
 

@@ -53,6 +53,14 @@ class Tuning:
     static_join_rows: float = _set(5_000_000.0, "a static join up to this estimate is one view")
     static_join_growth: float = _set(4.0, "and so is one with at most so many times the rows of its largest operand")
     pushed_group_rows: float = _set(30_000.0, "rows that take as long to aggregate as the union of two partial results")
+    join_us: float = _set(33_000.0, "microseconds that a join costs, whatever it joins, by the cost model")
+    moved_row_us: float = _set(0.39, "and for each row that comes to it by a shuffle")
+    ready_row_us: float = _set(0.0056, "and for each row of a materialised view, which lies ready for it")
+    made_row_us: float = _set(0.068, "and for each row that it makes")
+    filter_selectivity: float = _set(0.3, "share of rows that a condition is estimated to keep")
+    equality_selectivity: float = _set(0.05, "and that of an equation")
+    path_growth: float = _set(5.0, "triples of the closure of a path for each triple of the graph, by estimate")
+    inline_chars: int = _set(50, "characters of an expression that is repeated in the SQL, and not made a column")
 
     # Sizes of Spark jobs
     task_rows: int = _set(250_000, "rows that a task holds with ease, in a hash join and as a part of the answer")
@@ -68,6 +76,7 @@ class Tuning:
     )
     broadcast_tables_bytes: int = _set(1 << 30, "bytes of all tables that workers keep")
     slice_answer_rows: int = _set(100_000, "rows of an answer that the task of a slice sends at once")
+    kernel_programs: int = _set(256, "programs of sliced plans whose DuckDB plans are kept: as many as come by turns")
     slice_memory: int = _set(4_096, "mebibytes that a slice uses before DuckDB writes to disk")
     small_job_rows: int = _set(50_000, "a job below this size has one partition, and no compiled or adaptive plan")
     made_rows_per_read: int = _set(10, "rows that a join makes are as much work as one that is read")
@@ -95,6 +104,7 @@ class Tuning:
         4 << 20, "a command on files up to this size in all takes seconds: Java compiles quickly"
     )
     archive_days: int = _set(30, "days after its last use at which a class-data archive is removed")
+    archive_room_bytes: int = _set(1 << 30, "bytes that have to be free on the disk to write such an archive of 170 MB")
     open_intervals_here: int = _set(50_000, "open intervals up to this number are written by this process")
 
     # Evaluation rounds
@@ -105,6 +115,7 @@ class Tuning:
     text_templates: int = _set(256, "templates of such texts that are kept")
     answer_rows: int = _set(100_000, "rows of an answer that may be Python objects at the same time")
     live_answer_rows: int = _set(1_000_000, "rows of answers that are kept for a reader of a live query")
+    written_answers: int = _set(1_000, "answers that a sink of files writes at once")
     slow_round_us: int = _set(10_000_000, "microseconds after which a round is logged as slow, also without a step")
     sink_patience_us: int = _set(100_000, "microseconds that a round waits for a sink; then it goes on without it")
     retry_wait_us: int = _set(100_000, "microseconds before a sink is tried again; each further wait is twice as long")
@@ -142,6 +153,17 @@ class Tuning:
     lift_messages: int = _set(32_768, "messages that are lifted at once: whole columns, still near the processor")
     slow_messages: int = _set(32, "messages of JSON that Python reads one by one before a call of DuckDB pays")
     query_depth: int = _set(100, "levels of brackets in a query: each takes a part of Python's stack")
+    graph_lines: int = _set(10_000, "lines of a stream of graphs that are parsed one by one; then whole blocks are")
+    graph_rows: int = _set(1 << 16, "rows of graphs that are handed on at once")
+    lift_depth: int = _set(8, "names of a path to a nested object of JSON-LD that is lifted by columns")
+    lift_names: int = _set(200, "names of the objects of a batch; objects with others are lifted one by one")
+    lift_rules: int = _set(10_000, "rules or IRIs of a context that are remembered")
+
+    # Diagnosis
+    why_solutions: int = _set(10_000, "solutions of a widened pattern that `why` looks at")
+    why_derived: int = _set(1_000, "elements derived by rules that `why` explains in turn")
+    why_values: int = _set(1_000, "values of a variable that `why` compares")
+    why_letters: int = _set(100_000, "dead letters that `why` reads")
 
     def settings(self) -> Iterator[Setting]:
         """The fields in order, with their values and explanations."""
@@ -171,6 +193,7 @@ SECTIONS = {
     "job_instants": "Evaluation rounds",
     "compaction_fanout": "Ingest and log",
     "slow_lines": "Reading of text",
+    "why_solutions": "Diagnosis",
 }
 """The titles, each at the first field of its section."""
 

@@ -55,6 +55,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "spark",
         "stream",
         "explain",
+        "tuning",
     },
     "query": {"answer", "stream", "explain", "why"},
 }

@@ -70,7 +70,7 @@ class Documents:
         base = path if "://" in path else Path(path).absolute().as_uri()
         labels = scope(f"{stream} {path} {written}")
         pieces = chunks(Split(path), tuning.chunk_bytes)
-        return parse_documents(pieces, self.kind(path) or "trig", labels, self.properties, base)
+        return parse_documents(pieces, self.kind(path) or "trig", labels, self.properties, base, tuning)
 
 
 DOCUMENTS = Documents()
@@ -78,7 +78,12 @@ DOCUMENTS = Documents()
 
 
 def parse_documents(
-    pieces: Iterable[bytes], kind: str, labels: str, properties: Properties = PROPERTIES, base: str | None = None
+    pieces: Iterable[bytes],
+    kind: str,
+    labels: str,
+    properties: Properties = PROPERTIES,
+    base: str | None = None,
+    tuning: Tuning = DEFAULT,
 ) -> Iterator[Parsed]:
     """The elements of a document, or of one in each line, some at a time; `labels` goes before blank nodes' labels.
 
@@ -86,13 +91,13 @@ def parse_documents(
     in a file, whose IRI is then the base, all of it is kept as bad. The lines of bad statements are those in the whole
     input, where the parser tells.
     """
-    rows = Rows()
+    rows = Rows(tuning.graph_rows)
     begin = partial(Graphs, rows=rows, properties=properties)
     if kind == "ndjsonld":
         for number, line in Feed(pieces).lines():
             yield from _read(Feed([line], number), kind, begin(f"{labels}{number}."), rows, base)
     else:
-        yield from _read(Feed(pieces), kind, begin(labels), rows, base)
+        yield from _read(Feed(pieces, tuning=tuning), kind, begin(labels), rows, base)
     yield rows.take()
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from io import BytesIO
 
+from penstock.tuning import DEFAULT, Tuning
+
 __all__ = ["Feed"]
 
-_EXACT = 10_000  # lines that are handed out one by one; after that a parser is kept busy with more at once
 _BLOCK = 1 << 16
 _LONGEST = 10_000  # characters of a line that are shown
 
@@ -15,8 +16,8 @@ _LONGEST = 10_000  # characters of a line that are shown
 class Feed:
     """A file to read from, made of pieces of whole lines. `line` is the last one that the reader has seen some of."""
 
-    def __init__(self, pieces: Iterable[bytes], first: int = 1) -> None:
-        self._pieces = iter(pieces)
+    def __init__(self, pieces: Iterable[bytes], first: int = 1, tuning: Tuning = DEFAULT) -> None:
+        self._pieces, self._single_lines = iter(pieces), tuning.graph_lines
         self._open = BytesIO()
         self._last = b""
         self._next = first  # the number of the line in which the next byte stands
@@ -57,4 +58,4 @@ class Feed:
         return b"".join([said, self._open.read(), *self._pieces]).decode(errors="replace").rstrip("\r\n")
 
     def _portion(self, size: int) -> bytes:
-        return self._open.readline(size) if self._next <= _EXACT else self._open.read(size)
+        return self._open.readline(size) if self._next <= self._single_lines else self._open.read(size)

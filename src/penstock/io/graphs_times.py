@@ -19,11 +19,11 @@ from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad
 from penstock.io.columns import interval, table_of
 from penstock.io.nquads import BadLine, Parsed
 from penstock.io.nquads_slow import encoded, moment_of, unreadable
+from penstock.tuning import DEFAULT
 
 __all__ = ["GENERATED_AT", "PROPERTIES", "Graphs", "Properties", "Rows"]
 
 GENERATED_AT = "http://www.w3.org/ns/prov#generatedAtTime"
-_MANY = 1 << 16  # rows that leave together
 _TIME, _START, _END = "time", "start", "end"
 
 _When: TypeAlias = tuple[int, int | None]
@@ -51,13 +51,14 @@ PROPERTIES = Properties()
 class Rows:
     """Elements and bad statements on their way out, some at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = DEFAULT.graph_rows) -> None:
         self._rows: list[tuple[Any, ...]] = []
+        self._most = most
         self.bad: list[BadLine] = []
 
     @property
     def full(self) -> bool:
-        return len(self._rows) >= _MANY or len(self.bad) >= _MANY
+        return max(len(self._rows), len(self.bad)) >= self._most
 
     def add(self, s: str, p: str, o: str, ts: int, g: str | None, start: int | None) -> None:
         self._rows.append((s, p, o, ts, g, start))

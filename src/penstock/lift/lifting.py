@@ -103,7 +103,7 @@ class Lifting:
         by_context = text.lstrip().startswith("{") or name.endswith((".json", ".jsonld"))
         plan = context.read_mapping(mapping) if by_context else rml.read_mapping(mapping)
         event_time = _event_time(plan, mapping.prefixes, time, time_unit, time_properties)
-        rules = Rules(plan) if isinstance(plan, ContextPlan) else None
+        rules = Rules(plan, tuning) if isinstance(plan, ContextPlan) else None
         return cls(plan, event_time, header, dict(mapping.prefixes), tuning, rules)
 
     @property
@@ -161,7 +161,7 @@ class Lifting:
         if isinstance(self.plan, RmlPlan):
             return rml.lift_sources(self.plan, sources, self.time, batch)
         records = [source for source in sources if isinstance(source, JsonRecords)]
-        return context.lift_sources(self.plan, self._rules or Rules(self.plan), records, self.time, batch)
+        return context.lift_sources(self.plan, self._rules or Rules(self.plan, self.tuning), records, self.time, batch)
 
 
 def _merged(parts: Sequence[Lifted]) -> Lifted:

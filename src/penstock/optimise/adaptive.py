@@ -86,7 +86,7 @@ class Adaptive:
         """The new plan if it is clearly cheaper, else the plan by the statistics of the last choice."""
         present = optimise(self._query, known, self._rules, self._tuning)
         before, after = present.query.pattern, found.query.pattern
-        costs = cost(before, known.now), cost(after, known.now)
+        costs = cost(before, known.now, self._tuning), cost(after, known.now, self._tuning)
         if costs[1] >= self._tuning.reorder_gain * costs[0]:
             return present
         self.history.append(Reordered(time, before, after, *costs, _why(before, known)))

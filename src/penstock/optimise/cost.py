@@ -13,8 +13,8 @@ visible for the times l, when T passes.
 
 Rows of a materialised view (`StaticView`) lie ready for all evaluations, and others are hashed, and sent from core to
 core, for this join. What a leaf reads it reads in any order, so that is left out; a view costs nothing to make.
-The four constants are measured: `python -m benchmarks.run cost` joins relations of many sizes, finds by least squares
-the constants that tell those times best, and says how well they rank them.
+The four constants are fields of `Tuning`, and measured: `python -m benchmarks.run cost` joins relations of many sizes,
+finds by least squares the constants that tell those times best, and says how well they rank them.
 """
 
 from __future__ import annotations
@@ -29,10 +29,9 @@ from penstock.algebra.expressions import Call, Expr, Var
 from penstock.algebra.ops import Op, TriplePattern
 from penstock.algebra.scope import certain, conjuncts, visible
 from penstock.optimise.statistics import Position, Statistics
+from penstock.tuning import DEFAULT, Tuning
 
 __all__ = [
-    "MODEL",
-    "ROWS_MADE",
     "Estimate",
     "Model",
     "cost",
@@ -40,15 +39,13 @@ __all__ = [
     "joined",
     "of_pattern",
     "rows_joined",
+    "rows_made",
     "weigh",
 ]
 
 Shares: TypeAlias = Mapping[Op | TriplePattern, float]
 NOTHING_LEFT_OUT: Shares = MappingProxyType({})
 
-FILTER_KEEPS = 0.3
-EQUALITY_KEEPS = 0.05
-PATH_GROWS = 5.0
 FEWEST = 1e-9  # below one row, so that what matches nothing comes first, and above zero, so that products still differ
 
 
@@ -78,6 +75,11 @@ class Model:
     read: float
     output: float
 
+    @classmethod
+    def of(cls, tuning: Tuning) -> Model:
+        """The model with the constants of a record."""
+        return cls(tuning.join_us, tuning.moved_row_us, tuning.ready_row_us, tuning.made_row_us)
+
     def brought(self, rows: float, kept: bool) -> float:
         """The cost of bringing rows to one side of a join."""
         return (self.read if kept else self.moved) * rows
@@ -87,8 +89,7 @@ class Model:
         return self.each + self.output * rows
 
 
-MODEL = Model(each=33_000.0, moved=0.39, read=0.0056, output=0.068)
-ROWS_MADE = Model(each=0.0, moved=0.0, read=0.0, output=1.0)  # not a time: how many rows all joins make
+_ROWS_MADE = Model(each=0.0, moved=0.0, read=0.0, output=1.0)  # not a time: how many rows all joins make
 
 
 def joined(left: Estimate, right: Estimate) -> Estimate:
@@ -123,60 +124,71 @@ def _positions(pattern: TriplePattern) -> tuple[tuple[Position, object], ...]:
     return ("subject", pattern.subject), ("predicate", pattern.predicate), ("object", pattern.object)
 
 
-def estimate(op: Op, statistics: Statistics) -> Estimate:
+def estimate(op: Op, statistics: Statistics, tuning: Tuning = DEFAULT) -> Estimate:
     """The estimate of a plan; only variables that are certainly bound count as join keys."""
-    return weigh(op, statistics)[0]
+    return weigh(op, statistics, tuning)[0]
 
 
-def cost(op: Op, statistics: Statistics, model: Model = MODEL, left: Shares = NOTHING_LEFT_OUT) -> float:
+def cost(op: Op, statistics: Statistics, tuning: Tuning = DEFAULT) -> float:
     """The cost of all joins of a plan."""
-    return weigh(op, statistics, model, left)[1]
+    return weigh(op, statistics, tuning)[1]
 
 
-def weigh(
-    op: Op, statistics: Statistics, model: Model = MODEL, left: Shares = NOTHING_LEFT_OUT
-) -> tuple[Estimate, float]:
-    """The estimate of a plan, and its cost. `left` is the share of rows of some parts that is asked for."""
+def rows_made(
+    op: Op, statistics: Statistics, tuning: Tuning = DEFAULT, selectivity: Shares = NOTHING_LEFT_OUT
+) -> float:
+    """The rows that all joins of a plan make. `selectivity` is the share of rows of some parts that is asked for."""
+    return _weigh(op, statistics, tuning, _ROWS_MADE, selectivity)[1]
+
+
+def weigh(op: Op, statistics: Statistics, tuning: Tuning = DEFAULT) -> tuple[Estimate, float]:
+    """The estimate of a plan, and its cost."""
+    return _weigh(op, statistics, tuning, Model.of(tuning), NOTHING_LEFT_OUT)
+
+
+def _weigh(op: Op, statistics: Statistics, tuning: Tuning, model: Model, selectivity: Shares) -> tuple[Estimate, float]:
     if isinstance(op, ops.Bgp):
-        return _chained([_shared(of_pattern(p, statistics), left.get(p)) for p in op.patterns], model)
+        return _chained([_selected(of_pattern(p, statistics), selectivity.get(p)) for p in op.patterns], model)
     inside = statistics.inside(op)
-    below = [weigh(child, inside, model, left) for child in op.children]
-    rows = _estimated(op, [each for each, _ in below], statistics)
+    below = [_weigh(child, inside, tuning, model, selectivity) for child in op.children]
+    rows = _estimated(op, [each for each, _ in below], statistics, tuning)
     if isinstance(op, ops.StaticView):
-        return _shared(rows, left.get(op)), 0.0
+        return _selected(rows, selectivity.get(op)), 0.0
     return rows, sum(spent for _, spent in below) + _own(op, [each for each, _ in below], rows, model)
 
 
-def _shared(found: Estimate, share: float | None) -> Estimate:
+def _selected(whole: Estimate, share: float | None) -> Estimate:
+    """The estimate of a share of the rows; None: of all."""
     if share is None:
-        return found
-    rows = max(FEWEST, found.rows * share)
-    return replace(found, rows=rows, distinct={var: min(count, rows) for var, count in found.distinct.items()})
+        return whole
+    rows = max(FEWEST, whole.rows * share)
+    return replace(whole, rows=rows, distinct={var: min(count, rows) for var, count in whole.distinct.items()})
 
 
 def _chained(patterns: list[Estimate], model: Model) -> tuple[Estimate, float]:
-    """The estimate of triple patterns, joined from the left."""
-    found, spent = (patterns[0] if patterns else Estimate(1.0, {})), 0.0
+    """The estimate of triple patterns, joined from the left, and the cost of these joins."""
+    chain, spent = (patterns[0] if patterns else Estimate(1.0, {})), 0.0
     for each in patterns[1:]:
-        spent += model.brought(found.in_all, kept=False) + model.brought(each.in_all, kept=False)
-        found = joined(found, each)
-        spent += model.made(found.in_all)
-    return found, spent
+        spent += model.brought(chain.in_all, kept=False) + model.brought(each.in_all, kept=False)
+        chain = joined(chain, each)
+        spent += model.made(chain.in_all)
+    return chain, spent
 
 
-def _own(op: Op, below: list[Estimate], found: Estimate, model: Model) -> float:
+def _own(op: Op, below: list[Estimate], output: Estimate, model: Model) -> float:
+    """The cost of an operator itself, without those below."""
     if len(below) < 2 or isinstance(op, ops.Union):
         return 0.0
     brought = (
         model.brought(e.in_all, isinstance(side, ops.StaticView)) for side, e in zip(op.children, below, strict=True)
     )
-    return model.made(found.in_all) + sum(brought)
+    return model.made(output.in_all) + sum(brought)
 
 
-def _estimated(op: Op, below: list[Estimate], statistics: Statistics) -> Estimate:
+def _estimated(op: Op, below: list[Estimate], statistics: Statistics, tuning: Tuning) -> Estimate:
     match op:
         case ops.Path():
-            rows = statistics.triples() * PATH_GROWS / 10 ** (2 - len(visible(op)))
+            rows = statistics.triples() * tuning.path_growth / 10 ** (2 - len(visible(op)))
         case ops.Table(vars, table):
             return Estimate(max(FEWEST, len(table)), _columns(op, vars, table))
         case ops.Join() | ops.Seq() | ops.Equals():
@@ -188,7 +200,7 @@ def _estimated(op: Op, below: list[Estimate], statistics: Statistics) -> Estimat
         case ops.Union():
             rows = below[0].rows + below[1].rows
         case ops.Filter(condition, _):
-            rows = below[0].rows * _kept(condition)
+            rows = below[0].rows * _selectivity(condition, tuning)
         case ops.Group(keys, _, _):
             rows = _groups(keys, below[0])
         case ops.Slice(_, int() as limit, _):
@@ -205,18 +217,19 @@ def _columns(op: Op, vars: tuple[Var, ...], rows: tuple[tuple[object, ...], ...]
     return {var: float(len({row[i] for row in rows})) for i, var in enumerate(vars) if var in bound}
 
 
-def _restricted(op: Op, found: Estimate) -> Estimate:
+def _restricted(op: Op, rough: Estimate) -> Estimate:
     """The estimate with at most as many distinct terms as rows, and only for variables that are certainly bound."""
-    distinct = {v: min(found.rows, found.distinct.get(v, found.rows)) for v in certain(op)}
-    return Estimate(found.rows, distinct, found.changes)
+    distinct = {v: min(rough.rows, rough.distinct.get(v, rough.rows)) for v in certain(op)}
+    return Estimate(rough.rows, distinct, rough.changes)
 
 
-def _kept(condition: Expr) -> float:
-    kept = 1.0
-    for part in conjuncts(condition):
-        equality = isinstance(part, Call) and part.name in ("=", "SAMETERM", "IN")
-        kept *= EQUALITY_KEEPS if equality else FILTER_KEEPS
-    return kept
+def _selectivity(condition: Expr, tuning: Tuning) -> float:
+    """The share of rows that a filter keeps."""
+    share = 1.0
+    for conjunct in conjuncts(condition):
+        is_equation = isinstance(conjunct, Call) and conjunct.name in ("=", "SAMETERM", "IN")
+        share *= tuning.equality_selectivity if is_equation else tuning.filter_selectivity
+    return share
 
 
 def _groups(keys: tuple[Var, ...], below: Estimate) -> float:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from penstock.algebra.expressions import Var
 from penstock.algebra.scope import Vars
-from penstock.optimise.cost import FEWEST, MODEL, Estimate, joined, rows_joined
+from penstock.optimise.cost import FEWEST, Estimate, Model, joined, rows_joined
 from penstock.tuning import DEFAULT, Tuning
 
 __all__ = ["Operand", "Shape", "best"]
@@ -44,13 +44,14 @@ def best(operands: Sequence[Operand], given: Shape, tuning: Tuning = DEFAULT) ->
     """The cheapest join tree of operands that are connected by variables; the given tree where none is cheaper."""
     if len(operands) > tuning.join_order_operands:
         return _greedy(operands, tuning.join_order_starts)
-    return _Search(operands).best(given)
+    return _Search(operands, Model.of(tuning)).best(given)
 
 
 class _Search:
     """Tables by bit mask: cardinality, cost and best split of each set of operands."""
 
-    def __init__(self, operands: Sequence[Operand]) -> None:
+    def __init__(self, operands: Sequence[Operand], model: Model) -> None:
+        self._model = model
         self._kept = sum(1 << i for i, operand in enumerate(operands) if operand.kept)
         self._rows = _rows([operand.estimate for operand in operands])  # of all instants
         self._near = _near([operand.vars for operand in operands])
@@ -72,7 +73,7 @@ class _Search:
 
     def _bringing(self, mask: int) -> float:
         kept = bool(mask & self._kept) and mask & (mask - 1) == 0
-        return MODEL.brought(float(self._rows[mask]), kept)
+        return self._model.brought(float(self._rows[mask]), kept)
 
     def _fill(self) -> None:
         """A set comes after its subsets, since its mask is a greater number. One side of a cut has the highest operand,
@@ -90,7 +91,7 @@ class _Search:
         costs = self._brought[sides] + self._brought[mask ^ sides]
         at = int(costs.argmin())
         self._cut[mask] = int(sides[at])
-        self._set(mask, float(costs[at]) + MODEL.made(float(self._rows[mask])))
+        self._set(mask, float(costs[at]) + self._model.made(float(self._rows[mask])))
 
     def _is_connected(self, mask: int) -> bool:
         connected = mask & -mask
@@ -112,7 +113,7 @@ class _Search:
         if not self._is_connected(both):
             return both, np.inf
         costs = one + other + self._bringing(left) + self._bringing(right)
-        return both, costs + MODEL.made(float(self._rows[both]))
+        return both, costs + self._model.made(float(self._rows[both]))
 
     def _oriented(self, shape: Shape) -> Shape:
         """The order of two sides: of two operands the smaller first; of two trees the larger first, since rows of the

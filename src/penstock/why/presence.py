@@ -18,14 +18,13 @@ from penstock.stream.base.time_values import moment, to_datetime
 from penstock.stream.registry.registered_query import RegisteredQuery
 from penstock.stream.runtime.reevaluation import Reevaluation, Solution
 from penstock.stream.runtime.runtime import Runtime
+from penstock.tuning import Tuning
 from penstock.why.provenance import Provenance, SourceElement
 from penstock.why.widened_pattern import PlacedPattern, Widened, widened
 from penstock.why.wording import at, counted
 
 __all__ = ["why_answer", "why_answers"]
 
-_MOST = 10_000  # solutions of the widened pattern that are looked at
-_DERIVED = 1_000  # elements that rules have derived, and that are explained in turn
 UNLIMITED = 1 << 62
 
 
@@ -38,7 +37,7 @@ def why_answer(runtime: Runtime, task: RegisteredQuery, row: Row | Triple, insta
         solutions = _made_of(again, wide, row, when)
         if not solutions and not _is_solution(again, row, when):
             raise PenstockError(_no_solution(again, task, when))
-        return _with_derivations(runtime, _provenance(again, row, when, wide, solutions))
+        return _with_derivations(runtime, _provenance(again, row, when, wide, solutions), again.tuning)
 
 
 def why_answers(runtime: Runtime, task: RegisteredQuery, instant: int) -> list[Provenance]:
@@ -50,11 +49,11 @@ def why_answers(runtime: Runtime, task: RegisteredQuery, instant: int) -> list[P
             raise PenstockError(_no_solution(again, task, instant))
         names = sorted({name for row in rows for name in row})
         made: dict[tuple[Term | None, ...], list[Solution]] = {}
-        for solution in again.solutions(_select(again.query, wide.op), instant, _MOST):
+        for solution in again.solutions(_select(again.query, wide.op), instant, again.tuning.why_solutions):
             made.setdefault(tuple(map(solution.row.get, names)), []).append(solution)
         parts = [made.get(tuple(map(row.get, names)), []) for row in rows]
-        found = (_provenance(again, row, instant, wide, own) for row, own in zip(rows, parts, strict=True))
-        return [_with_derivations(runtime, each) for each in found]
+        direct = (_provenance(again, row, instant, wide, own) for row, own in zip(rows, parts, strict=True))
+        return [_with_derivations(runtime, each, again.tuning) for each in direct]
 
 
 def _check(task: RegisteredQuery) -> None:
@@ -112,7 +111,7 @@ def _solutions(again: Reevaluation, instant: int) -> list[Row]:
     """The different solutions of the query at an instant, without variables that no text can name."""
     query = again.query
     shown = query.variables or tuple(sorted(var for var in visible(query.pattern) if not var.internal))
-    found = again.solutions(replace(query, form=ops.Select(), variables=shown), instant, _MOST)
+    found = again.solutions(replace(query, form=ops.Select(), variables=shown), instant, again.tuning.why_solutions)
     different = {tuple(str(row.get(var.name)) for var in shown): row for row, _ in found}
     return [row for _, row in sorted(different.items())]
 
@@ -131,24 +130,24 @@ def _no_solution(again: Reevaluation, task: RegisteredQuery, instant: int) -> st
 def _made_of(again: Reevaluation, wide: Widened, row: Row | Triple, when: int) -> list[Solution]:
     """The solutions of the widened pattern that belong to a solution, or to a triple of a CONSTRUCT."""
     variants = [_restricted(again.query, wide.op, bindings) for bindings in _bindings(again.query, row)]
-    return [solution for variant in variants for solution in again.solutions(variant, when, _MOST)]
+    return [solution for variant in variants for solution in again.solutions(variant, when, again.tuning.why_solutions)]
 
 
 # What rules have derived
 
 
-def _with_derivations(runtime: Runtime, found: Provenance) -> Provenance:
+def _with_derivations(runtime: Runtime, direct: Provenance, tuning: Tuning) -> Provenance:
     """The provenance, with what made the elements that rules have derived, and so on to the elements that came."""
-    elements, background = dict.fromkeys(found.elements), dict.fromkeys(found.background)
-    waiting = list(found.elements)
-    for _ in range(_DERIVED):
+    elements, background = dict.fromkeys(direct.elements), dict.fromkeys(direct.background)
+    waiting = list(direct.elements)
+    for _ in range(tuning.why_derived):
         if not waiting:
             break
         made = _derivation(runtime, waiting.pop())
         waiting += [element for element in made.elements if element not in elements] if made else []
         elements |= dict.fromkeys(made.elements if made else ())
         background |= dict.fromkeys(made.background if made else ())
-    return replace(found, elements=_by_time(elements), background=tuple(sorted(background, key=str)))
+    return replace(direct, elements=_by_time(elements), background=tuple(sorted(background, key=str)))
 
 
 def _derivation(runtime: Runtime, element: SourceElement) -> Provenance | None:

@@ -19,7 +19,6 @@ from penstock.why.wording import counted
 __all__ = ["SHOWN", "Search", "logical_block"]
 
 SHOWN = 3  # examples
-_SAMPLE = 1000  # values that are compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,7 @@ class Search:
 
     def values(self, op: Op, variable: str) -> list[Term]:
         """Some different values of a variable in the rows of an operator."""
-        return sorted(self.rows.values(op, variable, _SAMPLE), key=str)
+        return sorted(self.rows.values(op, variable, self.again.tuning.why_values), key=str)
 
     def matches(self, patterns: tuple[TriplePattern, ...], around: tuple[Op, ...]) -> bool:
         """Whether other triple patterns match in the place of an operator."""
@@ -52,7 +51,7 @@ class Search:
     def matching(self, pattern: TriplePattern, variable: str, around: tuple[Op, ...]) -> list[Term]:
         """Some different values of a variable where another triple pattern matches in the place of an operator."""
         rows = self._evaluated(ops.Bgp((pattern,)), around)
-        return sorted(rows.values(rows.query.pattern, variable, _SAMPLE), key=str)
+        return sorted(rows.values(rows.query.pattern, variable, self.again.tuning.why_values), key=str)
 
     def _evaluated(self, op: Op, around: tuple[Op, ...]) -> OperatorRows:
         for outer in reversed(around):

@@ -12,13 +12,15 @@ from penstock.algebra.expressions import Var
 from penstock.algebra.ops import Bgp, Join, Op, Query, Select, StaticView
 from penstock.algebra.sse import read, write
 from penstock.optimise import PredicateCounts, optimise
-from penstock.optimise.cost import MODEL, ROWS_MADE, Estimate, Shares, cost, joined
+from penstock.optimise.cost import Estimate, Model, Shares, cost, estimate, joined, rows_made
 from penstock.optimise.join_order import Operand, Shape, best
 from penstock.optimise.statics import connected
-from penstock.tuning import DEFAULT
+from penstock.tuning import DEFAULT, Tuning
 
 NS = "http://example.org/"
 ALL_TOGETHER = [(i, i + 1) for i in range(30)]
+
+MODEL = Model.of(DEFAULT)
 
 
 def operands(chance: random.Random, count: int) -> list[Operand]:
@@ -108,10 +110,10 @@ def test_rows_that_are_left_out_are_not_joined() -> None:
     counts = PredicateCounts(2e6, {f"{NS}p": (1e6, 1e6, 10.0), f"{NS}q": (1e6, 10.0, 1e6)})
     plain, kept = read("(bgp (?x :p ?y))"), StaticView((Var("y"),), read("(bgp (?y :q ?z))"))
     assert isinstance(plain, Bgp)
-    whole = cost(Join(plain, kept), counts, ROWS_MADE)
+    whole = rows_made(Join(plain, kept), counts)
     shares: list[Shares] = [{kept: 0.01}, {plain.patterns[0]: 0.01}]
     for left in shares:
-        assert cost(Join(plain, kept), counts, ROWS_MADE, left) == pytest.approx(whole / 100)
+        assert rows_made(Join(plain, kept), counts, selectivity=left) == pytest.approx(whole / 100)
 
 
 @pytest.mark.parametrize("count", [DEFAULT.join_order_operands, DEFAULT.join_order_operands + 1, 30])
@@ -147,3 +149,14 @@ def _left_deep(count: int) -> Shape:
 
 def _leaves(shape: Shape) -> list[int]:
     return [shape] if isinstance(shape, int) else _leaves(shape[0]) + _leaves(shape[1])
+
+
+def test_estimates_and_costs_follow_the_record() -> None:
+    counts = PredicateCounts(100.0, {f"{NS}p": (100.0, 10.0, 10.0)})
+    plan = read("(filter (> ?n 1) (bgp (?x :p ?n)))")
+    assert estimate(plan, counts).rows == pytest.approx(DEFAULT.filter_selectivity * 100)
+    assert estimate(plan, counts, Tuning(filter_selectivity=0.5)).rows == pytest.approx(50)
+    join = Join(plan, read("(bgp (?x :p ?m))"))
+    assert cost(join, counts, Tuning(join_us=0.0, moved_row_us=0.0, ready_row_us=0.0, made_row_us=1.0)) == (
+        pytest.approx(rows_made(join, counts))
+    )

@@ -19,13 +19,13 @@ import pyarrow.compute as pc
 
 from penstock.compile.kernels import duckdb_functions
 from penstock.compile.kernels.prepared_program import PreparedProgram, Unpreparable
+from penstock.tuning import DEFAULT
 
 __all__ = ["ROW", "Kernel", "Program", "Scan", "Slice", "marked", "run"]
 
 ROW = ".row"  # false in a row that only says that its instant has an answer
 _COLUMNS = "s VARCHAR, p VARCHAR, o VARCHAR, g VARCHAR, ts BIGINT, start BIGINT"
 _ELEMENT = ("s", "p", "o", "g", "ts", "start")
-_REMEMBERED = 256  # programs that a kernel has seen; about as many are evaluated by turns
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +75,10 @@ def run(
 
 
 class Kernel:
-    """A database in memory, which evaluates one slice after the other."""
+    """A database in memory, which evaluates one slice after the other. It keeps the plans of so many programs."""
 
-    def __init__(self, memory: int, java: int) -> None:
-        self._memory, self._java = memory, java
+    def __init__(self, memory: int, java: int, programs: int = DEFAULT.kernel_programs) -> None:
+        self._memory, self._java, self._programs = memory, java, programs
         self._folders: frozenset[str] = frozenset()  # the only ones in which it can read files
         self._opened: duckdb.DuckDBPyConnection | None = None
         self._functions: frozenset[str] = frozenset()
@@ -152,7 +152,7 @@ class Kernel:
         key = program, tuple((name, table.schema) for name, table in tables.items())
         if key not in self._prepared:
             self._prepared[key] = None
-            self._forget_prepared(_REMEMBERED)
+            self._forget_prepared(self._programs)
             return None
         self._prepared.move_to_end(key)
         prepared = self._prepared[key]

@@ -13,8 +13,6 @@ from penstock.model.stretches import known_stretches
 
 __all__ = ["cut"]
 
-_HALVINGS = 20  # of the range in which the number of elements of a slice is searched for
-
 
 def cut(
     span: Span,
@@ -41,7 +39,7 @@ def cut(
     if count < 2 or not total:
         return [span]
     low, high = 0.0, known.until(span.through)
-    for _ in range(_HALVINGS):
+    while high - low > 1:  # element
         load = (low + high) / 2
         low, high = (low, load) if _bounds(span, known, overlap, load, count, place)[1] else (load, high)
     bounds, _ = _bounds(span, known, overlap, high, count, place)

@@ -41,7 +41,7 @@ def _static_view(op: ops.StaticView, at: Surroundings, planner: Planner) -> Plan
         return family
     static = Surroundings(at.context.as_static())
     planned = cache(lambda: planner.plan(op.pattern, static))
-    expected = estimate(op.pattern, streaming.statistics)
+    expected = estimate(op.pattern, streaming.statistics, at.context.plan.tuning)
     request = _request(op, expected, static.context, lambda: planner.emit(planned().op, static.context).plain())
     view = streaming.static_view(request)
     if view is None:

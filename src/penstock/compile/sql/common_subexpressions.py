@@ -13,20 +13,21 @@ from dataclasses import dataclass, field
 from penstock.compile.sql.nested_selects import merged
 from penstock.compile.sql.queries import From, Query, Select
 from penstock.compile.sql.tree import NAMED, Alias, Column, Expr, Let, Star, rewritten
+from penstock.tuning import DEFAULT
 
 __all__ = ["lets_in", "lower"]
 
-_SHORT = 50  # characters of an expression that is written in place rather than as a column
 
-
-def lower(source: From | Query, expressions: Sequence[Expr]) -> tuple[From | Query, Sequence[Expr]]:
+def lower(
+    source: From | Query, expressions: Sequence[Expr], inline_chars: int = DEFAULT.inline_chars
+) -> tuple[From | Query, Sequence[Expr]]:
     """Return the source with a column for each shared sub-expression, and the expressions that read these columns.
 
     An expression that is used once, or is short, is written in place: every layer costs Spark's analysis a pass.
     """
     if not any(e.facts & NAMED for e in expressions):
         return source, expressions
-    columns = _Columns(_uses(expressions))
+    columns = _Columns(_uses(expressions), inline_chars)
     result = [columns.lowered(e) for e in expressions]
     for level in sorted(set(columns.levels.values())):
         own: list[Expr] = [Alias(columns.found[n], columns.names[n]) for n, at in columns.levels.items() if at == level]
@@ -48,6 +49,7 @@ class _Columns:
     """The columns of shared expressions; short ones and those that are used once have none."""
 
     uses: dict[Let, int]
+    inline_chars: int
     found: dict[Let, Expr] = field(default_factory=dict)
     levels: dict[Let, int] = field(default_factory=dict)  # layer of each column
     names: dict[Let, str] = field(default_factory=dict)
@@ -65,7 +67,7 @@ class _Columns:
         if let not in self.found:
             expr = self.found[let] = self.lowered(let.expr)
             self.inside[let] = max((self._level(inner) for inner in lets_in(let.expr)), default=-1)
-            if self.uses[let] > 1 and expr.size > _SHORT:
+            if self.uses[let] > 1 and expr.size > self.inline_chars:
                 self.levels[let] = 1 + self.inside[let]
                 self.names[let] = f".x{len(self.names)}"
         return Column(self.names[let]) if let in self.names else self.found[let]

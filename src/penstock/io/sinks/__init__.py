@@ -54,7 +54,7 @@ def open_sink(spec: SinkSpec, kind: str, plug_ins: PlugIns = SINKS, tuning: Tuni
     if isinstance(spec, Sink):
         return spec
     if isinstance(spec, str | os.PathLike):
-        return _for_text(sink_text(spec) or "", kind, plug_ins)
+        return _for_text(sink_text(spec) or "", kind, plug_ins, tuning)
     if callable(spec):
         return FunctionSink(spec)
     raise QueryError(
@@ -62,17 +62,17 @@ def open_sink(spec: SinkSpec, kind: str, plug_ins: PlugIns = SINKS, tuning: Tuni
     )
 
 
-def _for_text(text: str, kind: str, plug_ins: PlugIns) -> Sink:
+def _for_text(text: str, kind: str, plug_ins: PlugIns, tuning: Tuning) -> Sink:
     scheme, _, address = text.partition("://")
     if address:
         return cast(Sink, plug_ins.load(scheme)(address))
     suffix = Path(text).suffix.lower()
     if suffix and suffix not in _FILES and plug_ins.find(suffix):
         return cast(Sink, plug_ins.load(suffix)(text))
-    return _for_path(text, kind)
+    return _for_path(text, kind, tuning)
 
 
-def _for_path(path: str, kind: str) -> Sink:
+def _for_path(path: str, kind: str, tuning: Tuning) -> Sink:
     if path.endswith("/") or os.path.isdir(path) or Path(path).suffix == ".parquet":
         return ParquetSink(Path(path))
     suffix = Path(path).suffix.lower()
@@ -82,4 +82,4 @@ def _for_path(path: str, kind: str) -> Sink:
         raise QueryError(f"{path}: the ending names no format of answers", hint=f"end it in {fitting}")
     if kind not in kinds:
         raise QueryError(f"{path}: a {suffix} file cannot hold these answers", hint=f"end it in {fitting}")
-    return FileSink(Path(path), writer)
+    return FileSink(Path(path), writer, tuning.written_answers)

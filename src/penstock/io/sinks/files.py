@@ -14,10 +14,10 @@ from penstock.answer import Answer
 from penstock.errors import StoreError
 from penstock.io.results import cell_value, time_literal, time_text
 from penstock.io.sinks.sink import Batch, Position
+from penstock.tuning import DEFAULT
 
 __all__ = ["FileSink", "csv_text", "ndjson_text", "nquads_text"]
 
-_CHUNK = 1_000  # answers between two writes
 
 Writer = Callable[[Iterable[Answer], bool], Iterator[str]]
 
@@ -25,7 +25,8 @@ Writer = Callable[[Iterable[Answer], bool], Iterator[str]]
 class FileSink:
     """Appends to a file, after the content that it had at the registration."""
 
-    def __init__(self, path: Path, write: Writer) -> None:
+    def __init__(self, path: Path, write: Writer, most: int = DEFAULT.written_answers) -> None:
+        self._most = most  # answers of one write
         self._path = path
         self._write = write
         self._file: IO[bytes] | None = None
@@ -46,7 +47,7 @@ class FileSink:
         """See `Sink.deliver`. After a failure of the disk the file is opened anew, and rewound before the next one."""
         file = self._opened()
         try:
-            for text in _chunks(self._write(batch.answers, file.tell() == 0)):
+            for text in _chunks(self._write(batch.answers, file.tell() == 0), self._most):
                 file.write(text.encode())
             file.flush()
             os.fsync(file.fileno())
@@ -103,12 +104,12 @@ def nquads_text(answers: Iterable[Answer], _fresh: bool = True) -> Iterator[str]
         yield "".join(f"{line.removesuffix(' .')}{stamp} .\n" for line in lines)
 
 
-def _chunks(texts: Iterator[str]) -> Iterator[str]:
+def _chunks(texts: Iterator[str], most: int) -> Iterator[str]:
     """Few writes, and never all of a long batch in memory."""
     chunk: list[str] = []
     for text in texts:
         chunk.append(text)
-        if len(chunk) == _CHUNK:
+        if len(chunk) == most:
             yield "".join(chunk)
             chunk = []
     yield "".join(chunk)

@@ -38,8 +38,6 @@ from penstock.lift.terms import literals
 
 __all__ = ["NodeTriples"]
 
-_DEEPEST = 8  # names of a path; objects below are left to documents
-_MOST_NAMES = 200  # of the objects of a batch; objects with others are left, too
 _SURE = r"^https?://[A-Za-z0-9\-.]+(/[A-Za-z0-9\-._~/]*)?(#[A-Za-z0-9\-._~/]*)?$"
 _SHORT = r"^-?[0-9]{1,18}$"
 
@@ -88,7 +86,7 @@ class NodeTriples:
         odd = {
             name for name in names if name.startswith("@") or (name in self._plan.id_aliases and shape.id is not None)
         }
-        odd |= set(names[_MOST_NAMES:])
+        odd |= set(names[self._rules.tuning.lift_names :])
         if odd:
             rows = [row for row, each in enumerate(objects.all_keys()) if not odd.isdisjoint(each or ())]
             self.left[places[rows]] = True
@@ -172,7 +170,7 @@ class NodeTriples:
     ) -> None:
         """Add the triples to and of objects."""
         inner, objects = places[found.object_rows], cast(JsonRecords, found.objects)
-        if not rules.nodes or len(path) >= _DEEPEST:
+        if not rules.nodes or len(path) >= self._rules.tuning.lift_depth:
             self.left[inner] = True
             return
         below = (*path, name)

@@ -16,11 +16,11 @@ from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, RdfFor
 from penstock.io.nquads_slow import encoded
 from penstock.lift.columns import BOOLEAN, DOUBLE, INTEGER, TEXT
 from penstock.lift.context.mapping import ContextPlan, subject_of
+from penstock.tuning import DEFAULT, Tuning
 
 __all__ = ["ABSENT", "IRI", "NameRules", "Rule", "Rules"]
 
 _NODE, _TARGET, _INNER = "urn:penstock:node", "urn:penstock:target", "urn:penstock:inner"
-_MOST = 10_000  # rules or IRIs that are remembered
 _SAMPLES: dict[int, tuple[Any, str]] = {INTEGER: (5, "5"), DOUBLE: (2.5, "2.5E0"), BOOLEAN: (True, "true")}
 
 
@@ -60,8 +60,8 @@ class NameRules:
 class Rules:
     """The rules of a plan, for each name of objects at each path of names, found when they are first asked for."""
 
-    def __init__(self, plan: ContextPlan) -> None:
-        self._plan = plan
+    def __init__(self, plan: ContextPlan, tuning: Tuning = DEFAULT) -> None:
+        self._plan, self.tuning = plan, tuning
         self._names: dict[tuple[tuple[str, ...], str], NameRules] = {}
         self._iris: dict[tuple[tuple[str, ...], str, str], str | None] = {}
         self._types: dict[tuple[str, ...], tuple[tuple[str, str], ...]] = {}
@@ -69,7 +69,7 @@ class Rules:
     def of(self, path: tuple[str, ...], name: str) -> NameRules:
         """The rules of a name."""
         if (path, name) not in self._names:
-            if len(self._names) >= _MOST:
+            if len(self._names) >= self.tuning.lift_rules:
                 self._names.clear()
             self._names[path, name] = self._asked(path, name)
         return self._names[path, name]
@@ -87,7 +87,7 @@ class Rules:
         to tell."""
         key = (path, name, value)
         if key not in self._iris:
-            if len(self._iris) >= _MOST:
+            if len(self._iris) >= self.tuning.lift_rules:
                 self._iris.clear()
             extra = self._extra(path, name, value)
             term = extra[0].object if extra is not None and len(extra) == 1 else None

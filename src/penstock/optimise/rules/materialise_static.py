@@ -73,10 +73,10 @@ def _place(sides: list[Op], op: Op) -> int:
 
 
 def _views(group: list[Op], around: frozenset[Var], statistics: Statistics, tuning: Tuning) -> list[Op]:
-    largest = max(estimate(each, statistics).rows for each in group)
+    largest = max(estimate(each, statistics, tuning).rows for each in group)
     together = reduce(make.join, chained(_merged(group)))
     most = max(tuning.static_join_rows, tuning.static_join_growth * largest)
-    if len(group) > 1 and estimate(together, statistics).rows > most:
+    if len(group) > 1 and estimate(together, statistics, tuning).rows > most:
         return [_one(each, around | visible(together)) for each in group]
     return [_one(together, around)]
 

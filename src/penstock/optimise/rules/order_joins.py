@@ -60,17 +60,17 @@ def _joined(shapes: list[Shape | None]) -> Shape | None:
 
 
 def _ordered(parts: list[Op], shape: Shape | None, statistics: Statistics, tuning: Tuning) -> Op:
-    operands = [_operand(part, statistics) for part in parts]
+    operands = [_operand(part, statistics, tuning) for part in parts]
     groups = connected((operand.vars, [place]) for place, operand in enumerate(operands))
     trees = [_of_group(sorted(group), operands, shape, tuning) for group in groups]
     joined = [_tree(tree, parts) for tree in trees]
-    return reduce(make.join, sorted(joined, key=lambda part: weigh(part, statistics)[0].rows))
+    return reduce(make.join, sorted(joined, key=lambda part: weigh(part, statistics, tuning)[0].rows))
 
 
-def _operand(part: Op, statistics: Statistics) -> Operand:
+def _operand(part: Op, statistics: Statistics, tuning: Tuning) -> Operand:
     from penstock.optimise.join_order import Operand
 
-    return Operand(visible(part), *weigh(part, statistics), isinstance(part, StaticView))
+    return Operand(visible(part), *weigh(part, statistics, tuning), isinstance(part, StaticView))
 
 
 def _of_group(group: list[int], operands: list[Operand], shape: Shape | None, tuning: Tuning) -> Shape:

@@ -35,18 +35,18 @@ def push_aggregate(op: Op, statistics: Statistics, tuning: Tuning = DEFAULT) -> 
     for each graph. A share of SUM or AVG would be a term, which is rounded (a float) or too large where the sum of both
     is not: only whole groups of them go down, and their parts stay with Spark, which adds them up as numbers.
     """
-    made = _made(op, statistics, tuning.pushed_group_rows)
+    made = _made(op, statistics, tuning)
     inside = statistics.inside(made)
     return map_children(made, lambda child: push_aggregate(child, inside, tuning))
 
 
-def _made(op: Op, statistics: Statistics, least: float) -> Op:
+def _made(op: Op, statistics: Statistics, tuning: Tuning) -> Op:
     match op:
         case Group(keys, aggregates, pattern):
             within = _into_graph(op, keys, [made for _, made in aggregates], least=1)
-            return within or _into_union(op, _halves(pattern, statistics, least))
+            return within or _into_union(op, _halves(pattern, statistics, tuning))
         case Annotate(_, aggregate, keys, pattern):
-            return _into_graph(op, keys, [aggregate], least=0) or _beside(op, _halves(pattern, statistics, least))
+            return _into_graph(op, keys, [aggregate], least=0) or _beside(op, _halves(pattern, statistics, tuning))
     return op
 
 
@@ -62,12 +62,14 @@ def _into_graph(op: Group | Annotate, keys: tuple[Var, ...], aggregates: list[Ag
     return None
 
 
-def _halves(pattern: Op, statistics: Statistics, least: float) -> tuple[Op, ...]:
+def _halves(pattern: Op, statistics: Statistics, tuning: Tuning) -> tuple[Op, ...]:
     """The static branches of a UNION, and the others; nothing if that is not worth while."""
     parts = branches(pattern) if statistics.live else ()
     still = [part for part in parts if is_static(part, statistics)]
     moving = [part for part in parts if part not in still]
-    if not still or not moving or sum(estimate(part, statistics).rows for part in still) < least:
+    if not still or not moving:
+        return ()
+    if sum(estimate(part, statistics, tuning).rows for part in still) < tuning.pushed_group_rows:
         return ()
     return _united(still), _united(moving)
 

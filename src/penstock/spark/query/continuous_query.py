@@ -22,7 +22,7 @@ from penstock.compile.windows.evaluation_instants import PeriodicInstants
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
 from penstock.optimise.adaptive import Adaptive, Reordered
-from penstock.optimise.cost import ROWS_MADE, cost
+from penstock.optimise.cost import rows_made
 from penstock.options import Duplicates, Emit
 from penstock.spark.query.answer_rows import SparkRows
 from penstock.spark.query.change_result import ChangeResult
@@ -189,7 +189,7 @@ class ContinuousQuery:
             context = self._contexts.context(query, contents, span, plan)
             physical = physical_plan(query, context, self._traits.choices, compile_op)
             read = int(physical.background_rows) + physical.view_rows // plan.tuning.view_rows_per_read
-            made = cost(query.pattern, statistics, ROWS_MADE, physical.selectivity)
+            made = rows_made(query.pattern, statistics, plan.tuning, physical.selectivity)
             plan.streaming = of_physical(physical.query, plan.streaming)
             probe.planned(optimised, physical.query, statistics, contents)
             yield physical.query, context

@@ -29,7 +29,6 @@ _FLAGS = {  # by the first Java that has them: the option that reads an archive,
 _SILENT = "-Xlog:disable"  # an archive that cannot be used or written is no news
 _VERIFIED = "-XX:+VerifySharedSpaces"  # a tenth of a second; without it a damaged archive ends Java
 _REPORT = "-XX:ErrorFile="  # of a Java that an archive has ended all the same; else it lies where the user is
-_ROOM = 1 << 30  # bytes that have to be free for an archive of some 170 MB to be written
 _DAY = 86_400
 
 # Renames the new archive when Java has ended well: other processes see a whole archive or none.
@@ -71,7 +70,10 @@ class Archive:
         """Make the folder, and return whether an archive can be written into it."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            return os.access(self.path.parent, os.W_OK) and shutil.disk_usage(self.path.parent).free > _ROOM
+            return (
+                os.access(self.path.parent, os.W_OK)
+                and shutil.disk_usage(self.path.parent).free > DEFAULT.archive_room_bytes
+            )
         except OSError:
             return False
 

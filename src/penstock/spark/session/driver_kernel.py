@@ -20,7 +20,7 @@ _threads = local()
 def driver_kernel(jobs: Jobs, tuning: Tuning = DEFAULT) -> Kernel:
     """Return the kernel of this thread."""
     if not hasattr(_threads, "kernel"):
-        _threads.kernel = Kernel(tuning.slice_memory, jobs.java)
+        _threads.kernel = Kernel(tuning.slice_memory, jobs.java, tuning.kernel_programs)
     kernel: Kernel = _threads.kernel
     return kernel
 

@@ -21,7 +21,7 @@ from penstock.compile.sql import Query
 from penstock.knowledge.store import check_dataset
 from penstock.model.term_encoding import decode
 from penstock.optimise import enabled, optimise
-from penstock.optimise.cost import ROWS_MADE, cost
+from penstock.optimise.cost import rows_made
 from penstock.spark.session.jobs import Jobs
 from penstock.spark.store.entailed_triples import EntailedTriples
 from penstock.spark.store.triples import Triples
@@ -73,7 +73,8 @@ class OneShotQuery:
         try:
             physical = physical_plan(optimised.query, Context(plan), enabled(self._rules), compile_op)
             probe.planned(optimised, physical.query, statistics)
-            self._jobs.tune_for(rows, made=cost(optimised.query.pattern, statistics, ROWS_MADE, physical.selectivity))
+            made = rows_made(optimised.query.pattern, statistics, self._tuning, physical.selectivity)
+            self._jobs.tune_for(rows, made=made)
             yield physical.query, Context(plan)
         finally:
             self._jobs.drop(plan.views)

@@ -19,13 +19,13 @@ from penstock.stream.log.stream_log import Counts, StreamLog
 from penstock.stream.registry.catalogue import Catalogue, memory_of
 from penstock.stream.registry.registered_query import RegisteredQuery
 from penstock.stream.runtime.progress import QueryStatus
+from penstock.tuning import DEFAULT, Tuning
 
 __all__ = ["FactCollector", "QueryFacts", "StreamFacts", "lateness_for"]
 
 SHARE = 0.95
 """The share of the elements that the advised lateness would have kept."""
 _EXAMPLES = 3
-_LETTERS = 100_000  # dead letters that are read
 _NONE, _NOWHERE = Counts(0, 0, 0), Position()
 
 
@@ -89,7 +89,9 @@ class FactCollector:
         catalogue: Catalogue,
         clock: Clock,
         letters: Callable[[str], Iterator[DeadLetter]],
+        tuning: Tuning = DEFAULT,
     ) -> None:
+        self._tuning = tuning
         self._log, self._inputs, self._watermarks, self._letters = log, inputs, watermarks, letters
         self._streams, self._catalogue, self._clock = streams, catalogue, clock
 
@@ -154,7 +156,7 @@ class FactCollector:
     def _split(self, name: str) -> tuple[list[int], tuple[DeadLetter, ...]]:
         """By how much the late elements missed the watermark, and a few malformed lines."""
         late, malformed = list[int](), list[DeadLetter]()
-        for letter in islice(self._letters(name), _LETTERS):
+        for letter in islice(self._letters(name), self._tuning.why_letters):
             if letter.kind == "malformed":
                 malformed += [letter] if len(malformed) < _EXAMPLES else []
             elif (missed := missed_by(letter)) is not None:

@@ -28,6 +28,7 @@ from penstock.stream.ingest.stream_view import StreamView
 from penstock.stream.registry import due_instants
 from penstock.stream.registry.registered_query import RegisteredQuery
 from penstock.stream.runtime.held_elements import HeldElement, held_elements
+from penstock.tuning import Tuning
 
 if TYPE_CHECKING:
     from penstock.spark.query.continuous_query import ContinuousQuery
@@ -57,6 +58,11 @@ class Reevaluation:
         emit = None if task.query.emit == "events" else "rstream"
         self._entry = replace(task.entry, emit=emit)  # type: ignore[arg-type]  # each instant by itself, not changes
         self.segments = {window.iri.value: inputs.segments(window.iri.value) for window in self.query.streams}
+
+    @property
+    def tuning(self) -> Tuning:
+        """The thresholds of the engine."""
+        return self._plans.background.tuning
 
     @property
     def is_possible(self) -> bool:

@@ -389,7 +389,7 @@ class Runtime:
         """The facts that tell why a query has no answer."""
         parts = self._log, self._inputs, self._watermarks, self._streams, self.catalogue, self._clock, self._dead.read
         problems = None if self._live is None else self._live.ingest.problems
-        return FactCollector(*parts).of(task, self.query_status(task), problems, self.plans.entails)
+        return FactCollector(*parts, self._tuning).of(task, self.query_status(task), problems, self.plans.entails)
 
     def instant_of(self, task: RegisteredQuery, item: object) -> int | None:
         """The newest instant with that solution or triple among the answers that are kept in memory; None: none has."""
