@@ -130,10 +130,10 @@ class ContextBuilder:
         self, source: ops.StreamWindow, streams: Mapping[str, StreamFiles], span: Span
     ) -> WindowRelation:
         """Return the content of a window in the span."""
-        stream, window, read_span = streams[source.iri.value], source.window, self._traits.read_span(span)
+        stream, window = streams[source.iri.value], source.window
         planned = self._traits.read_span(self._target.span(span))
-        times = deltas.delta_times(window, read_span) if self._traits.single_element else None
-        near = None if (reached := stream_to_relation.reach(window, read_span)) is None else (reached,)
+        times = deltas.delta_times(window, self._traits.read_span(span)) if self._traits.single_element else None
+        near = None if (reach := self._traits.reach(window, span)) is None else (reach,)
         view = self._target.scan(stream, source.iri.value, isinstance(window, CountWindow), times)
         stored, entailed = self._background.stream_predicates(stream), self._background.entailed
         return WindowRelation(

@@ -10,9 +10,10 @@ from penstock.algebra import ops
 from penstock.algebra.retention_bounds import kept_for
 from penstock.algebra.schedule import Schedule, schedule
 from penstock.algebra.scope import exists_in, expressions_of
-from penstock.algebra.windows import CountWindow, SlideWindow
+from penstock.algebra.windows import CountWindow, SlideWindow, Window
 from penstock.compile.operators.events import complex_events
 from penstock.compile.reports import deltas
+from penstock.compile.windows import stream_to_relation
 from penstock.compile.windows.plan_span import PlanSpan
 from penstock.model.span import Span
 from penstock.optimise import enabled, walk
@@ -51,6 +52,10 @@ class QueryTraits:
         """Return the span to read for the instants of a span. Deltas also read the elements that leave at the first
         instant, to offset those that enter."""
         return replace(span, after=span.after - 1) if self.by_deltas else span  # type: ignore[arg-type]
+
+    def reach(self, window: Window, span: Span) -> Span | None:
+        """Return the timestamps that instants of a span can see by a window; None: any."""
+        return stream_to_relation.reach(window, self.read_span(span))
 
 
 def traits_of(

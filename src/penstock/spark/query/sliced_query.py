@@ -25,7 +25,6 @@ from penstock.compile.operators.operators import compile_op
 from penstock.compile.physical import counts_by_instant, physical_plan
 from penstock.compile.reports import rstream, validity
 from penstock.compile.sql import Query, Unsupported
-from penstock.compile.windows import stream_to_relation
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
 from penstock.optimise.adaptive import Adaptive
@@ -174,13 +173,12 @@ class SlicedQuery:
 
     def _near(self, iri: str, span: Span) -> Span | None:
         """Return the timestamps that instants of a slice can see in a stream; None: any."""
-        read = self._traits.read_span(span)
         windows = [s.window for s in self._traits.query.streams if s.iri.value == iri]
-        near = [stream_to_relation.reach(window, read) for window in windows]
-        known = [reached for reached in near if reached is not None]
-        if len(known) < len(near):
+        reaches = [self._traits.reach(window, span) for window in windows]
+        bounded = [reach for reach in reaches if reach is not None]
+        if len(bounded) < len(reaches):
             return None
-        return Span(min(reached.after for reached in known), max(reached.through for reached in known))
+        return Span(min(reach.after for reach in bounded), max(reach.through for reach in bounded))
 
     def _scan(self, stream: StreamFiles, ordered: bool, near: Span | None) -> Scan:
         table = self._background.scans.table(stream, None if near is None else (near,), ordered)
