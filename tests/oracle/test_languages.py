@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, assume, given, settings
+from hypothesis import HealthCheck, Phase, assume, given
 
 from penstock.algebra.build import translate
 from penstock.spark.session.session import private
@@ -21,10 +21,10 @@ from tests.oracle.nested_windows import Inside
 from tests.oracle.test_emissions import makes_names
 from tests.oracle.test_snapshots import evaluated, explained
 from tests.oracle.translated_queries import bag_of, cases, is_plain, plain, snapshot, translations
-from tests.support.sampling import sample_settings
+from tests.support.sampling import sampled
 
 pytestmark = pytest.mark.filterwarnings("ignore::penstock.errors.PenstockWarning")  # windows that nothing reads
-seeded = partial(sample_settings, phases=(Phase.generate,))  # seeds do not get simpler by being smaller
+seeded = partial(sampled, phases=(Phase.generate,))  # seeds do not get simpler by being smaller
 
 # Of a hundred queries, how many have to be sayable at least: with a background beside the streams, and without.
 SAYABLE = {
@@ -43,7 +43,7 @@ def test_translations_mean_the_same(style: str, background: bool) -> None:
     told: Counter[tuple[str, bool]] = Counter()
 
     @given(case=cases(style, background, telling=False))
-    @settings(seeded(100), suppress_health_check=list(HealthCheck))
+    @seeded(100, suppressed=tuple(HealthCheck))
     def compare(case: Inside) -> None:
         for language, text in translations(case, background, told):
             same_windows(case, text)
@@ -82,7 +82,7 @@ def session(spark: Any) -> Any:
 @pytest.mark.parametrize(("style", "background"), [("csparql", True), ("single", False), ("mixed", True)])
 def test_translations_run_the_same(style: str, background: bool, session: Any, tmp_path_factory: Any) -> None:
     @given(case=cases(style, background, telling=True))
-    @settings(seeded(5), suppress_health_check=list(HealthCheck))
+    @seeded(5, suppressed=tuple(HealthCheck))
     def compare(case: Inside) -> None:
         told: Counter[tuple[str, bool]] = Counter()
         said = dict(translations(case, background, told))

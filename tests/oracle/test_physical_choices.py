@@ -22,7 +22,7 @@ from penstock.tuning import Tuning
 from tests.oracle.streams import WINDOWS, streamed_cases
 from tests.oracle.test_snapshots import Case, check
 from tests.support.plan_probe import PlanProbe
-from tests.support.sampling import sample_settings as sampled  # a probe sees the shuffled plan in every example
+from tests.support.sampling import sampled
 
 EAGER = Tuning(hinted_elements=0, bucket_gain=0.0, lookup_view_rows=0, lookup_share=1.0, semijoin_share=1.1)
 UNITED = Tuning(window_scans=0)  # windows of a default graph are always one relation

@@ -16,7 +16,7 @@ from typing import ParamSpec
 
 from hypothesis import HealthCheck, Phase, settings
 
-__all__ = ["ORDINARY", "OutOfSample", "sample_settings", "sampled"]
+__all__ = ["ORDINARY", "OutOfSample", "sampled"]
 
 P = ParamSpec("P")
 _ASKED = os.environ.get("PENSTOCK_ORACLE_EXAMPLES")
@@ -29,13 +29,15 @@ class OutOfSample(Exception):
     """Raised by an example that an ordinary run leaves out on the plan under test: see `plan_under_test`."""
 
 
-def sample_settings(
+def sampled(
     examples: int,
     phases: tuple[Phase, ...] = tuple(Phase),
     suppressed: tuple[HealthCheck, ...] = (HealthCheck.too_slow, HealthCheck.data_too_large),
-) -> settings:
-    """Return the settings of a property whose fixed sample has so many examples, none of which is left out."""
-    return settings(
+) -> Callable[[Callable[P, None]], Callable[P, None]]:
+    """Return the decorator of a property whose fixed sample has so many examples.
+
+    Examples that raise `OutOfSample` pass: only tests that name their plan have any."""
+    chosen = settings(
         max_examples=int(_ASKED or examples * (_MORE if _THOROUGH else 1)),
         derandomize=ORDINARY,
         deadline=None,
@@ -43,15 +45,6 @@ def sample_settings(
         phases=phases,
         suppress_health_check=suppressed,
     )
-
-
-def sampled(
-    examples: int,
-    phases: tuple[Phase, ...] = tuple(Phase),
-    suppressed: tuple[HealthCheck, ...] = (HealthCheck.too_slow, HealthCheck.data_too_large),
-) -> Callable[[Callable[P, None]], Callable[P, None]]:
-    """Return the decorator of a property whose fixed sample has so many examples."""
-    chosen = sample_settings(examples, phases, suppressed)
 
     def decorated(test: Callable[P, None]) -> Callable[P, None]:
         @wraps(test)
