@@ -46,11 +46,7 @@ from tests.support.physical import on_windows
 FOLDER = Path(__file__).with_name("physical")
 NS, SECOND = "http://example.org/", 1_000_000
 MANY, VIEW_ROWS = 1_000_000, {"p": 3, "q": 1_000_000}
-FOR_THE_QUERY = {
-    "delta_reports",
-    "sliced_plan",
-    "window_union",
-}  # choices for the whole query
+FOR_THE_QUERY = frozenset(("delta_reports", "sliced_plan", "window_union"))  # see test_whole_queries.py
 
 
 def iri(name: str) -> str:
