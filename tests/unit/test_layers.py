@@ -55,6 +55,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "spark",
         "stream",
         "explain",
+        "translate",
         "tuning",
     },
     "query": {"answer", "stream", "explain", "why"},

@@ -1,4 +1,4 @@
-"""Terms, expressions, paths and windows of the algebra, as short as a person would write them."""
+"""Terms, expressions and paths of the algebra, as short as a person would write them."""
 
 from __future__ import annotations
 
@@ -6,15 +6,12 @@ from collections.abc import Iterable
 
 from pyoxigraph import Literal, NamedNode
 
-from penstock.algebra.durations import in_one_unit
 from penstock.algebra.expressions import PatternTerm, Var
 from penstock.algebra.sparql_writer import SparqlWriter
 from penstock.algebra.sse.sexpr import token
-from penstock.algebra.windows import SlideWindow, Window
 from penstock.translate.expressions import TermWriter
-from penstock.translate.window_forms import window_form, window_parts
 
-__all__ = ["Notation", "variables", "written_window"]
+__all__ = ["Notation", "variables"]
 
 _BARE = ("urn:penstock:stream:", "urn:penstock:window:")
 _XSD_STRING = NamedNode("http://www.w3.org/2001/XMLSchema#string")
@@ -45,16 +42,3 @@ class Notation(SparqlWriter):
 def variables(vars: Iterable[Var]) -> str:
     names = Notation()
     return " ".join(map(names.term, vars))
-
-
-def written_window(window: Window) -> str:
-    """The window as the languages write it: `[RANGE 10m STEP 1m]`."""
-    parts = window_parts(window, in_one_unit)
-    if isinstance(window, SlideWindow) and window.range is not None:
-        parts["range"] = _length(window.range)
-    return f"[{window_form(window).value.format_map(parts)}]"
-
-
-def _length(range_: int) -> str:
-    """Windows that stand for a longest duration hold its end as well, which makes them a microsecond longer."""
-    return f"{in_one_unit(range_ - 1)} and 1us" if range_ % 1000 == 1 else in_one_unit(range_)

@@ -11,7 +11,8 @@ from penstock.algebra.expressions import PatternTerm, Var
 from penstock.algebra.ops import Query, StreamWindow
 from penstock.algebra.pattern_scope import PatternScope
 from penstock.algebra.windows import SlideWindow
-from penstock.explain.notation import Notation, written_window
+from penstock.explain.notation import Notation
+from penstock.translate.window_forms import written_window
 
 __all__ = ["KnownPredicates", "Source", "Sources"]
 

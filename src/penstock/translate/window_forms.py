@@ -1,4 +1,4 @@
-"""Windows in square brackets, for the languages and for titles of graphs.
+"""Windows in square brackets, for the languages, graphs and messages.
 
 A notation is a table from the forms of windows that it has to their text, with the parts of the window in braces. The
 s-expressions of `algebra/sse/query.py` are no such notation: they write every field as it is, to be read back.
@@ -12,7 +12,7 @@ from enum import Enum
 from penstock.algebra.durations import in_one_unit
 from penstock.algebra.windows import UNITS, CountWindow, SlideWindow, TimeWindow, Window
 
-__all__ = ["WindowForm", "duration", "usual_forms", "window_form", "window_parts", "window_template"]
+__all__ = ["WindowForm", "duration", "usual_forms", "window_form", "window_parts", "window_template", "written_window"]
 
 
 class WindowForm(Enum):
@@ -84,3 +84,16 @@ def duration(microseconds: int) -> str:
     if microseconds % UNITS["ms"]:
         return f"PT{microseconds // 1_000_000}.{microseconds % 1_000_000:06}S"
     return in_one_unit(microseconds, _UNITS)
+
+
+def written_window(window: Window) -> str:
+    """The window in its usual form, for people: `[RANGE 10m STEP 1m]`."""
+    parts = window_parts(window, in_one_unit)
+    if isinstance(window, SlideWindow) and window.range is not None:
+        parts["range"] = _length(window.range)
+    return f"[{window_form(window).value.format_map(parts)}]"
+
+
+def _length(range_: int) -> str:
+    """The text of a length. Windows that stand for a longest duration hold its end as well, which makes them a microsecond longer."""
+    return f"{in_one_unit(range_ - 1)} and 1us" if range_ % 1000 == 1 else in_one_unit(range_)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from penstock.explain.notation import Notation, written_window
+from penstock.explain.notation import Notation
 from penstock.spark.query.operator_rows import OperatorRows
 from penstock.stream.runtime.query_facts import QueryFacts
 from penstock.stream.runtime.reevaluation import Reevaluation
+from penstock.translate.window_forms import written_window
 from penstock.why.blame import blamed
 from penstock.why.operator_reasons import operator_reasons
 from penstock.why.reasons import Reason

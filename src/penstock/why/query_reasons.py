@@ -8,8 +8,8 @@ from itertools import combinations
 
 from penstock.algebra.ops import StreamWindow
 from penstock.algebra.windows import CountWindow
-from penstock.explain.notation import written_window
 from penstock.stream.runtime.query_facts import QueryFacts, StreamFacts
+from penstock.translate.window_forms import written_window
 from penstock.why.reasons import Reason
 from penstock.why.wording import at, counted, roughly
 

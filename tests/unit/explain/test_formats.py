@@ -21,10 +21,10 @@ from penstock.algebra.windows import CountWindow, SlideWindow, TimeWindow, Windo
 from penstock.compile.physical.nodes import IntervalDistinct
 from penstock.explain.execution_figures import of_registered
 from penstock.explain.layout import layered, nested
-from penstock.explain.notation import written_window
 from penstock.explain.number_format import rows
 from penstock.optimise import Uniform, optimise
 from penstock.spark.query.profile import Profile, RowCount, StoredStream
+from penstock.translate.window_forms import written_window
 from tests.support.explaining import BROKERS_AND_MARKET, MARKET, SELLER_MARKET, TOTAL_AMOUNT
 
 SECOND = 1_000_000
