@@ -114,9 +114,9 @@ class Engine:
     @property
     def spark(self) -> SparkSession:
         """The Spark session: the one given, else the embedded one, started now if it was not needed so far."""
-        own = getattr(self._open(), "spark", None)
+        own: SparkSession | None = getattr(self._open(), "spark", None)
         if own is not None:
-            return own  # type: ignore[no-any-return]
+            return own
         if self._given is None and self._started is None:
             from penstock.spark.session import session
 

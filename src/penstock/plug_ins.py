@@ -41,7 +41,8 @@ class PlugIns:
         if plug_in is None:
             raise SetupError(self._unknown(name))
         try:
-            return plug_in.load()  # type: ignore[no-any-return]
+            loaded: Callable[..., Any] = plug_in.load()
+            return loaded
         except (ImportError, AttributeError) as error:
             reason = f"{plug_in.value} cannot be imported ({error})"
             raise SetupError(f"The {self.noun} {name!r} is broken: {reason}. Install its package again.") from error

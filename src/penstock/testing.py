@@ -21,6 +21,7 @@ from typing import Final, TypeAlias
 
 from pyoxigraph import BlankNode, Triple
 
+from penstock.algebra.expressions import terms_of
 from penstock.answer import Answer, Term
 from penstock.errors import PenstockError
 from penstock.logic.times import when_of, write_when
@@ -176,7 +177,7 @@ def _lines(answer: Answer) -> list[str]:
     if answer.boolean is not None:
         return [str(answer.boolean).lower()]
     if answer.triples is not None:
-        return sorted(f"{_text(t.subject)} {_text(t.predicate)} {_text(t.object)}" for t in answer.triples)  # type: ignore[arg-type]
+        return sorted(" ".join(map(_text, terms_of(triple))) for triple in answer.triples)
     return sorted(" ".join(_text(row.get(name)) for name in answer.variables) for row in answer.rows)
 
 

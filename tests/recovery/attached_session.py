@@ -27,7 +27,7 @@ def address(session: SparkSession) -> dict[str, str]:
 def attach(environment: Mapping[str, str] = os.environ) -> SparkSession:
     """A session of its own on the JVM that the environment names."""
     assert _PORT in environment
-    gateway = launch_gateway()  # type: ignore[no-untyped-call]
+    gateway = launch_gateway()
     running = gateway.jvm.org.apache.spark.SparkContext.getOrCreate()
     context = gateway.jvm.JavaSparkContext.fromSparkContext(running)
     made = SparkContext(gateway=gateway, jsc=context, conf=SparkConf(_jconf=context.getConf()))

@@ -10,14 +10,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
-from pyoxigraph import BlankNode, Literal, NamedNode
+from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
 if TYPE_CHECKING:
     from penstock.algebra.ops import Op
 
 Term: TypeAlias = NamedNode | BlankNode | Literal
+
+
+def triple_of(subject: Term, predicate: Term, object: Term) -> Triple:
+    """Return the triple of three terms; whoever calls it knows that each may stand in its place."""
+    return Triple(cast(NamedNode | BlankNode, subject), cast(NamedNode, predicate), object)
+
+
+def terms_of(triple: Triple | Quad) -> tuple[NamedNode | BlankNode, NamedNode, Term]:
+    """Return the three terms of a triple or quad, none of which is a triple: Penstock reads no RDF 1.2."""
+    return cast(NamedNode | BlankNode, triple.subject), triple.predicate, cast(Term, triple.object)
+
 
 PARAMETER = ".kp"
 

@@ -138,12 +138,9 @@ def _timed(quad: Quad, time: int) -> str:
 
 
 def _quads(table: pa.Table) -> Iterator[Quad]:
-    from pyoxigraph import DefaultGraph, Quad
-
-    from penstock.model.term_encoding import decode
+    from penstock.model.term_encoding import decode_quad
 
     graphs = table.column("g").to_pylist() if "g" in table.column_names else [None] * table.num_rows
     columns = (table.column(name).to_pylist() for name in "spo")
     for s, p, o, graph in zip(*columns, graphs, strict=True):
-        named = DefaultGraph() if graph is None else decode(graph)
-        yield Quad(decode(str(s)), decode(str(p)), decode(str(o)), named)  # type: ignore[arg-type]
+        yield decode_quad(str(s), str(p), str(o), graph)

@@ -18,7 +18,7 @@ from penstock.compile import sql
 from penstock.compile.expressions import term_columns
 from penstock.compile.sql import Derived, Expr, From, Join, Query, Select, Table
 from penstock.compile.table_catalog import TableCatalog
-from penstock.model.term_encoding import decode, encode
+from penstock.model.term_encoding import decode, encode, encode_triple
 from penstock.reasoning import Ontology, Way, ways
 from penstock.reasoning.ontology import OBJECT, SUBJECT, TEXT
 from penstock.reasoning.vocabulary import TYPE
@@ -80,8 +80,7 @@ class EntailmentRewriter:
 
     def view(self, triples: Iterable[Triple]) -> str:
         """Return the name of a view of the given triples."""
-        cells = [(encode(t.subject), encode(t.predicate), encode(t.object)) for t in triples]  # type: ignore[arg-type]
-        return self._publish("spo", cells)
+        return self._publish("spo", list(map(encode_triple, triples)))
 
     def close(self) -> None:
         self._catalog.drop(*self._views)

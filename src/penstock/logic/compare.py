@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from pyoxigraph import BlankNode, Literal
 
+from penstock.algebra.expressions import terms_of
 from penstock.answer import Answer, Term
 from penstock.io.results.values import value
 from penstock.io.results.vocabulary import NUMBERS
@@ -21,7 +22,7 @@ Names: TypeAlias = dict[BlankNode, BlankNode]  # of the expectation's blank node
 def cells(answer: Answer) -> list[Cells]:
     """The answer's rows in the order of its variables, or its triples as rows of three."""
     if answer.triples is not None:
-        return [(triple.subject, triple.predicate, triple.object) for triple in answer.triples]  # type: ignore[misc]
+        return list(map(terms_of, answer.triples))
     return [tuple(row.get(name) for name in answer.variables) for row in answer.rows]
 
 

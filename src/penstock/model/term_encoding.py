@@ -11,11 +11,24 @@ text after the last quotation mark (the whole string for IRIs and blank nodes): 
 
 from __future__ import annotations
 
-from pyoxigraph import BlankNode, Literal, NamedNode
+from typing import cast
 
-from penstock.algebra.expressions import Term
+from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 
-__all__ = ["INTEGER_TYPES", "LANG_STRING", "STRING", "XSD", "decode", "encode", "tail_of"]
+from penstock.algebra.expressions import Term, terms_of, triple_of
+
+__all__ = [
+    "INTEGER_TYPES",
+    "LANG_STRING",
+    "STRING",
+    "XSD",
+    "decode",
+    "decode_quad",
+    "decode_triple",
+    "encode",
+    "encode_triple",
+    "tail_of",
+]
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
@@ -51,6 +64,23 @@ def decode(value: str) -> Term:
     if tail[0] == "@":
         return Literal(lexical, language=tail[1:])
     return Literal(lexical, datatype=NamedNode(tail[3:-1]))
+
+
+def encode_triple(triple: Triple | Quad) -> tuple[str, str, str]:
+    """Return the column values of a triple, or of a quad without its graph."""
+    subject, predicate, object = terms_of(triple)
+    return encode(subject), encode(predicate), encode(object)
+
+
+def decode_triple(subject: str, predicate: str, object: str) -> Triple:
+    """Return the triple of three column values."""
+    return triple_of(decode(subject), decode(predicate), decode(object))
+
+
+def decode_quad(subject: str, predicate: str, object: str, graph: str | None) -> Quad:
+    """Return the quad of its column values; without a graph, or with an empty one, it is in the default graph."""
+    name = cast(NamedNode | BlankNode, decode(graph)) if graph else DefaultGraph()
+    return Quad(*terms_of(decode_triple(subject, predicate, object)), name)
 
 
 def tail_of(datatype: str) -> str:

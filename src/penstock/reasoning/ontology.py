@@ -14,7 +14,7 @@ from functools import cached_property
 
 from pyoxigraph import Literal, NamedNode, Triple
 
-from penstock.algebra.expressions import Term
+from penstock.algebra.expressions import Term, terms_of, triple_of
 from penstock.reasoning.vocabulary import DOMAIN, RANGE, SCHEMA, SUB_CLASS, SUB_PROPERTY, TYPE
 
 __all__ = ["OBJECT", "SUBJECT", "TEXT", "Ontology", "closed_ontology"]
@@ -52,7 +52,7 @@ class Ontology:
         """All axioms, the entailed ones included."""
         for predicate, related in zip((SUB_CLASS, SUB_PROPERTY, DOMAIN, RANGE), self._parts, strict=True):
             for term, others in related.items():
-                yield from (Triple(term, predicate, other) for other in others)  # type: ignore[arg-type]
+                yield from (triple_of(term, predicate, other) for other in others)
 
     # What follows from a triple
 
@@ -174,7 +174,8 @@ def _axioms_in(own: Iterable[Triple], ontology: Ontology) -> Ontology:
     for triple in own:
         for each in ontology.entailed(triple):
             if each.predicate in SCHEMA:
-                pairs[each.predicate].add((each.subject, each.object))  # type: ignore[arg-type]
+                subject, predicate, object = terms_of(each)
+                pairs[predicate].add((subject, object))
     return Ontology(pairs)
 
 

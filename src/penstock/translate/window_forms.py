@@ -95,5 +95,5 @@ def written_window(window: Window) -> str:
 
 
 def _length(range_: int) -> str:
-    """The text of a length. Windows that stand for a longest duration hold its end as well, which makes them a microsecond longer."""
+    """The text of a length. A window that stands for a longest duration holds its end, too: a microsecond more."""
     return f"{in_one_unit(range_ - 1)} and 1us" if range_ % 1000 == 1 else in_one_unit(range_)

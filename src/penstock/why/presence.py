@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pyoxigraph import Literal, NamedNode, Triple
 
 from penstock.algebra import ops
-from penstock.algebra.expressions import Call, PatternTerm, Var
+from penstock.algebra.expressions import Call, PatternTerm, Var, terms_of
 from penstock.algebra.ops import Op, TriplePattern
 from penstock.algebra.pattern_scope import PatternScope
 from penstock.algebra.scope import visible
@@ -84,9 +84,9 @@ def _bindings(query: ops.Query, row: Row | Triple) -> Iterator[Row]:
 
 def _unified(pattern: TriplePattern, triple: Triple) -> Row | None:
     bound: dict[str, Term] = {}
-    for asked, term in zip(pattern.terms, (triple.subject, triple.predicate, triple.object), strict=True):
+    for asked, term in zip(pattern.terms, terms_of(triple), strict=True):
         if isinstance(asked, Var):
-            if bound.setdefault(asked.name, term) != term:  # type: ignore[arg-type]
+            if bound.setdefault(asked.name, term) != term:
                 return None
         elif asked != term:
             return None

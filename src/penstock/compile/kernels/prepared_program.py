@@ -89,4 +89,4 @@ class _Replaceable:
         return self.table.schema.__arrow_c_schema__()
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        return self.table.__arrow_c_stream__(requested_schema)  # type: ignore[no-untyped-call]
+        return self.table.__arrow_c_stream__(requested_schema)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
@@ -16,6 +17,11 @@ from penstock.syntax import iri
 
 __all__ = ["register"]
 
+if TYPE_CHECKING:
+    Column = pa.Array[Any]
+else:
+    Column = pa.Array  # Spark reads the annotations, in which it takes the bare class alone
+
 
 def register(session: SparkSession) -> None:
     """Register all Arrow functions with a session. They are sent by value: a worker need not have Penstock
@@ -26,21 +32,21 @@ def register(session: SparkSession) -> None:
     session.udf.register(regex.REPLACEMENT, arrow_udf(_replacements, "string"))
 
 
-def _resolve(references: pa.Array, bases: pa.Array) -> pa.Array:  # type: ignore[type-arg]
+def _resolve(references: Column, bases: Column) -> Column:
     pairs = zip(references.to_pylist(), bases.to_pylist(), strict=True)
     resolved = [None if reference is None else iri.resolve(reference, base) for reference, base in pairs]
     return pa.array(resolved, pa.string())
 
 
-def _patterns(patterns: pa.Array, flags: pa.Array) -> pa.Array:  # type: ignore[type-arg]
+def _patterns(patterns: Column, flags: Column) -> Column:
     return _mapped(regex.to_java, patterns, flags)
 
 
-def _replacements(replacements: pa.Array, patterns: pa.Array, flags: pa.Array) -> pa.Array:  # type: ignore[type-arg]
+def _replacements(replacements: Column, patterns: Column, flags: Column) -> Column:
     return _mapped(regex.replacement_to_java, replacements, patterns, flags)
 
 
-def _mapped(function: Callable[..., str | None], *columns: pa.Array) -> pa.Array:  # type: ignore[type-arg]
+def _mapped(function: Callable[..., str | None], *columns: Column) -> Column:
     """Return the function of every row; null where an argument is null."""
     rows = zip(*(column.to_pylist() for column in columns), strict=True)
     return pa.array([None if None in row else function(*row) for row in rows], pa.string())

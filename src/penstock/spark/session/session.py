@@ -101,7 +101,7 @@ def launched(master: str | None, settings: Mapping[str, str], reached: launch.Ga
 
 def _connect(reached: launch.Gateway) -> Any:
     with _environment(**reached.variables):
-        return launch_gateway()  # type: ignore[no-untyped-call]
+        return launch_gateway()
 
 
 def _start_plainly(configuration: Mapping[str, str]) -> Any:
@@ -111,7 +111,7 @@ def _start_plainly(configuration: Mapping[str, str]) -> Any:
     with java.java_home(java.require()) as home, tempfile.TemporaryFile() as console:
         try:
             with _environment(JAVA_HOME=str(home)):
-                return launch_gateway(_conf(at_launch), {"stdout": console, "stderr": console})  # type: ignore[no-untyped-call]
+                return launch_gateway(_conf(at_launch), {"stdout": console, "stderr": console})
         except (PySparkException, OSError) as error:
             raise SetupError(f"Java did not start: {cancellation.reason(_text(console) or str(error))}") from None
 

@@ -73,7 +73,7 @@ def collect(
 @cache
 def _code(work: ShareWork[T], modules: tuple[ModuleType, ...]) -> bytes:
     by_value(*modules)
-    code: bytes = cloudpickle.dumps(work)  # type: ignore[no-untyped-call]
+    code: bytes = cloudpickle.dumps(work)
     return code
 
 
@@ -97,4 +97,4 @@ def _empty(context: SparkContext, partitions: int) -> RDD[Any]:
 def by_value(*modules: ModuleType) -> None:
     """Make cloudpickle send the code of these modules along with functions that use it."""
     for module in modules:
-        cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
+        cloudpickle.register_pickle_by_value(module)

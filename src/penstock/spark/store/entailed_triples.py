@@ -12,7 +12,7 @@ from penstock.compile import sql
 from penstock.compile.context import Tables
 from penstock.compile.entailment import EntailmentRewriter
 from penstock.compile.sql import Derived, Query, Select, Table
-from penstock.model.term_encoding import decode, encode
+from penstock.model.term_encoding import decode_triple, encode
 from penstock.optimise import PredicateCounts
 from penstock.reasoning import Ontology, closed_ontology
 from penstock.spark.session.catalog import catalog
@@ -81,4 +81,4 @@ class EntailedTriples:
         among = sql.name("p").among(sql.texts(map(encode, predicates)))
         query = Select(_SPO, self._own.tables(None).default, among)
         for row in catalog(self._session).rows(query).toArrow().to_pylist():
-            yield Triple(decode(row["s"]), decode(row["p"]), decode(row["o"]))  # type: ignore[arg-type]
+            yield decode_triple(row["s"], row["p"], row["o"])

@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
-from pyoxigraph import Triple
 from pyspark.sql import DataFrame, SparkSession
 
 from penstock.algebra import ops
@@ -19,7 +18,7 @@ from penstock.compile.operators.operators import compile_op
 from penstock.compile.physical import physical_plan
 from penstock.compile.sql import Query
 from penstock.knowledge.store import check_dataset
-from penstock.model.term_encoding import decode
+from penstock.model.term_encoding import decode, decode_triple
 from penstock.optimise import enabled, optimise
 from penstock.optimise.cost import rows_made
 from penstock.spark.session.jobs import Jobs
@@ -91,4 +90,4 @@ class OneShotQuery:
     def _graph(self, triples: Query) -> Answer:
         table = self._jobs.rows(triples).toArrow()
         rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
-        return Answer.graph(Triple(*map(decode, row)) for row in rows)  # type: ignore[arg-type]
+        return Answer.graph(decode_triple(*row) for row in rows)

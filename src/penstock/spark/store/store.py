@@ -6,14 +6,14 @@ from collections.abc import Collection, Iterator
 from os import PathLike
 from pathlib import Path
 
-from pyoxigraph import DefaultGraph, NamedNode, Quad
+from pyoxigraph import NamedNode, Quad
 from pyspark.sql import DataFrame, SparkSession
 
 from penstock.algebra import ops
 from penstock.answer import Answer
 from penstock.errors import LoadError, SetupError, StoreError
 from penstock.io.formats import Source, Target
-from penstock.model.term_encoding import decode
+from penstock.model.term_encoding import decode_quad
 from penstock.reasoning import Ontology
 from penstock.spark.session import arrow_functions, cancellation, session
 from penstock.spark.session.catalog import catalog
@@ -87,8 +87,7 @@ class SparkStore:
     def quads(self) -> Iterator[Quad]:
         """See `Store.quads`; streams read the tables instead."""
         for row in catalog(self.private_session).rows(self._open().all_quads()).toLocalIterator():
-            graph = decode(row.g) if row.g else DefaultGraph()
-            yield Quad(decode(row.s), decode(row.p), decode(row.o), graph)  # type: ignore[arg-type]
+            yield decode_quad(row.s, row.p, row.o, row.g)
 
     def graphs(self) -> frozenset[NamedNode]:
         """See `Store.graphs`."""

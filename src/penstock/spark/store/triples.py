@@ -19,7 +19,7 @@ from penstock.compile.context import Tables
 from penstock.compile.sql import Derived, Query, Select, Table
 from penstock.errors import LoadError
 from penstock.io.formats import Source, graph_name, read
-from penstock.model.term_encoding import decode, encode
+from penstock.model.term_encoding import decode, encode, encode_triple
 from penstock.optimise import PredicateCounts
 from penstock.spark.session.catalog import catalog
 from penstock.tuning import Tuning
@@ -222,7 +222,7 @@ def _union(frames: list[DataFrame | None], empty: DataFrame) -> DataFrame:
 
 
 def _table(quads: Iterable[Quad]) -> pa.Table:
-    rows = [(_graph(q), encode(q.subject), encode(q.predicate), encode(q.object)) for q in quads]  # type: ignore[arg-type]
+    rows = [(_graph(quad), *encode_triple(quad)) for quad in quads]
     columns = zip(*rows, strict=True) if rows else [[], [], [], []]
     return pa.table([pa.array(list(c), pa.string()) for c in columns], schema=_SCHEMA)
 

@@ -13,7 +13,7 @@ from pyoxigraph import Triple
 
 from penstock.algebra.windows import CountWindow, Window, floor
 from penstock.io.columns import END, logged
-from penstock.model.term_encoding import decode, encode
+from penstock.model.term_encoding import decode_triple, encode_triple
 from penstock.stream.log.stream_log import Segment
 
 __all__ = ["HeldElement", "held_elements", "in_window"]
@@ -42,17 +42,16 @@ def held_elements(
     seen = table.filter(pa.array(in_window(stamps, window, instant, dropped)))
     seen = seen if among is None else seen.filter(_may_be(seen, among))
     elements = [
-        HeldElement(Triple(decode(row["s"]), decode(row["p"]), decode(row["o"])), row["ts"], row["start"])  # type: ignore[arg-type]
-        for row in seen.to_pylist()
+        HeldElement(decode_triple(row["s"], row["p"], row["o"]), row["ts"], row["start"]) for row in seen.to_pylist()
     ]
     present = (element for element in elements if among is None or element.triple in among)
     return sorted(present, key=lambda element: element.time)
 
 
-def _may_be(table: pa.Table, triples: Collection[Triple]) -> pa.Array:  # type: ignore[type-arg]
+def _may_be(table: pa.Table, triples: Collection[Triple]) -> pa.Array[pa.BooleanScalar]:
     """Whether the terms of each element occur in the triples at all, on whole columns."""
-    subjects = pa.array([encode(triple.subject) for triple in triples], pa.string())  # type: ignore[arg-type]
-    objects = pa.array([encode(triple.object) for triple in triples], pa.string())  # type: ignore[arg-type]
+    encoded = list(map(encode_triple, triples))
+    subjects, objects = (pa.array([terms[place] for terms in encoded], pa.string()) for place in (0, 2))
     return pc.and_(pc.is_in(table.column("s"), subjects), pc.is_in(table.column("o"), objects))
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from pyoxigraph import NamedNode, Triple
 
 from penstock.algebra.build import translate
-from penstock.algebra.expressions import Var
+from penstock.algebra.expressions import Var, terms_of, triple_of
 from penstock.algebra.ops import RULES, Bgp, Graph, Join, Op, Query, Select, StreamWindow, Table, TriplePattern
 from penstock.algebra.windows import SlideWindow
 from penstock.answer import Row
@@ -92,7 +92,7 @@ class Reevaluation:
         values = " ".join(map(str, predicates))
         text = f"SELECT ?s ?p ?o {{ VALUES ?p {{ {values} }} ?s ?p ?o }}"
         for row in self._plans.background.answer(translate(text), text).rows:
-            yield Triple(row["s"], row["p"], row["o"])  # type: ignore[arg-type]
+            yield triple_of(row["s"], row["p"], row["o"])
 
     def operators(self, query: Query) -> OperatorRows:
         """The rows of each operator of a query, as written, at all instants that see an element."""
@@ -135,11 +135,11 @@ class Reevaluation:
 
     def background_triples(self, triples: Sequence[Triple], graph: NamedNode | None) -> list[Triple]:
         """Those of the triples that are in the background, in its default graph or in that graph."""
-        rows = tuple((triple.subject, triple.predicate, triple.object) for triple in triples)
+        rows = tuple(map(terms_of, triples))
         pattern: Op = Bgp((TriplePattern(*_TRIPLE),))
-        pattern = Join(Table(_TRIPLE, rows), pattern if graph is None else Graph(graph, pattern))  # type: ignore[arg-type]
+        pattern = Join(Table(_TRIPLE, rows), pattern if graph is None else Graph(graph, pattern))
         known = self._plans.computed(Query(Select(), pattern, _TRIPLE, self.query.dataset)).rows
-        present = {Triple(row["s"], row["p"], row["o"]) for row in known}  # type: ignore[arg-type]
+        present = {triple_of(row["s"], row["p"], row["o"]) for row in known}
         return [triple for triple in triples if triple in present]
 
     @contextmanager
