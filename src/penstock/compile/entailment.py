@@ -99,12 +99,12 @@ class EntailmentRewriter:
     def _way(self, way: Way) -> _Parts:
         if way.key is None:
             return _Parts(_e("s"), _e("p"), _e("o"), None, sql.TRUE, sql.TRUE)
-        found, pairs, conditions = self._looked_up(way, way.key)
+        looked_up, pairs, conditions = self._looked_up(way, way.key)
         on = _e(way.key).eq(sql.column("w", "k"))
         condition = sql.all_of([*conditions, *_conditions(way)])
         if way.made == "p":
-            return _Parts(_e("s"), found, _e("o"), pairs, on, condition)
-        return _Parts(_e(way.subject), term_columns.constant(TYPE), found, pairs, on, condition)
+            return _Parts(_e("s"), looked_up, _e("o"), pairs, on, condition)
+        return _Parts(_e(way.subject), term_columns.constant(TYPE), looked_up, pairs, on, condition)
 
     def _looked_up(self, way: Way, key: str) -> tuple[Expr, From | None, list[Expr]]:
         """Return the entailed term, the pairs to join for it, and the conditions."""

@@ -68,7 +68,7 @@ def _parse(data: bytes, reading: Reading, tuning: Tuning) -> Parsed:
         columns = _fast(block, reading, tuning.slow_lines)
         rows, wrong = read_lines(_unread_lines(block, columns, line), reading)
         tables += _tables(columns, rows, line, reading)
-        bad += sorted(broken + wrong, key=lambda found: found.line)
+        bad += sorted(broken + wrong, key=lambda mistake: mistake.line)
         line += len(block.lines)
     return Parsed(pa.concat_tables(tables, promote_options="default"), bad, line - 1)
 
@@ -135,7 +135,7 @@ def _unread_lines(block: Block, columns: list[Columns], line: int) -> Iterator[t
 
 def _tables(columns: list[Columns], rows: list[Row], line: int, reading: Reading) -> list[pa.Table]:
     """All that was read of a block, in the order of its lines."""
-    read = [(found.lines + line, _table(found, reading)) for found in columns if len(found.lines)]
+    read = [(part.lines + line, _table(part, reading)) for part in columns if len(part.lines)]
     if rows:
         read.append((np.array([row[0] for row in rows]), slim(table_of([row[1:] for row in rows]))))
     if len(read) < 2:

@@ -111,9 +111,9 @@ def _graphs(block: Block, p_ends: Indices, last: Indices) -> tuple[Indices, Boun
     rows = np.flatnonzero(starts > p_ends + 1)
     letters = block.bytes[starts[rows]]
     rows = rows[(letters == _OPEN) | (letters == _UNDERSCORE)]
-    found = starts[rows], block.marks[last[rows]]
-    literal = pc.match_substring(slices(block.data, *found), '"').to_numpy(zero_copy_only=False)
-    return rows[~literal], (found[0][~literal], found[1][~literal])
+    bounds = starts[rows], block.marks[last[rows]]
+    literal = pc.match_substring(slices(block.data, *bounds), '"').to_numpy(zero_copy_only=False)
+    return rows[~literal], (bounds[0][~literal], bounds[1][~literal])
 
 
 def _ends_with(raw: Bytes, ends: Indices, likely: Indices, *suffixes: bytes) -> Mask:

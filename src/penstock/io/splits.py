@@ -107,8 +107,8 @@ def filesystem(name: str) -> tuple[fs.FileSystem, str]:
 
 def _stream_files(system: fs.FileSystem, folder: str) -> list[fs.FileInfo]:
     """The files of a folder that a stream can be read from and that are not hidden, by name."""
-    found = system.get_file_info(fs.FileSelector(folder))
-    files = [f for f in found if f.type == fs.FileType.File and f.base_name.lower().endswith(_SUFFIXES)]
+    entries = system.get_file_info(fs.FileSelector(folder))
+    files = [f for f in entries if f.type == fs.FileType.File and f.base_name.lower().endswith(_SUFFIXES)]
     return sorted((f for f in files if f.base_name[0] not in "._"), key=lambda f: f.base_name)
 
 

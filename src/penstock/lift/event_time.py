@@ -106,11 +106,11 @@ def of_records(records: Records, source: Records, time: EventTime, failures: Fai
 def _fill(times: Ints, column: Column, rows: Ints, messages: Ints, time: EventTime, failures: Failures) -> None:
     """Set the times of rows to the values of a column, the first of each row."""
     owners = column.rows if len(rows) == len(times) else rows
-    found, reasons = read_times(column, time.unit)
+    read, reasons = read_times(column, time.unit)
     for place, reason in reasons.items():
         failures.add(messages[owners[place : place + 1]], reason)
     firsts, places = np.unique(owners, return_index=True)
-    times[firsts] = found[places]
+    times[firsts] = read[places]
 
 
 def from_triples(parts: Sequence[Triples], time: EventTime, failures: Failures) -> list[Triples]:
@@ -127,10 +127,10 @@ def from_triples(parts: Sequence[Triples], time: EventTime, failures: Failures) 
         times, reasons = read_times(Column(part.records[places], lexical), time.unit)
         for place, reason in reasons.items():
             failures.add(part.messages[places[place : place + 1]], reason)
-        for place, found in zip(places.tolist(), times.tolist(), strict=True):
-            if found != _NONE:
-                records.setdefault(int(part.records[place]), found)
-                messages.setdefault(int(part.messages[place]), found)
+        for place, moment in zip(places.tolist(), times.tolist(), strict=True):
+            if moment != _NONE:
+                records.setdefault(int(part.records[place]), moment)
+                messages.setdefault(int(part.messages[place]), moment)
     names = " or ".join(f"<{iri}>" for iri in time.properties)
     return [
         _timed(part, records, messages, failures, f"the message has no time: no triple has {names}") for part in parts

@@ -81,9 +81,9 @@ class Batch:
     present: set[object] = field(default_factory=set)
     missing: dict[object, str | None] = field(default_factory=dict)
 
-    def note(self, reference: object, found: bool, suggestion: Callable[[], str | None]) -> None:
+    def note(self, reference: object, has_values: bool, suggestion: Callable[[], str | None]) -> None:
         """Remember whether a reference has found something."""
-        if found:
+        if has_values:
             self.present.add(reference)
         elif reference not in self.missing:
             self.missing[reference] = suggestion()

@@ -98,8 +98,8 @@ def natural_literals(column: Column) -> pa.StringArray:
     texts, doubles = column.texts, np.flatnonzero(column.kinds == DOUBLE)
     if len(doubles):
         texts = replaced(texts, doubles, mapped(texts.take(doubles), canonical_double))
-    found = np.unique(column.kinds)
-    if len(found) == 1:
-        return literals(texts, NATURAL_TAILS[int(found[0])])
+    kinds = np.unique(column.kinds)
+    if len(kinds) == 1:
+        return literals(texts, NATURAL_TAILS[int(kinds[0])])
     tails = strings(list(NATURAL_TAILS.values())).take(column.kinds)
     return joined('"', texts, '"', tails)

@@ -82,10 +82,10 @@ class Adaptive:
             self._current = self._better(optimised, Remembered(self._then, statistics), time)
         return self._current
 
-    def _better(self, found: Optimised, known: Remembered, time: int) -> Optimised:
+    def _better(self, candidate: Optimised, known: Remembered, time: int) -> Optimised:
         """The new plan if it is clearly cheaper, else the plan by the statistics of the last choice."""
         present = optimise(self._query, known, self._rules, self._tuning)
-        before, after = present.query.pattern, found.query.pattern
+        before, after = present.query.pattern, candidate.query.pattern
         costs = cost(before, known.now, self._tuning), cost(after, known.now, self._tuning)
         if costs[1] >= self._tuning.reorder_gain * costs[0]:
             return present
@@ -93,7 +93,7 @@ class Adaptive:
         self._then = known.now
         change = self.history[-1]
         log.optimiser.info("a new join order, cost %.3g → %.3g: %s", *costs, change.why, extra={"reason": change.why})
-        return found
+        return candidate
 
 
 def _why(op: Op, known: Remembered) -> str:

@@ -89,13 +89,13 @@ def predicates(op: Op) -> frozenset[str] | None:
 def chained(operands: Iterable[Op]) -> list[Op]:
     """The operands in an order in which each shares a variable with those before it, if possible: Cartesian products
     come last."""
-    rest, found, bound = list(operands), list[Op](), frozenset[Var]()
+    rest, chain, bound = list(operands), list[Op](), frozenset[Var]()
     while rest:
         following = next((op for op in rest if visible(op) & bound), rest[0])
         rest.remove(following)
-        found.append(following)
+        chain.append(following)
         bound |= visible(following)
-    return found
+    return chain
 
 
 def operands(op: Op) -> list[Op]:

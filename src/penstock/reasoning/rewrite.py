@@ -71,7 +71,7 @@ def _classes(ontology: Ontology, wanted: Term | None, itself: bool = False) -> l
     above = {(c, d) for c, d in _pairs(ontology.superclasses, wanted) if c != d}
     if itself and wanted is not None:
         above.add((wanted, wanted))
-    of_subject, of_object = (frozenset(_pairs(found, wanted)) for found in (ontology.subjects, ontology.objects))
+    of_subject, of_object = (frozenset(_pairs(related, wanted)) for related in (ontology.subjects, ontology.objects))
     return [
         Way("o", frozenset(above), "o", among=ontology.typing),
         Way("p", of_subject, "o"),

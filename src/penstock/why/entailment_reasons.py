@@ -44,7 +44,7 @@ def entailing(
     if wanted != TYPE:
         return [p for p in present if p != wanted and wanted in ontology.superproperties.get(p, ())]
     meant = ontology.subjects, ontology.objects
-    found: list[Term] = [p for p in present if any(asked in classes.get(p, ()) for classes in meant)]
+    entailers: list[Term] = [p for p in present if any(asked in classes.get(p, ()) for classes in meant)]
     if TYPE.value in predicates:
-        found += [term for term in types() if term != asked and asked in ontology.superclasses.get(term, ())]
-    return found
+        entailers += [term for term in types() if term != asked and asked in ontology.superclasses.get(term, ())]
+    return entailers

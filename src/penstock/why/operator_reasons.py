@@ -20,19 +20,19 @@ from penstock.why.wording import counted
 __all__ = ["operator_reasons"]
 
 
-def operator_reasons(search: Search, found: Blamed) -> Iterator[Reason]:
+def operator_reasons(search: Search, blamed: Blamed) -> Iterator[Reason]:
     """The reasons why an operator has no rows."""
     for kind, reasons in _BY_KIND.items():
-        if isinstance(found.op, kind):
-            yield from reasons(search, found)
+        if isinstance(blamed.op, kind):
+            yield from reasons(search, blamed)
             return
-    title = label(found.op, search.names).title
+    title = label(blamed.op, search.names).title
     yield search.reason(f"The operator “{title}” has no rows", "See where it stands with query.explain()")
 
 
-def _join(search: Search, found: Blamed) -> Iterator[Reason]:
+def _join(search: Search, blamed: Blamed) -> Iterator[Reason]:
     """No row of the one side fits to one of the other: by which variable, and with which values."""
-    left, right = found.op.children
+    left, right = blamed.op.children
     sides = f"{counted(search.count(left), 'row')} on the one side and {search.count(right):,} on the other"
     shared = sorted(var for var in visible(left) & visible(right) if not var.internal)
     for var in shared:
@@ -53,10 +53,10 @@ def _pair(search: Search, ours: list[Term], theirs: list[Term]) -> str:
     return f"The one has {search.listed(ours)}, the other {search.listed(theirs)}"
 
 
-def _filter(search: Search, found: Blamed) -> Iterator[Reason]:
+def _filter(search: Search, blamed: Blamed) -> Iterator[Reason]:
     """The filter keeps nothing: of how many rows, and with which values."""
-    assert isinstance(found.op, ops.Filter)
-    below, condition, aggregates = found.op.pattern, found.op.condition, _aggregates(found.op.pattern)
+    assert isinstance(blamed.op, ops.Filter)
+    below, condition, aggregates = blamed.op.pattern, blamed.op.condition, _aggregates(blamed.op.pattern)
     shown = [
         f"{search.names.expression(aggregates.get(var, var))} is {search.listed(values)}"
         for var in sorted(references(condition) & visible(below))
@@ -78,23 +78,23 @@ def _replaced(expr: Expr, by: dict[Expr, Expr]) -> Expr:
     return by[expr] if isinstance(expr, Var) and expr in by else expr.map_children(lambda part: _replaced(part, by))
 
 
-def _minus(search: Search, found: Blamed) -> Iterator[Reason]:
-    left, right = found.op.children
+def _minus(search: Search, blamed: Blamed) -> Iterator[Reason]:
+    left, right = blamed.op.children
     shared = variables(sorted(visible(left) & visible(right)))
     text = f"MINUS removes all of {counted(search.count(left), 'row')}"
     yield search.reason(text, f"Its pattern matches with the same {shared} each time")
 
 
-def _sequence(search: Search, found: Blamed) -> Iterator[Reason]:
-    left, right = map(search.count, found.op.children)
+def _sequence(search: Search, blamed: Blamed) -> Iterator[Reason]:
+    left, right = map(search.count, blamed.op.children)
     text = f"{counted(left, 'event')} on the left of SEQ and {right:,} on the right are in no sequence"
     yield search.reason(text, "The left one has to end before the right one starts, with the same shared variables")
 
 
-def _path(search: Search, found: Blamed) -> Iterator[Reason]:
-    assert isinstance(found.op, ops.Path)
-    subject, object = search.names.term(found.op.subject), search.names.term(found.op.object)
-    text = f"The path {subject} {search.names.path(found.op.path)} {object} connects nothing at any instant"
+def _path(search: Search, blamed: Blamed) -> Iterator[Reason]:
+    assert isinstance(blamed.op, ops.Path)
+    subject, object = search.names.term(blamed.op.subject), search.names.term(blamed.op.object)
+    text = f"The path {subject} {search.names.path(blamed.op.path)} {object} connects nothing at any instant"
     yield search.reason(text, "Look whether its predicates occur in the window or graph that it reads")
 
 

@@ -45,9 +45,9 @@ def _empty_windows(facts: QueryFacts, rows: OperatorRows) -> Iterator[Reason]:
             yield Reason("window", text, "Widen RANGE, or evaluate the query more often.")
 
 
-def _answered(facts: QueryFacts, rows: OperatorRows, found: int) -> Iterator[Reason]:
+def _answered(facts: QueryFacts, rows: OperatorRows, solutions: int) -> Iterator[Reason]:
     """There are solutions: perhaps their report has nothing new."""
-    there_are = f"there {'is' if found == 1 else 'are'} {counted(found, 'solution')}"
+    there_are = f"there {'is' if solutions == 1 else 'are'} {counted(solutions, 'solution')}"
     if facts.report in _REPORTS:
         since = "" if facts.latest is None else f" since {at(facts.latest)}"
         when = f"{facts.report.upper()} reports solutions only when they {_REPORTS[facts.report]}"

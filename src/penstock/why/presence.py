@@ -111,8 +111,8 @@ def _solutions(again: Reevaluation, instant: int) -> list[Row]:
     """The different solutions of the query at an instant, without variables that no text can name."""
     query = again.query
     shown = query.variables or tuple(sorted(var for var in visible(query.pattern) if not var.internal))
-    found = again.solutions(replace(query, form=ops.Select(), variables=shown), instant, again.tuning.why_solutions)
-    different = {tuple(str(row.get(var.name)) for var in shown): row for row, _ in found}
+    solutions = again.solutions(replace(query, form=ops.Select(), variables=shown), instant, again.tuning.why_solutions)
+    different = {tuple(str(row.get(var.name)) for var in shown): row for row, _ in solutions}
     return [row for _, row in sorted(different.items())]
 
 
@@ -158,8 +158,8 @@ def _derivation(runtime: Runtime, element: SourceElement) -> Provenance | None:
     end, start = moment(element.time), moment(element.start or element.time)
     with runtime.reevaluation(rule) as again:
         wide = widened(again.query.pattern)
-        found = [each for each in _made_of(again, wide, element.triple, end) if each.start in (None, start)]
-        return _provenance(again, element.triple, end, wide, found)
+        solutions = [each for each in _made_of(again, wide, element.triple, end) if each.start in (None, start)]
+        return _provenance(again, element.triple, end, wide, solutions)
 
 
 def _by_time(elements: Iterable[SourceElement]) -> tuple[SourceElement, ...]:

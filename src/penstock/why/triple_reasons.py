@@ -24,15 +24,15 @@ __all__ = ["bgp_reasons"]
 _FREE = Var("why_term")
 
 
-def bgp_reasons(search: Search, found: Blamed) -> Iterator[Reason]:
+def bgp_reasons(search: Search, blamed: Blamed) -> Iterator[Reason]:
     """The first pattern that matches nothing, or the first that matches nothing together with those before it."""
-    assert isinstance(found.op, ops.Bgp)
-    patterns, names = found.op.patterns, search.names
+    assert isinstance(blamed.op, ops.Bgp)
+    patterns, names = blamed.op.patterns, search.names
     for pattern in patterns:
-        if len(patterns) == 1 or not search.matches((pattern,), found.around):
-            yield from _triple(search, pattern, found.around)
+        if len(patterns) == 1 or not search.matches((pattern,), blamed.around):
+            yield from _triple(search, pattern, blamed.around)
             return
-    number = next(n for n in range(2, len(patterns) + 1) if not search.matches(patterns[:n], found.around))
+    number = next(n for n in range(2, len(patterns) + 1) if not search.matches(patterns[:n], blamed.around))
     before = " . ".join(map(names.triple, patterns[: number - 1]))
     text = f"{names.triple(patterns[number - 1])} matches, but not together with {before}"
     yield search.reason(text, "Look whether the data has the terms by which the query joins them")

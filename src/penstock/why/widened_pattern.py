@@ -82,8 +82,8 @@ def _widen(op: Op, scope: PatternScope, names: _Names) -> Widened:
         return _widen(op.pattern, scope, names)
     inside = scope.inside(op) if isinstance(op, _BLOCKS) else scope
     parts = [_widen(child, inside, names) for child in op.children]
-    found = tuple(pattern for part in parts for pattern in part.patterns)
-    return Widened(op.with_children(tuple(part.op for part in parts)), found)
+    placed = tuple(pattern for part in parts for pattern in part.patterns)
+    return Widened(op.with_children(tuple(part.op for part in parts)), placed)
 
 
 def _members(pattern: Op, keys: tuple[Var, ...], scope: PatternScope, names: _Names) -> Widened:

@@ -183,8 +183,8 @@ OPERATORS = frozenset(_OPERATORS)
 
 def _expression(written: Sexpr) -> Expr:
     if isinstance(written, str):
-        found = term(written)
-        return found if isinstance(found, Var) else Const(found)
+        read_term = term(written)
+        return read_term if isinstance(read_term, Var) else Const(read_term)
     name, *args = items(written)
     if name in AGGREGATES:
         return _aggregate(written)

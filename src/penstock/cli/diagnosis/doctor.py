@@ -95,9 +95,9 @@ def _java(suitable: java.Java | None, first: java.Java | None) -> Check:
     return Check("Java", problem, java.HOW_TO_GET_JAVA)
 
 
-def _archive_of(found: java.Java) -> archive.Archive | None:
+def _archive_of(runtime: java.Java) -> archive.Archive | None:
     home = launch.spark_home()
-    return None if home is None else archive.archive_of(found, home)
+    return None if home is None else archive.archive_of(runtime, home)
 
 
 def _archive(kept: archive.Archive | None, *, plain: bool) -> Check:

@@ -69,8 +69,8 @@ def _digits(x: float, single: bool) -> tuple[str, int]:
 def _parts(x: float, single: bool) -> tuple[int, int, int]:
     """Return the fraction with its leading bit, the binary exponent, and the number of significant bits."""
     number, bits, width, bias = _FORMATS[single]
-    (found,) = struct.unpack(bits, struct.pack(number, x))
-    fraction, exponent = found & ((1 << width) - 1), found >> width
+    (pattern,) = struct.unpack(bits, struct.pack(number, x))
+    fraction, exponent = pattern & ((1 << width) - 1), pattern >> width
     if exponent:
         return fraction | 1 << width, exponent - bias, width + 1
     missing = width + 1 - fraction.bit_length()

@@ -74,9 +74,9 @@ class PreparedProgram:
         if name not in self._statements:
             self._connection.execute(f"PREPARE {name} AS {text}")
             self._statements.add(name)
-        found = self._connection.execute(f"EXECUTE {name}").to_arrow_table()
-        assert found is not None  # as it is of a result that was read before
-        return found
+        rows = self._connection.execute(f"EXECUTE {name}").to_arrow_table()
+        assert rows is not None  # as it is of a result that was read before
+        return rows
 
 
 class _Replaceable:

@@ -79,9 +79,9 @@ def sequences(chain: Chain, _number: int, piece: Piece) -> Iterator[pa.RecordBat
     dictionary, steps = _matched(chain, piece)
     if steps:
         following = [_Following(step, len(dictionary), chain) for step in steps[1:]]
-        for found in _followed(steps[0], following):
-            columns = [dictionary.take(pa.array(found.terms[var])) for var in chain.vars]
-            yield from _batches(chain, [*columns, pa.array(found.starts), pa.array(found.ends)])
+        for rows in _followed(steps[0], following):
+            columns = [dictionary.take(pa.array(rows.terms[var])) for var in chain.vars]
+            yield from _batches(chain, [*columns, pa.array(rows.starts), pa.array(rows.ends)])
 
 
 def _batches(chain: Chain, columns: list[Column]) -> list[pa.RecordBatch]:
@@ -101,8 +101,8 @@ def _matched(chain: Chain, piece: Piece) -> tuple[Column, list[Rows]]:
     starts = pc.coalesce(elements.column("start"), elements.column("ts")).to_numpy()
     steps = []
     for step in chain.steps:
-        found = np.flatnonzero(_matches(step, dictionary, numbers))
-        steps.append(Rows({v: numbers[place][found] for place, v in step.vars.items()}, starts[found], ends[found]))
+        at = np.flatnonzero(_matches(step, dictionary, numbers))
+        steps.append(Rows({v: numbers[place][at] for place, v in step.vars.items()}, starts[at], ends[at]))
     if piece.after is not None:  # earlier ends belong to another piece
         steps[-1] = steps[-1].take(np.flatnonzero(steps[-1].ends > piece.after))
     return dictionary, steps if all(len(step.ends) for step in steps) else []
@@ -145,10 +145,10 @@ def _chunk(column: Any) -> Any:
 
 
 def _matches(step: Step, dictionary: Column, numbers: Mapping[str, Numbers]) -> Numbers:
-    found: Numbers = np.ones(len(numbers["s"]), np.bool_)
+    matching: Numbers = np.ones(len(numbers["s"]), np.bool_)
     for place, term in step.terms.items():
-        found &= numbers[place] == pc.index(dictionary, term).as_py()  # -1 if the term does not occur
-    return found
+        matching &= numbers[place] == pc.index(dictionary, term).as_py()  # -1 if the term does not occur
+    return matching
 
 
 # Following

@@ -138,9 +138,9 @@ class Kernel:
         The plans of a program that comes again are kept, if all its elements are given as tables."""
         given = {name: scan.table for name, scan in piece.scans.items() if scan.table is not None}
         if len(given) == len(piece.scans):
-            found = self._evaluate_prepared(program, {**tables, **given}, piece)
-            if found is not None:
-                return found
+            prepared_rows = self._evaluate_prepared(program, {**tables, **given}, piece)
+            if prepared_rows is not None:
+                return prepared_rows
         self._allow(path for scan in piece.scans.values() for path in scan.paths)
         self._register(program.functions)
         with self._connection.cursor() as connection:  # its tables and variables are gone afterwards

@@ -136,9 +136,9 @@ def _reaching(met: Query, left: Relation, right: Relation) -> Query:
     return Select([sql.STAR, sql.alias(reach, _REACH), sql.alias(last, _LAST)], met)
 
 
-def _pieces(relation: Relation, found: Query) -> Relation:
+def _pieces(relation: Relation, intervals: Query) -> Relation:
     """Return the relation with new bounds from the columns `.f` and `.t`, without empty intervals."""
     begin, end = sql.name(".f"), sql.name(".t")
     bounds = {FROM: begin, TO: end}
     items = [sql.alias(bounds[c], c) if c in bounds else sql.name(c) for c in relation.columns]
-    return replace(relation, sql=Select(items, found, begin < end), length=None)
+    return replace(relation, sql=Select(items, intervals, begin < end), length=None)

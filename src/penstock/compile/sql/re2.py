@@ -30,8 +30,8 @@ _FORMS = {c: c.upper() + c.lower() for c in ascii_letters} | {  # upper case, an
 
 def to_re2(pattern: str) -> str:
     """Return a pattern that RE2 finds wherever Java finds this one."""
-    found = _MODES.match(pattern)
-    modes, at = (found[1], found.end()) if found else ("", 0)
+    prefix = _MODES.match(pattern)
+    modes, at = (prefix[1], prefix.end()) if prefix else ("", 0)
     pieces = []
     while at < len(pattern):
         piece = _QUANTIFIER.match(pattern, at) or _PIECE.match(pattern, at)
@@ -90,6 +90,6 @@ def to_re2_replacement(replacement: str) -> str:
     return _REPLACEMENT.sub(_replaced, replacement)
 
 
-def _replaced(found: re.Match[str]) -> str:
-    character, group = found.groups()
-    return f"\\{group}" if group else (character or found[0]).replace("\\", "\\\\")
+def _replaced(match: re.Match[str]) -> str:
+    character, group = match.groups()
+    return f"\\{group}" if group else (character or match[0]).replace("\\", "\\\\")

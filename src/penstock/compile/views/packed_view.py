@@ -54,8 +54,8 @@ class DictionaryEncodedRows:
         first, beyond = (np.searchsorted(hashes, _hashes(asked), side) for side in ("left", "right"))
         alike = [order[first[first + i < beyond] + i] for i in range(max(beyond - first, default=0))]
         numbers = np.unique(np.concatenate([*alike, np.zeros(0, np.int32)]))
-        found = self._coded(column).dictionary.take(pa.array(numbers))
-        same: np.ndarray = np.asarray(pc.is_in(found, value_set=asked), bool)  # terms with an equal hash may differ
+        likely = self._coded(column).dictionary.take(pa.array(numbers))
+        same: np.ndarray = np.asarray(pc.is_in(likely, value_set=asked), bool)  # terms with an equal hash may differ
         return np.asarray(numbers[same])
 
     def _coded(self, column: str) -> pa.DictionaryArray[Any, Any]:

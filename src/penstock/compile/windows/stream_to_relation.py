@@ -240,21 +240,21 @@ def _either(sets: list[frozenset[str]]) -> frozenset[str]:
     return frozenset().union(*sets)
 
 
-def as_one(found: Sequence[WindowRelation], timeline: EvaluationInstants) -> WindowRelation:
+def as_one(windows: Sequence[WindowRelation], timeline: EvaluationInstants) -> WindowRelation:
     """Return several windows as one graph without duplicates.
 
     This is done instant by instant, since a triple that leaves one window may still be visible in another.
     """
     vars = (*ELEMENT, FROM, TO)
-    seen = (timeline.at_instants(Relation(c.sql, vars, frozenset(vars))) for c in found)
+    seen = (timeline.at_instants(Relation(c.sql, vars, frozenset(vars))) for c in windows)
     both = sql.union_all(Select([*_ELEMENT, sql.name(INSTANT)], r.sql) for r in seen)
     by = [sql.name(c) for c in ("s", "p", "o", INSTANT)]
     latest = {"g": sql.call("max", sql.name("g")), "ts": sql.call("max", _TS)}
     latest["start"] = sql.call("max_by", sql.name("start"), _TS)
     query = Select([*by, *(sql.alias(value, name) for name, value in latest.items())], both, group=by)
-    source, predicates = replace(found[0].source, iri=MERGED), _if_all_known([c.predicates for c in found], _either)
-    rows = sum(c.rows for c in found)
-    return WindowRelation(source, query, predicates, (INSTANT,), rows=rows, closed=found[0].closed)
+    source, predicates = replace(windows[0].source, iri=MERGED), _if_all_known([c.predicates for c in windows], _either)
+    rows = sum(c.rows for c in windows)
+    return WindowRelation(source, query, predicates, (INSTANT,), rows=rows, closed=windows[0].closed)
 
 
 def absent_from(content: Query, graph: From) -> Query:

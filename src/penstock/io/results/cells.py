@@ -71,4 +71,4 @@ def _literal(term: Literal) -> str:
 
 def visible(text: str) -> str:
     """The text with escapes in the place of characters that a terminal would obey instead of showing."""
-    return _UNPRINTABLE.sub(lambda found: _SHORT_ESCAPES.get(found[0], f"\\u{ord(found[0]):04X}"), text)
+    return _UNPRINTABLE.sub(lambda match: _SHORT_ESCAPES.get(match[0], f"\\u{ord(match[0]):04X}"), text)

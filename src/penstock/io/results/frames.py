@@ -50,7 +50,7 @@ def _arrow_column(terms: Sequence[Term | None]) -> pyarrow.Array[Any]:
     import pyarrow
 
     values = [None if term is None else value(term) for term in terms]
-    if len({_arrow_kind(found) for found in values if found is not None}) == 1:
+    if len({_arrow_kind(each) for each in values if each is not None}) == 1:
         try:
             return pyarrow.array(values)
         except (pyarrow.ArrowInvalid, OverflowError):  # an integer of more than 64 bits, say
@@ -58,6 +58,6 @@ def _arrow_column(terms: Sequence[Term | None]) -> pyarrow.Array[Any]:
     return pyarrow.array([None if term is None else text(term) for term in terms], pyarrow.string())
 
 
-def _arrow_kind(found: Value) -> object:
+def _arrow_kind(value: Value) -> object:
     """Instants and local times are different columns, though Python has one type for both."""
-    return (datetime, found.tzinfo is None) if isinstance(found, datetime) else type(found)
+    return (datetime, value.tzinfo is None) if isinstance(value, datetime) else type(value)

@@ -73,8 +73,8 @@ class MemorySink:
         With a clock it ends when no answer has come for `timeout` microseconds of that clock.
         """
         position = 0
-        while (found := self._next_batch(position, clock, timeout)) is not None:
-            position, batch = found[0] + 1, found[1]
+        while (numbered := self._next_batch(position, clock, timeout)) is not None:
+            position, batch = numbered[0] + 1, numbered[1]
             yield from batch.answers
 
     def latest(self) -> Answer | None:

@@ -36,11 +36,11 @@ def lift_sources(
     parts: list[Triples] = []
     records = 0
     for source in sources:
-        (found,) = source.find([ROOT])
-        batch.failures.add(source.messages[np.union1d(found.column.rows, found.null_rows)], _NO_OBJECT)
-        if found.objects is None:
+        (roots,) = source.find([ROOT])
+        batch.failures.add(source.messages[np.union1d(roots.column.rows, roots.null_rows)], _NO_OBJECT)
+        if roots.objects is None:
             continue
-        objects = cast(JsonRecords, found.objects)
+        objects = cast(JsonRecords, roots.objects)
         numbers = np.arange(records, records + len(objects.messages))
         triples = _lift(plan, rules, objects, numbers, batch, columns=columns)
         if time is not None and time.reference is not None:

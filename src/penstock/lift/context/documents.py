@@ -30,8 +30,8 @@ def document_triples(
     rows: list[tuple[int, int, str, str, str, str | None]] = []
     for record, message, value in numbered:
         try:
-            found = _quads(plan, value, f"{labels}{message}.{record}.")
-            rows += [(message, record, *terms) for terms in found]
+            quads = _quads(plan, value, f"{labels}{message}.{record}.")
+            rows += [(message, record, *terms) for terms in quads]
         except ValueError as error:
             failures.add(np.array([message]), str(error))
         except RecursionError:
@@ -56,8 +56,8 @@ def _quads(plan: ContextPlan, value: Any, labels: str) -> list[tuple[str, str, s
     if problem := next(filter(None, map(unreadable, quads)), None):
         raise ValueError(problem)
 
-    def term(found: object) -> str:
-        written = encoded(found, "")
+    def term(node: object) -> str:
+        written = encoded(node, "")
         if not written.startswith("_:"):
             return written
         return f"_:{labels}b{names.setdefault(written, str(len(names)))}"

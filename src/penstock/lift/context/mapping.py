@@ -121,8 +121,8 @@ def _definitions(text: MappingText, context: Any) -> Iterator[dict[str, Any]]:
         yield part
 
 
-def _check_keywords(text: MappingText, found: dict[str, Any], known: frozenset[str], part: str) -> None:
-    for name in found:
+def _check_keywords(text: MappingText, definition: dict[str, Any], known: frozenset[str], part: str) -> None:
+    for name in definition:
         if name.startswith("@") and name not in known:
             raise text.error(f"{part} has no {name}", name, hint=did_you_mean(name, known))
 
@@ -187,12 +187,12 @@ def _expanded(texts: tuple[str, ...], context: str) -> tuple[str, ...] | None:
     """The texts of a template as they are after prefixes and the base of the context; None if it makes no IRI."""
     for sample in ("x", "1"):
         relative = sample.join(texts)
-        found = subject_of(context, "@id", relative)
-        if found is None:
+        iri = subject_of(context, "@id", relative)
+        if iri is None:
             continue
-        prefix = relative.partition(":")[0] + ":" if not found.endswith(relative) else ""
-        if found.endswith(relative.removeprefix(prefix)) and texts[0].startswith(prefix):
-            start = found[: len(found) - len(relative.removeprefix(prefix))]
+        prefix = relative.partition(":")[0] + ":" if not iri.endswith(relative) else ""
+        if iri.endswith(relative.removeprefix(prefix)) and texts[0].startswith(prefix):
+            start = iri[: len(iri) - len(relative.removeprefix(prefix))]
             return (start + texts[0].removeprefix(prefix), *texts[1:])
     return None
 

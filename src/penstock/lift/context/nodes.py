@@ -74,8 +74,8 @@ class NodeTriples:
         for predicate, term in self._rules.types(path):
             self._add(places, subjects, predicate, repeated(term, len(places)))
         names = self._names(path, objects, places)
-        found = objects.find([JsonPath((name,)) for name in names]) if names else []
-        for name, values in zip(names, found, strict=True):
+        columns = objects.find([JsonPath((name,)) for name in names]) if names else []
+        for name, values in zip(names, columns, strict=True):
             self._name(path, name, values, places, subjects)
 
     def _names(self, path: tuple[str, ...], objects: JsonRecords, places: Ints) -> list[str]:
@@ -93,19 +93,19 @@ class NodeTriples:
         kept = [name for name in names if name not in odd and name not in self._plan.id_aliases]
         return [name for name in kept if not self._rules.of(path, name).absent]
 
-    def _name(self, path: tuple[str, ...], name: str, found: Found, places: Ints, subjects: pa.StringArray) -> None:
+    def _name(self, path: tuple[str, ...], name: str, values: Found, places: Ints, subjects: pa.StringArray) -> None:
         """Add the triples of one name."""
         rules = self._rules.of(path, name)
         if not rules.arrays:
-            self.left[places[found.array_rows]] = True
+            self.left[places[values.array_rows]] = True
         if not rules.nulls:
-            self.left[places[found.null_rows]] = True
+            self.left[places[values.null_rows]] = True
         for kind in (TEXT, INTEGER, DOUBLE, BOOLEAN):
-            column = found.column.of_kind(kind)
+            column = values.column.of_kind(kind)
             if len(column.rows):
                 self._values(path, name, kind, column, places, subjects)
-        if found.objects is not None and not rules.no_objects:
-            self._nested(path, name, found, rules, places, subjects)
+        if values.objects is not None and not rules.no_objects:
+            self._nested(path, name, values, rules, places, subjects)
 
     def _values(
         self, path: tuple[str, ...], name: str, kind: int, column: Column, places: Ints, subjects: pa.StringArray
@@ -163,19 +163,19 @@ class NodeTriples:
         self,
         path: tuple[str, ...],
         name: str,
-        found: Found,
+        values: Found,
         rules: NameRules,
         places: Ints,
         subjects: pa.StringArray,
     ) -> None:
         """Add the triples to and of objects."""
-        inner, objects = places[found.object_rows], cast(JsonRecords, found.objects)
+        inner, objects = places[values.object_rows], cast(JsonRecords, values.objects)
         if not rules.nodes or len(path) >= self._rules.tuning.lift_depth:
             self.left[inner] = True
             return
         below = (*path, name)
         nodes = self._subjects(below, objects, inner)
-        self._add(inner, _taken(subjects, found.object_rows), rules.predicate, nodes)
+        self._add(inner, _taken(subjects, values.object_rows), rules.predicate, nodes)
         self._node(below, objects, inner, nodes)
 
     def _subjects(self, path: tuple[str, ...], objects: JsonRecords, places: Ints) -> pa.StringArray:
@@ -193,13 +193,13 @@ class NodeTriples:
 
     def _named(self, alias: str, objects: JsonRecords, places: Ints, blank: pa.StringArray) -> pa.StringArray:
         """The nodes that a name for @id gives; where it is absent, blank nodes."""
-        (found,) = objects.find([JsonPath((alias,))])
-        column = found.column.of_kind(TEXT)
+        (values,) = objects.find([JsonPath((alias,))])
+        column = values.column.of_kind(TEXT)
         terms = mapped(column.texts, lambda value: self._rules.subject(alias, value))
         unknown = terms.is_null().to_numpy(zero_copy_only=False)
-        odd = [found.array_rows, found.null_rows, found.object_rows, column.rows[unknown]]
-        if found.column.kinds is not None:
-            odd.append(found.column.rows[found.column.kinds != TEXT])
+        odd = [values.array_rows, values.null_rows, values.object_rows, column.rows[unknown]]
+        if values.column.kinds is not None:
+            odd.append(values.column.rows[values.column.kinds != TEXT])
         self.left[places[np.concatenate(odd)]] = True
         rows, first = np.unique(column.rows, return_index=True)
         return replaced(blank, rows, cast(pa.StringArray, terms.fill_null("_:x")).take(first))

@@ -91,16 +91,16 @@ class Rules:
                 self._iris.clear()
             extra = self._extra(path, name, value)
             term = extra[0].object if extra is not None and len(extra) == 1 else None
-            found = f"<{term.value}>" if isinstance(term, NamedNode) else None
-            self._iris[key] = "" if extra == [] else found
+            iri = f"<{term.value}>" if isinstance(term, NamedNode) else None
+            self._iris[key] = "" if extra == [] else iri
         return self._iris[key]
 
     def subject(self, name: str, value: str) -> str | None:
         """The IRI that a value of another name for @id stands for, as it is encoded."""
         key = ((), f"@id {name}", value)
         if key not in self._iris:
-            found = subject_of(self._plan.context, name, value)
-            self._iris[key] = None if found is None else f"<{found}>"
+            iri = subject_of(self._plan.context, name, value)
+            self._iris[key] = None if iri is None else f"<{iri}>"
         return self._iris[key]
 
     def _asked(self, path: tuple[str, ...], name: str) -> NameRules:
@@ -108,10 +108,10 @@ class Rules:
         if name in self._plan.structured:
             return NameRules(predicate, kinds)
         for kind in (TEXT, *_SAMPLES):
-            rule, found = self._text_rule(path, name) if kind == TEXT else self._rule(path, name, kind)
-            if rule is not None and (not found or predicate in ("", found)):
+            rule, own = self._text_rule(path, name) if kind == TEXT else self._rule(path, name, kind)
+            if rule is not None and (not own or predicate in ("", own)):
                 kinds[kind] = rule
-                predicate = found or predicate
+                predicate = own or predicate
         node = self._node(path, name)
         if node and predicate not in ("", node):
             node = None

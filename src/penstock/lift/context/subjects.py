@@ -25,8 +25,8 @@ def template_iris(template: IdTemplate, objects: JsonRecords, fail: Callable[[in
         return repeated(template.texts[0], count)
     parts: list[pa.StringArray | str] = [template.texts[0]]
     wrong: set[int] = set()
-    for path, found, text in zip(template.values, objects.find(template.values), template.texts[1:], strict=True):
-        parts += [percent_encoded(_values(path, found, objects, wrong, fail)), text]
+    for path, values, text in zip(template.values, objects.find(template.values), template.texts[1:], strict=True):
+        parts += [percent_encoded(_values(path, values, objects, wrong, fail)), text]
     iris = joined(*parts)
     for row in np.flatnonzero(~absolute_iris(iris)[1]).tolist():
         if row not in wrong:
@@ -35,20 +35,20 @@ def template_iris(template: IdTemplate, objects: JsonRecords, fail: Callable[[in
 
 
 def _values(
-    path: JsonPath, found: Found, objects: JsonRecords, wrong: set[int], fail: Callable[[int, str], None]
+    path: JsonPath, values: Found, objects: JsonRecords, wrong: set[int], fail: Callable[[int, str], None]
 ) -> pa.StringArray:
     """The value of each object, empty where it has not exactly one."""
-    count, rows = len(objects.messages), found.column.rows
-    if len(rows) == count and not len(found.object_rows) and (np.diff(rows) == 1).all():
-        return found.column.texts
+    count, rows = len(objects.messages), values.column.rows
+    if len(rows) == count and not len(values.object_rows) and (np.diff(rows) == 1).all():
+        return values.column.texts
     counts = np.bincount(rows, minlength=count)
-    counts[found.object_rows] = -1
+    counts[values.object_rows] = -1
     for row in np.flatnonzero(counts != 1).tolist():
         wrong.add(row)
         fail(row, _reason(path, int(counts[row]), objects, row))
     places = np.full(count, len(rows))
     places[rows] = np.arange(len(rows))
-    return pa.concat_arrays([found.column.texts, strings([""])]).take(places)
+    return pa.concat_arrays([values.column.texts, strings([""])]).take(places)
 
 
 def _reason(path: JsonPath, count: int, objects: JsonRecords, row: int) -> str:

@@ -62,7 +62,7 @@ def read_messages(messages: Sequence[bytes], header: str | None) -> tuple[CsvRec
         if b"\r" not in lines:
             return read_document(lines)
     names: list[str] | None = None if header is None else next(csv.reader([header]))
-    found: list[list[str]] = []
+    records: list[list[str]] = []
     reasons: dict[int, str] = {}
     for number, message in enumerate(messages):
         rows, problems = _rows(message.removeprefix(BOM_UTF8))
@@ -74,8 +74,8 @@ def read_messages(messages: Sequence[bytes], header: str | None) -> tuple[CsvRec
             reasons[number] = (
                 f"the header is {','.join(rows[0])}, and that of the first message {','.join(names or [])}"
             )
-        found.append(body[0] if number not in reasons else [])
-    return _records(names or [], found, reasons), reasons
+        records.append(body[0] if number not in reasons else [])
+    return _records(names or [], records, reasons), reasons
 
 
 def _by_arrow(data: bytes) -> CsvRecords:

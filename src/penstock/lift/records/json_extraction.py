@@ -49,8 +49,8 @@ def _query(texts: pa.StringArray, sql: str) -> pa.Table:
 
 
 def _column(table: pa.Table, place: int = 0) -> pa.Array[Any]:
-    found = table.column(place).combine_chunks()
-    return found if isinstance(found, pa.Array) else pa.concat_arrays(found.chunks)
+    column = table.column(place).combine_chunks()
+    return column if isinstance(column, pa.Array) else pa.concat_arrays(column.chunks)
 
 
 def is_valid(texts: pa.StringArray) -> Mask:
@@ -77,16 +77,16 @@ def items(texts: pa.StringArray) -> tuple[Ints, pa.StringArray]:
 def extract(texts: pa.StringArray, paths: Sequence[JsonPath]) -> list[tuple[Ints, pa.StringArray]]:
     """The values that each path finds, as JSON without gaps, each with the row of its text. Null is a value."""
     single = [path for path in paths if not path.many]
-    found: dict[JsonPath, tuple[Ints, pa.StringArray]] = {}
+    values_at: dict[JsonPath, tuple[Ints, pa.StringArray]] = {}
     if single:
         values = ", ".join(f"v[{place}] AS c{place}" for place in range(1, len(single) + 1))
         listed = ", ".join(_text(path) for path in single)
         table = _query(texts, f"SELECT {values} FROM (SELECT json_extract(m, [{listed}]) AS v FROM texts)")
-        found |= {path: _present(_column(table, place)) for place, path in enumerate(single)}
+        values_at |= {path: _present(_column(table, place)) for place, path in enumerate(single)}
     for path in paths:
         if path.many:
-            found[path] = _spread(_column(_query(texts, f"SELECT json_extract(m, {_text(path)}) FROM texts")))
-    return [found[path] for path in paths]
+            values_at[path] = _spread(_column(_query(texts, f"SELECT json_extract(m, {_text(path)}) FROM texts")))
+    return [values_at[path] for path in paths]
 
 
 def can_extract(path: JsonPath) -> bool:
@@ -105,9 +105,9 @@ def _present(values: pa.Array[Any]) -> tuple[Ints, pa.StringArray]:
 
 def _spread(lists: pa.Array[Any]) -> tuple[Ints, pa.StringArray]:
     """The items of lists, with the rows of their lists."""
-    found = cast("pa.ListArray[Any]", lists)
-    rows = cast(Ints, pc.list_parent_indices(found).to_numpy(zero_copy_only=False).astype(np.int64))
-    return rows, cast(pa.StringArray, pc.list_flatten(found))
+    arrays = cast("pa.ListArray[Any]", lists)
+    rows = cast(Ints, pc.list_parent_indices(arrays).to_numpy(zero_copy_only=False).astype(np.int64))
+    return rows, cast(pa.StringArray, pc.list_flatten(arrays))
 
 
 def _text(path: JsonPath) -> str:

@@ -122,15 +122,15 @@ def _reason(text: str, error: json.JSONDecodeError) -> str:
 
 def _refuse_surrogates(value: Any) -> None:
     r"""Half a pair as in "\ud800" is no character, and no text of RDF."""
-    found = re.search("[\ud800-\udfff]", json.dumps(value, ensure_ascii=False))
-    if found is not None:
-        raise ValueError(f"not JSON: \\u{ord(found[0]):04x} is half a character")
+    surrogate = re.search("[\ud800-\udfff]", json.dumps(value, ensure_ascii=False))
+    if surrogate is not None:
+        raise ValueError(f"not JSON: \\u{ord(surrogate[0]):04x} is half a character")
 
 
 def _first(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object. Of equal names the first counts, as it does for DuckDB."""
-    found = dict(pairs)
-    return found if len(found) == len(pairs) else dict(reversed(pairs))
+    members = dict(pairs)
+    return members if len(members) == len(pairs) else dict(reversed(pairs))
 
 
 def _refuse(constant: str) -> NoReturn:

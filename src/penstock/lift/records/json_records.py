@@ -41,12 +41,12 @@ _TYPES = {str: TEXT, int: INTEGER, Float: DOUBLE, bool: BOOLEAN}
 
 def records_of(checked: Checked, first: int = 0) -> list[JsonRecords]:
     """The valid messages as records, numbered from `first` on: those for DuckDB, and those that Python has read."""
-    found: list[JsonRecords] = []
+    batches: list[JsonRecords] = []
     if len(checked.fast_messages):
-        found.append(FastJson(checked.texts, checked.fast_messages + first))
+        batches.append(FastJson(checked.texts, checked.fast_messages + first))
     if len(checked.careful_messages):
-        found.append(ReadJson(checked.values, checked.careful_messages + first))
-    return found
+        batches.append(ReadJson(checked.values, checked.careful_messages + first))
+    return batches
 
 
 class JsonRecords(Records):
@@ -92,13 +92,13 @@ class FastJson(JsonRecords):
         paths = cast(Sequence[JsonPath], references)
         fast = [path for path in paths if path.steps and json_extraction.can_extract(path)]
         values = json_extraction.extract(self.texts, fast) if fast else []
-        found = {path: self._found(*value) for path, value in zip(fast, values, strict=True)}
+        results = {path: self._found(*value) for path, value in zip(fast, values, strict=True)}
         for path in paths:
             if not path.steps:
-                found[path] = self._found(np.arange(len(self.texts)), self.texts)
-            elif path not in found:
-                (found[path],) = self._read().find([path])
-        return [found[path] for path in paths]
+                results[path] = self._found(np.arange(len(self.texts)), self.texts)
+            elif path not in results:
+                (results[path],) = self._read().find([path])
+        return [results[path] for path in paths]
 
     def _found(self, rows: Ints, texts: pa.StringArray) -> Found:
         """The values among some texts of JSON."""
@@ -164,11 +164,11 @@ class FastJson(JsonRecords):
 def _column(rows: Ints, texts: pa.StringArray, firsts: Kinds) -> Column:
     """The column of texts of JSON, none of which is null, an array or an object."""
     kinds = _KINDS[firsts]
-    found = np.unique(kinds)
-    if len(found) == 1:
-        return _of_kind(Column(rows, texts), int(found[0]))
+    different = np.unique(kinds)
+    if len(different) == 1:
+        return _of_kind(Column(rows, texts), int(different[0]))
     column = Column(rows, texts, kinds)
-    return Column.merged([_of_kind(column.of_kind(int(kind)), int(kind)) for kind in found])
+    return Column.merged([_of_kind(column.of_kind(int(kind)), int(kind)) for kind in different])
 
 
 def _of_kind(column: Column, kind: int) -> Column:
@@ -202,8 +202,8 @@ class ReadJson(JsonRecords):
     messages: Ints
 
     def iterate(self, path: JsonPath) -> JsonRecords:
-        found = [(row, value) for row, record in enumerate(self.values) for value in path.values(record)]
-        return ReadJson([value for _, value in found], self.messages[np.array([row for row, _ in found], np.int64)])
+        items = [(row, value) for row, record in enumerate(self.values) for value in path.values(record)]
+        return ReadJson([value for _, value in items], self.messages[np.array([row for row, _ in items], np.int64)])
 
     def find(self, references: Sequence[Any]) -> list[Found]:
         return [self._found(path) for path in references]
@@ -223,7 +223,7 @@ class ReadJson(JsonRecords):
                         (objects if isinstance(item, dict) else simple).append((row, item))
         rows = np.array([row for row, _ in objects], np.int64)
         nested = ReadJson([item for _, item in objects], self.messages[rows]) if objects else None
-        array_rows, null_rows = (np.array(sorted(found), np.int64) for found in (arrays, nulls))
+        array_rows, null_rows = (np.array(sorted(numbers), np.int64) for numbers in (arrays, nulls))
         return Found(_read_column(simple), rows, nested, array_rows, null_rows)
 
     def key_lists(self) -> list[list[str]]:
@@ -249,10 +249,10 @@ def _flattened(value: Any) -> list[Any]:
     return [value]
 
 
-def _read_column(found: list[tuple[int, Any]]) -> Column:
-    kinds = np.array([_TYPES[type(value)] for _, value in found], np.uint8)
-    texts = strings([_read_text(value) for _, value in found])
-    return Column(np.array([row for row, _ in found], np.int64), texts, kinds if kinds.any() else None)
+def _read_column(values: list[tuple[int, Any]]) -> Column:
+    kinds = np.array([_TYPES[type(value)] for _, value in values], np.uint8)
+    texts = strings([_read_text(value) for _, value in values])
+    return Column(np.array([row for row, _ in values], np.int64), texts, kinds if kinds.any() else None)
 
 
 def _read_text(value: Any) -> str:

@@ -45,15 +45,15 @@ class JsonPath:
 
     def values(self, record: Any) -> list[Any]:
         """The values in a record, as Python's JSON reads it."""
-        found = [record]
+        values = [record]
         for step in self.steps:
             if isinstance(step, str):
-                found = [value[step] for value in found if isinstance(value, dict) and step in value]
+                values = [value[step] for value in values if isinstance(value, dict) and step in value]
             elif step is None:
-                found = [item for value in found if isinstance(value, list) for item in value]
+                values = [item for value in values if isinstance(value, list) for item in value]
             else:
-                found = [value[step] for value in found if isinstance(value, list) and step < len(value)]
-        return found
+                values = [value[step] for value in values if isinstance(value, list) and step < len(value)]
+        return values
 
 
 ROOT = JsonPath()

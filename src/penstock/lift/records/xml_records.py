@@ -27,18 +27,18 @@ class XmlRecords(Records):
 
     def iterate(self, path: XPath) -> XmlRecords:
         """The elements that an iterator finds in the documents of these."""
-        found = [(row, element) for row, top in enumerate(self.documents) for element in path.elements(top)]
-        rows = [row for row, _ in found]
+        elements = [(row, element) for row, top in enumerate(self.documents) for element in path.elements(top)]
+        rows = [row for row, _ in elements]
         documents = [self.documents[row] for row in rows]
-        return XmlRecords([element for _, element in found], documents, self.messages[np.array(rows, np.int64)])
+        return XmlRecords([element for _, element in elements], documents, self.messages[np.array(rows, np.int64)])
 
     def find(self, references: Sequence[Any]) -> list[Found]:
         return [Found.plain(self._column(path)) for path in references]
 
     def _column(self, path: XPath) -> Column:
         starts = self.documents if path.absolute else self.elements
-        found = [(row, text) for row, start in enumerate(starts) for text in path.values(start)]
-        return Column(np.array([row for row, _ in found], np.int64), strings([text for _, text in found]))
+        texts = [(row, text) for row, start in enumerate(starts) for text in path.values(start)]
+        return Column(np.array([row for row, _ in texts], np.int64), strings([text for _, text in texts]))
 
     def names(self) -> list[str]:
         if not self.elements:

@@ -28,8 +28,8 @@ class Predicate:
 
     def holds(self, element: Element) -> bool:
         if self.attribute:
-            found = element.get(self.name)
-            return found is not None and self.text in (None, found)
+            value = element.get(self.name)
+            return value is not None and self.text in (None, value)
         return any(self.text in (None, "".join(child.itertext())) for child in element if _matches(child, self.name))
 
 
@@ -44,10 +44,10 @@ class Step:
     def below(self, element: Element) -> Iterator[Element]:
         parents = element.iter() if self.deep else (element,)
         for parent in parents:
-            found = [child for child in parent if _matches(child, self.name)]
+            children = [child for child in parent if _matches(child, self.name)]
             for predicate in self.predicates:
-                found = _kept(found, predicate)
-            yield from found
+                children = _kept(children, predicate)
+            yield from children
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,20 +65,20 @@ class XPath:
 
     def elements(self, context: Element) -> list[Element]:
         """The elements that the steps find."""
-        found = [context]
+        elements = [context]
         for step in self.steps:
-            below = (child for element in found for child in step.below(element))
-            found = list({id(child): child for child in below}.values()) if step.deep else list(below)
-        return found
+            below = (child for element in elements for child in step.below(element))
+            elements = list({id(child): child for child in below}.values()) if step.deep else list(below)
+        return elements
 
     def values(self, record: Element) -> list[str]:
         """The texts that the path finds."""
-        found = self.elements(record)
+        elements = self.elements(record)
         if self.attribute is not None:
-            return [value for element in found if (value := element.get(self.attribute)) is not None]
+            return [value for element in elements if (value := element.get(self.attribute)) is not None]
         if self.own_text:
-            return [text for element in found for text in (element.text, *(child.tail for child in element)) if text]
-        return ["".join(element.itertext()) for element in found]
+            return [text for element in elements for text in (element.text, *(child.tail for child in element)) if text]
+        return ["".join(element.itertext()) for element in elements]
 
 
 def _matches(element: Element, name: str) -> bool:

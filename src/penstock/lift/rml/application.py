@@ -28,10 +28,10 @@ def lift_sources(plan: RmlPlan, sources: Sequence[Records], time: EventTime | No
     records = 0
     for triples_map in plan.triples_maps:
         for source in sources:
-            found = _iterated(source, triples_map)
-            if len(found.messages):
-                parts += _lift(triples_map, found, source, records, time, batch)
-                records += len(found.messages)
+            iterated = _iterated(source, triples_map)
+            if len(iterated.messages):
+                parts += _lift(triples_map, iterated, source, records, time, batch)
+                records += len(iterated.messages)
     return from_triples(parts, time, batch.failures) if time is not None and time.properties else parts
 
 
@@ -49,11 +49,11 @@ def _lift(
 ) -> list[Triples]:
     """The triples of records, the first of which has this number."""
     references = triples_map.references()
-    found = dict(zip(references, records.find(references), strict=True)) if references else {}
-    for reference, values in found.items():
+    values_of = dict(zip(references, records.find(references), strict=True)) if references else {}
+    for reference, values in values_of.items():
         there = bool(len(values.column.rows) or len(values.object_rows))
         batch.note(str(reference), there, lambda name=str(reference): did_you_mean(name, records.names()))  # type: ignore[misc]
-    parts = triples_of(triples_map, records, found, batch.labels, batch.failures)
+    parts = triples_of(triples_map, records, values_of, batch.labels, batch.failures)
     if time is not None and time.reference is not None:
         times = of_records(records, source, time, batch.failures)
         parts = [replace(part, ts=times[part.records]) for part in parts]

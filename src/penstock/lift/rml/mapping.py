@@ -32,12 +32,12 @@ def read_mapping(text: MappingText) -> RmlPlan:
         _refuse_other_words(graph)
         hint = f"it needs rml:logicalSource and rml:subjectMap, with  @prefix rml: <{RML}> ."
         raise text.error("the mapping has no triples map", hint=hint)
-    found = [_triples_map(graph, node) for node in nodes]
-    formulations = {formulation for formulation, _ in found}
+    maps = [_triples_map(graph, node) for node in nodes]
+    formulations = {formulation for formulation, _ in maps}
     if len(formulations) > 1:
         names = " and ".join(sorted(formulation.value for formulation in formulations))
         raise text.error(f"the triples maps are for {names}; the messages of a stream have one format")
-    return RmlPlan(found[0][0], tuple(triples_map for _, triples_map in found))
+    return RmlPlan(maps[0][0], tuple(triples_map for _, triples_map in maps))
 
 
 def _refuse_other_words(graph: MappingGraph) -> None:
@@ -66,11 +66,11 @@ def _triples_map(graph: MappingGraph, node: Node) -> tuple[Formulation, TriplesM
 
 def _only(graph: MappingGraph, node: Node, name: str, *words: str) -> tuple[str, Term]:
     """The word of these that a triples map has, and its value."""
-    found = [(word, value) for word in words for value in graph.all(node, word)]
-    if len(found) != 1:
-        count = "no" if not found else "more than one"
+    values = [(word, value) for word in words for value in graph.all(node, word)]
+    if len(values) != 1:
+        count = "no" if not values else "more than one"
         raise graph.text.error(f"{name} has {count} {words[0]}", *graph.places(node, *words))
-    return found[0]
+    return values[0]
 
 
 def _logical_source(
@@ -137,23 +137,23 @@ def _classes(graph: MappingGraph, subject: Term) -> list[Constant]:
 def _graphs(graph: MappingGraph, term: Term, maps: TermMaps) -> list[TermMap | None]:
     """The graphs that a subject map or predicate-object map names; None is the default graph."""
     node = graph.node_of(term, "graphMap")
-    found = [maps.read(value, word, "graph map") for word in ("graph", "graphMap") for value in graph.all(node, word)]
-    return [None if isinstance(each, Constant) and each.term in _DEFAULT_GRAPH else each for each in found]
+    named = [maps.read(value, word, "graph map") for word in ("graph", "graphMap") for value in graph.all(node, word)]
+    return [None if isinstance(each, Constant) and each.term in _DEFAULT_GRAPH else each for each in named]
 
 
 def _statements(graph: MappingGraph, node: Node, maps: TermMaps, graphs: list[TermMap | None]) -> list[Statement]:
     """Each predicate with each object, in each graph of the subject map and of the predicate-object map."""
     graph.check_words(node, "predicate-object map")
-    found: dict[str, list[TermMap]] = {}
+    term_maps: dict[str, list[TermMap]] = {}
     for part in ("predicate", "object"):
         words = (part, f"{part}Map")
-        found[part] = [maps.read(value, word, f"{part} map") for word in words for value in graph.all(node, word)]
-        if not found[part]:
+        term_maps[part] = [maps.read(value, word, f"{part} map") for word in words for value in graph.all(node, word)]
+        if not term_maps[part]:
             raise graph.text.error(f"a predicate-object map has no {part}", *graph.places(node, *_PAIR_WORDS))
     within = list(dict.fromkeys([*graphs, *_graphs(graph, node, maps)])) or [None]
     return [
         Statement(predicate, object, each)
-        for predicate in found["predicate"]
-        for object in found["object"]
+        for predicate in term_maps["predicate"]
+        for object in term_maps["object"]
         for each in within
     ]

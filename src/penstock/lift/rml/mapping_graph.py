@@ -53,10 +53,10 @@ class MappingGraph:
 
     def places(self, node: Term, *words: str) -> list[str]:
         """Where to point for a node: its words, then its name."""
-        found = [
+        words_there = [
             self.written[node, word] for word in words if not isinstance(node, Literal) and (node, word) in self.written
         ]
-        return found + ([node.value] if isinstance(node, NamedNode) else [])
+        return words_there + ([node.value] if isinstance(node, NamedNode) else [])
 
     def word_places(self, word: str) -> list[str]:
         """Where the mapping has a word at all."""
@@ -78,10 +78,10 @@ class MappingGraph:
 
     def one(self, node: Node, part: str, *words: str) -> Term | None:
         """The only value of these words, or None; an error if there are several."""
-        found = self.all(node, *words)
-        if len(found) > 1:
+        values = self.all(node, *words)
+        if len(values) > 1:
             raise self.text.error(f"a {part} has at most one {' or '.join(words)}", *self.places(node, *words))
-        return found[0] if found else None
+        return values[0] if values else None
 
     def all(self, node: Node, *words: str) -> list[Term]:
         """All values of these words."""
@@ -89,12 +89,12 @@ class MappingGraph:
 
     def text_of(self, node: Node, part: str, word: str) -> str | None:
         """The text that a word has."""
-        found = self.one(node, part, word)
-        if found is None:
+        value = self.one(node, part, word)
+        if value is None:
             return None
-        if not isinstance(found, Literal):
-            raise self.text.error(f"{word} of a {part} is a string, not {self.name(found)}", *self.places(node, word))
-        return found.value
+        if not isinstance(value, Literal):
+            raise self.text.error(f"{word} of a {part} is a string, not {self.name(value)}", *self.places(node, word))
+        return value.value
 
     def node_of(self, term: Term, word: str) -> Node:
         """The node that a word refers to."""

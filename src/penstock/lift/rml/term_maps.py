@@ -128,10 +128,10 @@ class TermMaps:
 
     def _part_of(self, node: Node, part: str, word: str, map_word: str) -> Term | None:
         """The value of a word, or the constant of its map."""
-        found = self.graph.one(node, part, word, map_word)
-        if found is None or not self.graph.all(node, map_word):
-            return found
-        inner = self.graph.node_of(found, map_word)
+        stated = self.graph.one(node, part, word, map_word)
+        if stated is None or not self.graph.all(node, map_word):
+            return stated
+        inner = self.graph.node_of(stated, map_word)
         name = f"{word} map"
         if self.graph.words.get(inner, {}).keys() & {"reference", "template"}:
             raise self.graph.text.error(

@@ -27,10 +27,10 @@ class _Terms:
 
 
 def triples_of(
-    triples_map: TriplesMap, records: Records, found: Mapping[Reference, Found], labels: str, failures: Failures
+    triples_map: TriplesMap, records: Records, values: Mapping[Reference, Found], labels: str, failures: Failures
 ) -> list[Triples]:
     """The triples of records, in which the references have found these values."""
-    batch = _Batch(records, found, labels, failures)
+    batch = _Batch(records, values, labels, failures)
     subject = batch.terms(triples_map.subject)
     return [batch.triples(subject, statement) for statement in triples_map.statements]
 
@@ -38,9 +38,9 @@ def triples_of(
 class _Batch:
     """The terms of term maps for a batch of records, each computed once."""
 
-    def __init__(self, records: Records, found: Mapping[Reference, Found], labels: str, failures: Failures) -> None:
+    def __init__(self, records: Records, values: Mapping[Reference, Found], labels: str, failures: Failures) -> None:
         self._records = records
-        self._found = found
+        self._found = values
         self._labels = labels
         self._failures = failures
         self._terms: dict[TermMap, _Terms] = {}
@@ -111,11 +111,11 @@ class _Batch:
         return Column(columns[0].rows[places[0]], joined(*parts))
 
     def _column(self, reference: Reference) -> Column:
-        found = self._found[reference]
-        if len(found.object_rows):
+        values = self._found[reference]
+        if len(values.object_rows):
             reason = f"{reference} is an object, and a value is needed: refer to a field of it"
-            self._failures.add(self._records.messages[found.object_rows], reason)
-        return found.column
+            self._failures.add(self._records.messages[values.object_rows], reason)
+        return values.column
 
 
 def _moved(count: int, places: Ints) -> Ints:

@@ -124,8 +124,8 @@ def _shape(triple: Triple) -> Shape:
     return _PLACES.get(s) or encode(s), encode(p), _PLACES.get(o) or encode(o)
 
 
-def _table(found: Mapping[object, tuple[Shape, ...]]) -> dict[str, tuple[Shape, ...]]:
-    return {encode(term): shapes for term, shapes in found.items() if shapes}  # type: ignore[arg-type]
+def _table(shapes_of: Mapping[object, tuple[Shape, ...]]) -> dict[str, tuple[Shape, ...]]:
+    return {encode(term): shapes for term, shapes in shapes_of.items() if shapes}  # type: ignore[arg-type]
 
 
 def _term(part: str | int, triple: TriplePattern) -> PatternTerm:

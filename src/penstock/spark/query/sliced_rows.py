@@ -115,11 +115,11 @@ class SliceJob:
         large = jobs.broadcasts(table for part in work for table in part.tables.values())
         most = jobs.tuning.slice_answer_rows
         shares = [slice_share.pack(work[first::tasks], memory, jobs.java, most, large) for first in range(tasks)]
-        found = [Found() for _ in queries]
+        answers = [Found() for _ in queries]
         for number, part, reason in jobs.collect(shares, slice_share.evaluate, _MODULES, large):
             if part is None:
-                found[number].reasons.append(reason)
+                answers[number].reasons.append(reason)
             else:
-                found[number].parts.append(part)
-        for rows, computed in zip(queries, found, strict=True):
+                answers[number].parts.append(part)
+        for rows, computed in zip(queries, answers, strict=True):
             rows.found = computed

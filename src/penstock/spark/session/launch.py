@@ -77,7 +77,7 @@ def quick(master: str | None, settings: Mapping[str, str], short: bool) -> Gatew
 
 
 def _attempt(
-    configuration: Mapping[str, str], found: java.Java, home_of_spark: Path, kept: Archive | None, short: bool
+    configuration: Mapping[str, str], runtime: java.Java, home_of_spark: Path, kept: Archive | None, short: bool
 ) -> Gateway | None:
     """Start a JVM that reads the archive if there is one, and writes it if there is none and the run is short."""
     options, writes = [configuration[spark_settings.JAVA_OPTIONS], *([_SHORT] if short else [])], False
@@ -90,7 +90,7 @@ def _attempt(
         writes = True
     at_launch = {**spark_settings.at_launch(configuration), spark_settings.JAVA_OPTIONS: " ".join(options)}
     command = _command(home_of_spark, at_launch)
-    with java.java_home(found) as home:
+    with java.java_home(runtime) as home:
         variables = {**spark_settings.variables(configuration["spark.master"]), "JAVA_HOME": str(home)}
         return _start(kept.writer(command) if kept and writes else command, variables, home_of_spark)
 

@@ -78,9 +78,9 @@ class OneShotQuery:
         finally:
             self._jobs.drop(plan.views)
 
-    def _solutions(self, query: ops.Query, found: Query) -> Answer:
+    def _solutions(self, query: ops.Query, rows_query: Query) -> Answer:
         names = tuple(v.name for v in query.variables)
-        table = self._jobs.rows(found).toArrow()
+        table = self._jobs.rows(rows_query).toArrow()
         if not names:
             return Answer.solutions((), ({} for _ in range(table.num_rows)))
         columns = [[None if cell is None else decode(cell) for cell in column.to_pylist()] for column in table.columns]

@@ -61,10 +61,10 @@ class StreamScans:
             return None
         key = stream.paths, times, ordered
         if key not in self._tables:
-            found = self._read(stream, times, ordered)
-            if found is None:
+            elements = self._read(stream, times, ordered)
+            if elements is None:
                 return None
-            self._tables[key] = found
+            self._tables[key] = elements
         self._tables.move_to_end(key)
         while len(self._tables) > tuning.scan_views:
             self._tables.popitem(last=False)

@@ -32,8 +32,8 @@ def open_folder(folder: Path) -> None:
 
 def _links(folder: Path) -> Iterator[str]:
     """The symbolic links in a folder and the folders in it."""
-    with os.scandir(folder) as found:
-        entries = list(found)
+    with os.scandir(folder) as listing:
+        entries = list(listing)
     for entry in entries:
         if entry.is_symlink():
             yield entry.path

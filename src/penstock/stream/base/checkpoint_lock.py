@@ -159,21 +159,21 @@ class _OwnerFolder:
 
     def _become_owner(self, new: Path) -> Process | None:
         """Put the new folder in its place, and return the owner that had left one there, if any."""
-        left = found = None
+        left = claim = None
         for _ in range(_ATTEMPTS):
             if _rename(new, self._place):
                 return left
-            found = _read(self._place / "process.json")
-            if found is None:  # gone in this moment, or not readable
+            claim = _read(self._place / "process.json")
+            if claim is None:  # gone in this moment, or not readable
                 continue
-            if found.owner.may_exist():
+            if claim.owner.may_exist():
                 break
-            gone = self._place.with_name(f"owner.gone-{found.name}")
+            gone = self._place.with_name(f"owner.gone-{claim.name}")
             if _rename(self._place, gone):
-                left = found.owner
+                left = claim.owner
                 for older in set(gone.parent.glob("owner.gone-*")) - {gone}:
                     shutil.rmtree(older, ignore_errors=True)
-        raise _refusal(self._place.parent, found, self._place)
+        raise _refusal(self._place.parent, claim, self._place)
 
     def release(self) -> None:
         if self._claim is not None and _read(self._place / "process.json") == self._claim:
@@ -224,14 +224,14 @@ def _started(pid: int) -> str | None:
     return None if state in "ZX" else f"{boot} {fields[18]}"  # the 22nd field, and the state is the third
 
 
-def _refusal(folder: Path, found: Claim | None, place: Path | None = None) -> StoreError:
+def _refusal(folder: Path, claim: Claim | None, place: Path | None = None) -> StoreError:
     """The error that names the owner; with a place, the folder to delete if the owner cannot be looked at."""
     this = Process.this()
-    if found is not None and found.owner == this:
+    if claim is not None and claim.owner == this:
         who, what = f"another engine of this process ({this.pid})", "close() that engine, or use another folder"
     else:
-        who, what = _name(None if found is None else found.owner), "end that process, or use another folder"
-        if place is not None and (found is None or found.owner.host != this.host):
+        who, what = _name(None if claim is None else claim.owner), "end that process, or use another folder"
+        if place is not None and (claim is None or claim.owner.host != this.host):
             what += f" (if it has ended, delete {place})"
     return StoreError(f"The checkpoint {folder} is in use by {who}: {what}.")
 

@@ -76,7 +76,7 @@ class ReportState:
 
     def sweep(self, used: Collection[str]) -> None:
         """Remove all files but the used ones. A crash may have left one that no query refers to."""
-        names = [found.name for found in self._root.iterdir()] if self._root.is_dir() else []
+        names = [file.name for file in self._root.iterdir()] if self._root.is_dir() else []
         self.remove(name for name in names if name not in used)
 
 
@@ -85,10 +85,10 @@ def _verify(path: Path, name: str) -> None:
     if path.name != name or not _NAME.fullmatch(name):
         raise damaged(path.parent, f"the registry names a state {name!r}, which is no file of this folder")
     try:
-        found = _checksum(path)
+        checksum = _checksum(path)
     except OSError as error:
         raise damaged(path, f"it cannot be read ({error.strerror})") from error
-    if f"{found:08x}" != path.stem[-8:]:
+    if f"{checksum:08x}" != path.stem[-8:]:
         raise damaged(path, "its checksum is not the one in its name")
 
 

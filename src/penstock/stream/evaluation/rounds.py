@@ -78,9 +78,9 @@ class RoundSnapshot:
             self._segments[key] = self._inputs.segments(stream)
         return self._segments[key]
 
-    def streams(self, found: Mapping[str, StreamFiles]) -> dict[str, StreamFiles]:
+    def streams(self, files: Mapping[str, StreamFiles]) -> dict[str, StreamFiles]:
         """The streams, each replaced by an equal one that another group has read in this round."""
-        return {name: self._streams.setdefault((name, stream.paths), stream) for name, stream in found.items()}
+        return {name: self._streams.setdefault((name, stream.paths), stream) for name, stream in files.items()}
 
 
 Steps: TypeAlias = Generator[bool, None, bool]

@@ -269,9 +269,9 @@ def _segments(path: Path, tuning: Tuning) -> list[Segment]:
     """The files as segments. Their predicates are not counted."""
     measured = [(str(file), *_measure(file, tuning)) for file in _parquet_files(path)]
     return [
-        Segment((file,), rows, found[0].first, max(one.last for one in found), None, stretches=found)
-        for file, rows, found in measured
-        if found
+        Segment((file,), rows, stretches[0].first, max(one.last for one in stretches), None, stretches=stretches)
+        for file, rows, stretches in measured
+        if stretches
     ]
 
 

@@ -145,8 +145,8 @@ def _elements(table: pa.Table) -> pa.Table:
     if (end := columns.pop(END, None)) is not None:
         columns["start"], columns["ts"] = columns["ts"], pc.coalesce(end, columns["ts"])
     schema = pa.schema([field for field in LOGGED if field.name in columns])
-    found = pa.table([columns[name] for name in schema.names], names=schema.names).cast(schema)
-    return lasting(found) if end is not None else found
+    elements = pa.table([columns[name] for name in schema.names], names=schema.names).cast(schema)
+    return lasting(elements) if end is not None else elements
 
 
 def _in_order(table: pa.Table, source: str, before: int) -> Reading:

@@ -39,8 +39,8 @@ def write_files(
     if large and _by_job(session, log, log_writer, batch, files, options.documents, tuning):
         return
     tally = FileTally()
-    found = (tally.over(file.path, of_file(file, batch.stream, options, tuning)) for file in files)
-    readings = chain.from_iterable(found)
+    parsed = (tally.over(file.path, of_file(file, batch.stream, options, tuning)) for file in files)
+    readings = chain.from_iterable(parsed)
     is_small = sum(file.size for file in files) <= tuning.small_files_bytes
     log_writer.write(batch, list(readings) if is_small else readings)  # parsed before pushes have to wait for the lock
     tally.warn(options.documents)

@@ -78,5 +78,5 @@ def derived_elements(rows: pa.Table) -> pa.Table:
     distinct = table.group_by(["ts", *_TRIPLE, *when[:-1]], use_threads=False).aggregate([])
     ordered = distinct.take(pc.sort_indices(distinct, [(name, "ascending") for name in distinct.column_names]))
     times = [ordered.column(name).cast(pa.int64()) for name in when]
-    found = pa.table([*times, *(ordered.column(name) for name in _TRIPLE)], names=[*when, *_TRIPLE])
-    return lasting(found) if "start" in when else found
+    elements = pa.table([*times, *(ordered.column(name) for name in _TRIPLE)], names=[*when, *_TRIPLE])
+    return lasting(elements) if "start" in when else elements

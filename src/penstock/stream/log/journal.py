@@ -128,12 +128,12 @@ class Journal:
 
     def _payload(self, content: bytes) -> bytes | None:
         """The next record; None at the end, or if the rest was never acknowledged."""
-        found = content[self.size : self.size + _HEADER.size]
-        if len(found) < _HEADER.size:
+        header = content[self.size : self.size + _HEADER.size]
+        if len(header) < _HEADER.size:
             return None
         start = self.size + _HEADER.size
-        mark, size, checksum, own = _HEADER.unpack(found)
-        is_marked, is_sound = mark == _MARK, own == crc32(found[4:16])
+        mark, size, checksum, own = _HEADER.unpack(header)
+        is_marked, is_sound = mark == _MARK, own == crc32(header[4:16])
         if is_marked and is_sound:
             payload = content[start : start + size]
             if len(payload) == size and crc32(payload) == checksum:

@@ -95,10 +95,10 @@ class Segment:
         """Raise a StoreError if a file is not as it was written."""
         for path, checksum in zip(self.paths, self.checksums, strict=bool(self.checksums)):
             try:
-                found = durable_files.checksum(Path(path))
+                actual = durable_files.checksum(Path(path))
             except OSError as error:
                 raise damaged(path, f"it cannot be read ({error.strerror})") from error
-            if found != checksum:
+            if actual != checksum:
                 raise damaged(path, "its checksum is not the one in its manifest")
 
 

@@ -113,8 +113,8 @@ class Reevaluation:
         rows = table.filter(table.column(ROW)).slice(0, most)
         starts = rows.column(SINCE).to_pylist() if SINCE in rows.column_names else [None] * rows.num_rows
         columns = [column.to_pylist() for column in rows.columns[1 : len(names) + 1]]
-        found = zip(*columns, strict=True) if columns else ((),) * rows.num_rows
-        decoded = ({n: decode(c) for n, c in zip(names, row, strict=True) if c is not None} for row in found)
+        cells = zip(*columns, strict=True) if columns else ((),) * rows.num_rows
+        decoded = ({n: decode(c) for n, c in zip(names, row, strict=True) if c is not None} for row in cells)
         return [Solution(row, start) for row, start in zip(decoded, starts, strict=True)]
 
     # What made a solution

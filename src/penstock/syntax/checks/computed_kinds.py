@@ -48,13 +48,13 @@ class ComputedKinds:
 
     def _assigned(self, nodes: Iterable[object]) -> dict[str, Kind]:
         """The kinds of variables to which expressions of one kind are assigned, and which no pattern binds."""
-        found: dict[str, set[Kind | None]] = {}
+        kinds_of: dict[str, set[Kind | None]] = {}
         for node in nodes:
             for variable, expression in _assignments(node):
-                found.setdefault(variable.name, set()).add(self.of(expression))
+                kinds_of.setdefault(variable.name, set()).add(self.of(expression))
             for name in _matched(node):
-                found.setdefault(name, set()).add(None)
-        single = {name: next(iter(kinds)) for name, kinds in found.items() if len(kinds) == 1}
+                kinds_of.setdefault(name, set()).add(None)
+        single = {name: next(iter(kinds)) for name, kinds in kinds_of.items() if len(kinds) == 1}
         return {name: kind for name, kind in single.items() if kind is not None}
 
 

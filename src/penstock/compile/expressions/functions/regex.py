@@ -128,12 +128,12 @@ class _Reader:
         self.at += 1
         return self.source[self.at - 1]
 
-    def _quantifier(self, found: re.Match[str]) -> str:
-        low, high = found.groups()
+    def _quantifier(self, match: re.Match[str]) -> str:
+        low, high = match.groups()
         self._require(self.repeatable and (high is None or int(low) <= int(high)))
         self.repeatable = False
-        self.at = found.end()
-        return found[0]
+        self.at = match.end()
+        return match[0]
 
     def _sign(self, java: str) -> str:
         self.at += 1

@@ -106,8 +106,8 @@ def _concat(*values: Value) -> Value:
 
 def _encode_for_uri(value: Value) -> Text:
     encoded = sql.call("url_encode", chars(value).lexical)
-    for found, wanted in (("+", "%20"), ("*", "%2A"), ("%7E", "~")):
-        encoded = sql.call("replace", encoded, sql.text(found), sql.text(wanted))
+    for written, wanted in (("+", "%20"), ("*", "%2A"), ("%7E", "~")):
+        encoded = sql.call("replace", encoded, sql.text(written), sql.text(wanted))
     return Text(encoded)
 
 
