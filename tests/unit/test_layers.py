@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import io
+import re
 import tokenize
 from collections.abc import Iterator
 from pathlib import Path
@@ -109,7 +110,7 @@ IN_ORDER: dict[str, tuple[str, ...]] = {
         "terms",
         "records",
         "plan",
-        "lifted",
+        "lift_result",
         "event_time",
         "rml",
         "context",
@@ -201,6 +202,15 @@ def test_an_import_of_a_later_room_is_found() -> None:
 @pytest.mark.parametrize("folder", sorted({file.parent for file in FILES}), ids=lambda f: str(f.relative_to(PACKAGE)))
 def test_no_folder_has_more_modules_than_a_person_can_overlook(folder: Path) -> None:
     assert len(list(folder.glob("*.py"))) <= MOST_MODULES
+
+
+PARTICIPLE = re.compile(r"([a-z]*ed|found|made|kept|known|seen|held|told|taken|given|due|late|dead)\.py")
+
+
+def test_no_module_is_named_by_a_bare_participle() -> None:
+    """It says that something was done, not what the module holds."""
+    assert PARTICIPLE.fullmatch("settled.py")
+    assert [file.name for file in FILES if PARTICIPLE.fullmatch(file.name)] == []
 
 
 def imports_late(source: str) -> bool:

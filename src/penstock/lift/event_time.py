@@ -14,9 +14,9 @@ import pyarrow.compute as pc
 from penstock.io.nquads_reasons import clip
 from penstock.io.nquads_time import microseconds
 from penstock.lift.columns import Column, Ints, mapped, matching, strings
-from penstock.lift.lifted import Failures, Triples
+from penstock.lift.lift_result import Failures, Triples
 from penstock.lift.plan import Reference
-from penstock.lift.records.found import Records
+from penstock.lift.records.reference_values import Records
 
 __all__ = ["EventTime", "TimeUnit", "from_triples", "of_records", "read_times"]
 

@@ -16,13 +16,13 @@ from penstock.lift import context, rml
 from penstock.lift.context.mapping import ContextPlan
 from penstock.lift.context.rules import Rules
 from penstock.lift.event_time import EventTime, TimeUnit
-from penstock.lift.lifted import Batch, Failure, Lifted, Triples, assemble
+from penstock.lift.lift_result import Batch, Failure, Lifted, Triples, assemble
 from penstock.lift.mapping_text import MappingText
 from penstock.lift.plan import Formulation, Reference, RmlPlan
 from penstock.lift.records import csv_records, jsonpath, xml_records, xpath
-from penstock.lift.records.found import Records
 from penstock.lift.records.json_messages import check
 from penstock.lift.records.json_records import JsonRecords, records_of
+from penstock.lift.records.reference_values import Records
 from penstock.tuning import DEFAULT, Tuning
 
 __all__ = ["Lifting", "MessageFormat"]

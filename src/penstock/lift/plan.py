@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-from penstock.lift.records.found import Reference
 from penstock.lift.records.jsonpath import JsonPath
+from penstock.lift.records.reference_values import Reference
 from penstock.lift.records.xpath import XPath
 
 __all__ = [

@@ -14,7 +14,7 @@ from penstock.lift.context.mapping import ContextPlan
 from penstock.lift.context.nodes import NodeTriples
 from penstock.lift.context.rules import Rules
 from penstock.lift.event_time import EventTime, from_triples, of_records
-from penstock.lift.lifted import Batch, Triples
+from penstock.lift.lift_result import Batch, Triples
 from penstock.lift.records.json_records import JsonRecords
 from penstock.lift.records.jsonpath import ROOT
 

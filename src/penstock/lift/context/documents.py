@@ -14,7 +14,7 @@ from penstock.io.nquads_slow import encoded, unreadable
 from penstock.lift.columns import strings
 from penstock.lift.context.mapping import ContextPlan, NodeShape
 from penstock.lift.context.subjects import template_iris
-from penstock.lift.lifted import Failures, Triples
+from penstock.lift.lift_result import Failures, Triples
 from penstock.lift.records.json_messages import Float
 from penstock.lift.records.json_records import ReadJson
 

@@ -29,11 +29,11 @@ from penstock.lift.columns import (
 from penstock.lift.context.mapping import ContextPlan
 from penstock.lift.context.rules import ABSENT, NameRules, Rules
 from penstock.lift.context.subjects import template_iris
-from penstock.lift.lifted import Failures, Triples
+from penstock.lift.lift_result import Failures, Triples
 from penstock.lift.numbers import canonical_double, json_ld_number
-from penstock.lift.records.found import Found
 from penstock.lift.records.json_records import JsonRecords
 from penstock.lift.records.jsonpath import JsonPath
+from penstock.lift.records.reference_values import ReferenceValues
 from penstock.lift.terms import literals
 
 __all__ = ["NodeTriples"]
@@ -93,7 +93,9 @@ class NodeTriples:
         kept = [name for name in names if name not in odd and name not in self._plan.id_aliases]
         return [name for name in kept if not self._rules.of(path, name).absent]
 
-    def _name(self, path: tuple[str, ...], name: str, values: Found, places: Ints, subjects: pa.StringArray) -> None:
+    def _name(
+        self, path: tuple[str, ...], name: str, values: ReferenceValues, places: Ints, subjects: pa.StringArray
+    ) -> None:
         """Add the triples of one name."""
         rules = self._rules.of(path, name)
         if not rules.arrays:
@@ -163,7 +165,7 @@ class NodeTriples:
         self,
         path: tuple[str, ...],
         name: str,
-        values: Found,
+        values: ReferenceValues,
         rules: NameRules,
         places: Ints,
         subjects: pa.StringArray,

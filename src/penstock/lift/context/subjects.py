@@ -9,9 +9,9 @@ import pyarrow as pa
 
 from penstock.lift.columns import joined, repeated, strings
 from penstock.lift.context.mapping import IdTemplate
-from penstock.lift.records.found import Found
 from penstock.lift.records.json_records import JsonRecords
 from penstock.lift.records.jsonpath import JsonPath
+from penstock.lift.records.reference_values import ReferenceValues
 from penstock.lift.terms import absolute_iris, percent_encoded
 from penstock.syntax.suggest import did_you_mean
 
@@ -35,7 +35,7 @@ def template_iris(template: IdTemplate, objects: JsonRecords, fail: Callable[[in
 
 
 def _values(
-    path: JsonPath, values: Found, objects: JsonRecords, wrong: set[int], fail: Callable[[int, str], None]
+    path: JsonPath, values: ReferenceValues, objects: JsonRecords, wrong: set[int], fail: Callable[[int, str], None]
 ) -> pa.StringArray:
     """The value of each object, empty where it has not exactly one."""
     count, rows = len(objects.messages), values.column.rows

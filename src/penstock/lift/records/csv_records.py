@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from penstock.lift.columns import Column, Ints, strings
-from penstock.lift.records.found import Found, Records
+from penstock.lift.records.reference_values import Records, ReferenceValues
 
 __all__ = ["CsvRecords", "read_document", "read_messages"]
 
@@ -30,8 +30,8 @@ class CsvRecords(Records):
     columns: dict[str, pa.StringArray]
     messages: Ints
 
-    def find(self, references: Sequence[Any]) -> list[Found]:
-        return [Found.plain(self._column(name)) for name in references]
+    def find(self, references: Sequence[Any]) -> list[ReferenceValues]:
+        return [ReferenceValues.plain(self._column(name)) for name in references]
 
     def _column(self, name: str) -> Column:
         texts = self.columns.get(name)

@@ -27,9 +27,9 @@ from penstock.lift.columns import (
 )
 from penstock.lift.numbers import plain_number
 from penstock.lift.records import json_extraction
-from penstock.lift.records.found import NO_ROWS, Found, Records
 from penstock.lift.records.json_messages import Checked, Float, load
 from penstock.lift.records.jsonpath import JsonPath
+from penstock.lift.records.reference_values import NO_ROWS, Records, ReferenceValues
 
 __all__ = ["FastJson", "JsonRecords", "ReadJson", "records_of"]
 
@@ -88,7 +88,7 @@ class FastJson(JsonRecords):
         ((rows, texts),) = json_extraction.extract(self.texts, [path])
         return FastJson(texts, self.messages[rows])
 
-    def find(self, references: Sequence[Any]) -> list[Found]:
+    def find(self, references: Sequence[Any]) -> list[ReferenceValues]:
         paths = cast(Sequence[JsonPath], references)
         fast = [path for path in paths if path.steps and json_extraction.can_extract(path)]
         values = json_extraction.extract(self.texts, fast) if fast else []
@@ -100,17 +100,17 @@ class FastJson(JsonRecords):
                 (results[path],) = self._read().find([path])
         return [results[path] for path in paths]
 
-    def _found(self, rows: Ints, texts: pa.StringArray) -> Found:
+    def _found(self, rows: Ints, texts: pa.StringArray) -> ReferenceValues:
         """The values among some texts of JSON."""
         if not rows.size:
-            return Found.plain(Column.empty())
+            return ReferenceValues.plain(Column.empty())
         firsts = first_bytes(texts)
         arrays, objects = np.flatnonzero(firsts == _ARRAY), np.flatnonzero(firsts == _OBJECT)
         simple = firsts != _NULL
         nulls = rows[~simple]
         simple[arrays] = simple[objects] = False
         if simple.all():
-            return Found.plain(_column(rows, texts, firsts))
+            return ReferenceValues.plain(_column(rows, texts, firsts))
         places = np.flatnonzero(simple)
         column = _column(rows[places], texts.take(places), firsts[places])
         nested = texts.take(objects)
@@ -126,7 +126,7 @@ class FastJson(JsonRecords):
         object_rows: Ints,
         nested: pa.StringArray,
         nulls: Ints,
-    ) -> Found:
+    ) -> ReferenceValues:
         """The values, objects and nulls, together with those that are items of arrays in these rows."""
         parents, texts = json_extraction.items(arrays)
         inner = self._found(rows[parents], texts)
@@ -138,9 +138,11 @@ class FastJson(JsonRecords):
         array_rows, nulls = np.union1d(rows, inner.array_rows), np.union1d(nulls, inner.null_rows)
         return self._of_parts(Column.merged([column, inner.column]), object_rows, nested, array_rows, nulls)
 
-    def _of_parts(self, column: Column, rows: Ints, nested: pa.StringArray, arrays: Ints, nulls: Ints) -> Found:
+    def _of_parts(
+        self, column: Column, rows: Ints, nested: pa.StringArray, arrays: Ints, nulls: Ints
+    ) -> ReferenceValues:
         objects = FastJson(nested, self.messages[rows]) if len(rows) else None
-        return Found(column, rows, objects, arrays, nulls)
+        return ReferenceValues(column, rows, objects, arrays, nulls)
 
     def key_lists(self) -> list[list[str]]:
         return json_extraction.distinct_keys(self.texts)
@@ -205,10 +207,10 @@ class ReadJson(JsonRecords):
         items = [(row, value) for row, record in enumerate(self.values) for value in path.values(record)]
         return ReadJson([value for _, value in items], self.messages[np.array([row for row, _ in items], np.int64)])
 
-    def find(self, references: Sequence[Any]) -> list[Found]:
+    def find(self, references: Sequence[Any]) -> list[ReferenceValues]:
         return [self._found(path) for path in references]
 
-    def _found(self, path: JsonPath) -> Found:
+    def _found(self, path: JsonPath) -> ReferenceValues:
         simple: list[tuple[int, Any]] = []
         objects: list[tuple[int, Any]] = []
         arrays, nulls = set[int](), set[int]()
@@ -224,7 +226,7 @@ class ReadJson(JsonRecords):
         rows = np.array([row for row, _ in objects], np.int64)
         nested = ReadJson([item for _, item in objects], self.messages[rows]) if objects else None
         array_rows, null_rows = (np.array(sorted(numbers), np.int64) for numbers in (arrays, nulls))
-        return Found(_read_column(simple), rows, nested, array_rows, null_rows)
+        return ReferenceValues(_read_column(simple), rows, nested, array_rows, null_rows)
 
     def key_lists(self) -> list[list[str]]:
         return [list(names) for names in {tuple(value) for value in self.values if isinstance(value, dict)}]

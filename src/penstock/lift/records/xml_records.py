@@ -11,7 +11,7 @@ from xml.parsers.expat import ErrorString, ExpatError, ParserCreate
 import numpy as np
 
 from penstock.lift.columns import Column, Ints, strings
-from penstock.lift.records.found import Found, Records
+from penstock.lift.records.reference_values import Records, ReferenceValues
 from penstock.lift.records.xpath import XPath
 
 __all__ = ["XmlRecords", "read_messages"]
@@ -32,8 +32,8 @@ class XmlRecords(Records):
         documents = [self.documents[row] for row in rows]
         return XmlRecords([element for _, element in elements], documents, self.messages[np.array(rows, np.int64)])
 
-    def find(self, references: Sequence[Any]) -> list[Found]:
-        return [Found.plain(self._column(path)) for path in references]
+    def find(self, references: Sequence[Any]) -> list[ReferenceValues]:
+        return [ReferenceValues.plain(self._column(path)) for path in references]
 
     def _column(self, path: XPath) -> Column:
         starts = self.documents if path.absolute else self.elements

@@ -9,11 +9,11 @@ from typing import cast
 import numpy as np
 
 from penstock.lift.event_time import EventTime, from_triples, of_records
-from penstock.lift.lifted import Batch, Triples
+from penstock.lift.lift_result import Batch, Triples
 from penstock.lift.plan import RmlPlan, TriplesMap
-from penstock.lift.records.found import Records
 from penstock.lift.records.json_records import JsonRecords
 from penstock.lift.records.jsonpath import JsonPath
+from penstock.lift.records.reference_values import Records
 from penstock.lift.records.xml_records import XmlRecords
 from penstock.lift.records.xpath import XPath
 from penstock.lift.rml.triples import triples_of

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.lift.columns import Column, Ints, joined, matching_rows, repeated
-from penstock.lift.lifted import Failures, Triples
+from penstock.lift.lift_result import Failures, Triples
 from penstock.lift.plan import Constant, Reference, Statement, Template, TermMap, TermType, TriplesMap
-from penstock.lift.records.found import Found, Records
+from penstock.lift.records.reference_values import Records, ReferenceValues
 from penstock.lift.terms import absolute_iris, blank_nodes, literals, natural_literals, percent_encoded
 
 __all__ = ["triples_of"]
@@ -27,7 +27,11 @@ class _Terms:
 
 
 def triples_of(
-    triples_map: TriplesMap, records: Records, values: Mapping[Reference, Found], labels: str, failures: Failures
+    triples_map: TriplesMap,
+    records: Records,
+    values: Mapping[Reference, ReferenceValues],
+    labels: str,
+    failures: Failures,
 ) -> list[Triples]:
     """The triples of records, in which the references have found these values."""
     batch = _Batch(records, values, labels, failures)
@@ -38,7 +42,9 @@ def triples_of(
 class _Batch:
     """The terms of term maps for a batch of records, each computed once."""
 
-    def __init__(self, records: Records, values: Mapping[Reference, Found], labels: str, failures: Failures) -> None:
+    def __init__(
+        self, records: Records, values: Mapping[Reference, ReferenceValues], labels: str, failures: Failures
+    ) -> None:
         self._records = records
         self._found = values
         self._labels = labels

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from penstock.lift.columns import TEXT
 from penstock.lift.numbers import canonical_double, json_ld_number, plain_number
-from penstock.lift.records.found import Found
 from penstock.lift.records.json_messages import check
 from penstock.lift.records.json_records import ReadJson, records_of
 from penstock.lift.records.jsonpath import JsonPath, parse
+from penstock.lift.records.reference_values import ReferenceValues
 
 PIECES = st.sampled_from(
     ['{', '}', '[', ']', ',', ':', '"a"', '"b"', '"\\u00e9"', '"\\ud800"', "1", "-0", "1.50", "1e400", "5e-324", "0.1",
@@ -38,7 +38,7 @@ def test_duckdb_takes_nothing_that_is_not_json(texts: list[str]) -> None:
     assert check(messages, few=0).reasons == check(messages, few=1_000).reasons
 
 
-def shown(found: Found) -> Any:
+def shown(found: ReferenceValues) -> Any:
     kinds = found.column.kinds if found.column.kinds is not None else np.full(len(found.column.rows), TEXT)
     objects = [] if found.objects is None else [found.objects.value(row) for row in range(len(found.object_rows))]  # type: ignore[attr-defined]
     return (

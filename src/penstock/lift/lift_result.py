@@ -1,4 +1,4 @@
-"""What lifting gives: a table of elements, and the messages that could not be lifted."""
+"""The result of lifting: a table of elements, and the messages that could not be lifted."""
 
 from __future__ import annotations
 

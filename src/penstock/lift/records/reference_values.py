@@ -1,4 +1,4 @@
-"""What a reference finds in a batch of records: values, and objects of JSON with their records."""
+"""The values of a reference in a batch of records: texts, and objects of JSON with their records."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from penstock.lift.columns import Column, Ints
 from penstock.lift.records.jsonpath import JsonPath
 from penstock.lift.records.xpath import XPath
 
-__all__ = ["NO_ROWS", "Found", "Records", "Reference"]
+__all__ = ["NO_ROWS", "Records", "Reference", "ReferenceValues"]
 
 Reference: TypeAlias = JsonPath | XPath | str
 """A value of a record: a path in JSON or XML, or the name of a column of CSV."""
@@ -21,7 +21,7 @@ NO_ROWS: Ints = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ReferenceValues:
     """The values of a reference. Of JSON also the objects, each with the record in which it is (`object_rows`), and
     the records that have an array there (`array_rows`), whose items are among the others, or a null (`null_rows`)."""
 
@@ -32,9 +32,9 @@ class Found:
     null_rows: Ints
 
     @staticmethod
-    def plain(column: Column) -> Found:
+    def plain(column: Column) -> ReferenceValues:
         """Values alone."""
-        return Found(column, NO_ROWS, None, NO_ROWS, NO_ROWS)
+        return ReferenceValues(column, NO_ROWS, None, NO_ROWS, NO_ROWS)
 
 
 class Records(Protocol):
@@ -42,8 +42,8 @@ class Records(Protocol):
 
     messages: Ints
 
-    def find(self, references: Sequence[Reference]) -> list[Found]:
-        """What each of the references finds."""
+    def find(self, references: Sequence[Reference]) -> list[ReferenceValues]:
+        """The values of each of the references."""
         ...
 
     def names(self) -> list[str]:
