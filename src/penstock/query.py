@@ -65,7 +65,7 @@ class Query:
         return self._runtime.latest(self._task)
 
     def explain(self, *, run: bool = False) -> Explanation:
-        """How it is planned for the elements that are held now, and how the compiler does it.
+        """Return the plan of the query for the elements that are held now, as an explanation.
 
         With `run` each part of the plan is computed by itself as well, over all of them, so that estimated rows stand
         beside actual ones. Answers and progress stay as they are.

@@ -1,4 +1,4 @@
-"""For tests of what you build on Penstock: a clock that you move, a source that you interrupt, answers as plain text.
+"""Helpers for tests: a clock that you move, a source that you interrupt, answers as plain text.
 
     clock = ManualClock()
     source = TestSource([line(0, a), PAUSE, line(60, b), ABORT, line(120, c)])

@@ -1,4 +1,4 @@
-"""How deeply operators, conditions and paths of a query lie in one another."""
+"""The depth of a query: the operators, conditions and paths that lie in one another."""
 
 from __future__ import annotations
 

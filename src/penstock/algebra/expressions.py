@@ -21,7 +21,7 @@ Term: TypeAlias = NamedNode | BlankNode | Literal
 
 
 def triple_of(subject: Term, predicate: Term, object: Term) -> Triple:
-    """Return the triple of three terms; whoever calls it knows that each may stand in its place."""
+    """Return the triple of three terms. The caller knows that each may stand in its place."""
     return Triple(cast(NamedNode | BlankNode, subject), cast(NamedNode, predicate), object)
 
 

@@ -1,4 +1,4 @@
-"""Which variables an operator binds, may bind, and reads: https://www.w3.org/TR/sparql11-query/#variableScope.
+"""The variables that an operator binds, may bind, and reads: https://www.w3.org/TR/sparql11-query/#variableScope.
 
 Rules and the compiler ask these questions again and again about the same nodes, so the answers are cached; nodes are
 frozen and hashable.
@@ -183,7 +183,7 @@ def free(op: Op) -> Vars:
 
 
 def _read(pattern: Op) -> Vars:
-    """As `mentioned`, but without the variables that a sub-SELECT hides."""
+    """The variables as `mentioned` has them, without the variables that a sub-SELECT hides."""
     return visible(pattern) | free(pattern)
 
 

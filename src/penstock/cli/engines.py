@@ -48,7 +48,7 @@ def split_settings(settings: dict[str, str]) -> tuple[dict[str, str], dict[str, 
 
 
 def begin_spark(master: str | None, options: dict[str, str], size: int | None) -> None:
-    """Start Java in the background, for a run over that many bytes (None: nobody knows how many)."""
+    """Start Java in the background, for a run over that many bytes (None: their number is unknown)."""
     from penstock.spark.session import early_start
 
     settings = {name: value for name, value in options.items() if name.startswith("spark.")}

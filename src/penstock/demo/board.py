@@ -25,7 +25,8 @@ _LONGEST = 8  # rows of a table
 
 
 class Board:
-    """On a terminal all tables stand still and change; in a file they are printed every few minutes of the city's."""
+    """The screen of the demonstration. On a terminal all tables stand still and change; in a file they are printed
+    every few minutes of the city's."""
 
     def __init__(self, console: Console) -> None:
         self._console = console

@@ -39,7 +39,8 @@ class Properties:
     end: str | None = None
 
     def roles(self) -> dict[NamedNode, str]:
-        """Which is which. One that is named twice is a start or an end, which comes to the same where it is alone."""
+        """The role of each property. One that is named twice is a start or an end: alone, either is the
+        time."""
         named = {self.time: _TIME, self.start: _START, self.end: _END}
         return {NamedNode(iri): role for iri, role in named.items() if iri is not None}
 

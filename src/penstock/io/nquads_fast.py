@@ -72,7 +72,7 @@ def read_block(block: Block, pattern: str, scope: str, *, timed: bool) -> Column
 
 
 def _matching(block: Block, pattern: str) -> Mask:
-    """Which lines match: some at once, as most are fine and a search costs as much as many bytes, else each alone."""
+    """Whether each line matches. Some are tried at once, since most match and a search costs as much as many bytes."""
     matching = np.repeat(_matches(block.together(_TOGETHER), pattern), _TOGETHER)[: len(block.lines)]
     alone = np.flatnonzero(~matching)
     if len(alone):

@@ -201,7 +201,7 @@ def unreadable(quad: Quad) -> str | None:
 
 
 def encoded(term: object, scope: str) -> str:
-    """As `penstock.compile.expressions.term_columns` has it, which stands above `io`; blank nodes get the scope."""
+    """The encoded term, as in `penstock.model.term_encoding`, which stands above `io`; blank nodes get the scope."""
     match term:
         case NamedNode(value=value):
             return f"<{value}>"

@@ -82,7 +82,7 @@ def joined(*parts: pa.StringArray | str) -> pa.StringArray:
 
 
 def matching(texts: pa.StringArray, pattern: str) -> Mask:
-    """Which texts have a match of the expression, in the syntax of RE2."""
+    """Whether each text has a match of the expression, in the syntax of RE2."""
     return cast(Mask, pc.match_substring_regex(texts, pattern).to_numpy(zero_copy_only=False).astype(np.bool_))
 
 

@@ -29,7 +29,7 @@ _YEARS = -62_135_596_800_000_000, 253_402_300_800_000_000  # 1 to 9999
 
 @dataclass(frozen=True, slots=True)
 class EventTime:
-    """Where the time of a record is: at a reference, in a unit, or the object of one of these properties."""
+    """The place of a record's time: at a reference, in a unit, or the object of one of these properties."""
 
     reference: Reference | None = None
     unit: TimeUnit = "iso"

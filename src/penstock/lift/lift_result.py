@@ -61,7 +61,7 @@ class Failures:
         self.reasons: dict[int, str] = {}
 
     def add(self, messages: Ints, reason: str) -> None:
-        """The same reason for some messages."""
+        """Add a reason for some messages."""
         for message in messages.tolist():
             self.reasons.setdefault(message, reason)
 
@@ -73,7 +73,7 @@ class Failures:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What lifting a batch needs besides the plan, and what it finds besides triples."""
+    """The state of one batch beside the plan and the triples: labels, failures, references without a value."""
 
     first: int = 0
     labels: str = ""

@@ -98,7 +98,7 @@ class Lifting:
         header: str | None = None,
         tuning: Tuning = DEFAULT,
     ) -> Lifting:
-        """The same for the text of a mapping, which is a context if it begins with a brace; `name` is for errors."""
+        """The lifting by the text of a mapping, which is a context if it begins with a brace; `name` is for errors."""
         mapping = MappingText(name, text)
         by_context = text.lstrip().startswith("{") or name.endswith((".json", ".jsonld"))
         plan = context.read_mapping(mapping) if by_context else rml.read_mapping(mapping)
@@ -108,7 +108,7 @@ class Lifting:
 
     @property
     def formulation(self) -> Formulation:
-        """What the references of the mapping are written in."""
+        """The language of the mapping's references."""
         return self.plan.formulation if isinstance(self.plan, RmlPlan) else Formulation.JSON
 
     def apply(self, messages: Sequence[bytes], *, first: int = 0, labels: str = "") -> Lifted:

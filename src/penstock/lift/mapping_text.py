@@ -44,7 +44,7 @@ class MappingText:
         return next((written for written in self._spellings(iri) if self._find(written) is not None), f"<{iri}>")
 
     def _spellings(self, place: str) -> list[str]:
-        """How the text may write an IRI or a string."""
+        """The spellings of an IRI or a string in the text."""
         short = [
             f"{prefix}:{place.removeprefix(namespace)}"
             for prefix, namespace in self.prefixes.items()
@@ -60,7 +60,7 @@ class MappingText:
         ]
 
     def _find(self, written: str) -> int | None:
-        """Where it stands as a whole word."""
+        """The place at which a word stands as a whole."""
         end = r"(?![\w-])" if written[-1:].isalnum() else ""
         start = r"(?<![\w:-])" if written[:1].isalnum() else ""
         match = re.search(start + re.escape(written) + end, self.text)

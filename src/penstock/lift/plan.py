@@ -17,7 +17,7 @@ __all__ = [
 
 
 class Formulation(StrEnum):
-    """What references are written in, and so the format of the messages."""
+    """The language of references, and so the format of the messages."""
 
     JSON = "JSONPath"
     CSV = "CSV"

@@ -19,7 +19,7 @@ class SegmentStatistics(Measured, Protocol):
 
     @property
     def predicates(self) -> Mapping[str, int] | None:
-        """How many elements have each predicate; None: they were not counted."""
+        """The number of elements with each predicate; None: they were not counted."""
 
     @property
     def sketches(self) -> hyperloglog.Sketches: ...

@@ -39,7 +39,7 @@ class Measured(Protocol):
     def last(self) -> int: ...
     @property
     def stretches(self) -> Sequence[Stretch]:
-        """Where the elements lie in time; none: that is not known."""
+        """The stretches of time in which the elements lie; none: that is not known."""
 
 
 def cut_at_pauses(times: npt.NDArray[np.int64], tuning: Tuning = DEFAULT) -> tuple[Stretch, ...]:

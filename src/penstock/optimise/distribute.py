@@ -1,4 +1,4 @@
-"""How far aggregates can be computed per part of the data, by stream or by branch (C-SPARQL, section 5.2).
+"""Distributed aggregates, computed per part of the data, by stream or by branch (C-SPARQL, section 5.2).
 
 | class | what it takes | how the results are put together |
 | --- | --- | --- |

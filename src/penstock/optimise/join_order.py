@@ -150,7 +150,7 @@ def _doubled(values: Sequence[float], combine: np.ufunc, start: float) -> Table:
 
 
 def _near(vars: Sequence[Vars]) -> list[int]:
-    """For each set, its operands and those that share a variable with it."""
+    """The table of neighbours: of each set, its operands and those that share a variable with it."""
     table = [0]
     for i, own in enumerate(vars):
         near = 1 << i | sum(1 << j for j, other in enumerate(vars) if own & other and i != j)

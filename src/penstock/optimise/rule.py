@@ -19,7 +19,7 @@ Rewrite = Callable[[Op, Statistics, Tuning], Op]
 
 
 class Direction(Enum):
-    """How the driver takes a rule through a plan."""
+    """The order in which the driver takes a rule through a plan."""
 
     UP = "operands first"
     DOWN = "operands last"

@@ -1,4 +1,4 @@
-"""Which parts of a plan have the same solutions at every instant: those that read the background alone."""
+"""Static parts of a plan, which have the same solutions at every instant: those that read the background alone."""
 
 from __future__ import annotations
 

@@ -18,16 +18,16 @@ class Statistics(Protocol):
     """Estimated numbers of triples and of distinct terms."""
 
     def triples(self) -> float:
-        """How many triples there are."""
+        """The number of triples."""
 
     def count(self, pattern: TriplePattern) -> float:
-        """How many triples match the pattern."""
+        """The number of triples that match the pattern."""
 
     def distinct(self, predicate: PatternTerm, position: Position) -> float:
-        """How many terms stand at the position in triples with that predicate (a variable: in all triples)."""
+        """The number of distinct terms at the position in triples with that predicate (a variable: in all triples)."""
 
     def changes(self, predicate: PatternTerm) -> float:
-        """How often the matching triples change within one evaluation; static triples never do."""
+        """The number of times that the matching triples change within one evaluation; static triples never do."""
 
     def streams(self, predicate: PatternTerm) -> bool:
         """Whether a triple with that predicate may come from a window. No is no estimate: then it is static."""

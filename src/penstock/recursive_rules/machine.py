@@ -110,7 +110,7 @@ class Machine:
         return results
 
     def run(self, elements: Iterable[Row], rule: str | None = None) -> Iterator[Element]:
-        """As `feed`, for elements of any number of ends, in the order of these."""
+        """Feed elements of any number of ends, in the order of these ends."""
         for _, together in groupby(elements, key=ends):
             yield from self.feed(together, rule)
 

@@ -1,4 +1,4 @@
-"""Which variables a pattern makes visible: https://www.w3.org/TR/sparql11-query/#variableScope."""
+"""The variables that a pattern makes visible: https://www.w3.org/TR/sparql11-query/#variableScope."""
 
 from __future__ import annotations
 

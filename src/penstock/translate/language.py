@@ -18,7 +18,7 @@ __all__ = ["CannotSay", "Language", "counts_duplicates"]
 
 
 class CannotSay(PenstockError):
-    """There is no equivalent query in that language; the message has the reason."""
+    """The error that there is no equivalent query in that language; the message has the reason."""
 
 
 class Language(SparqlWriter):

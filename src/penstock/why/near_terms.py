@@ -64,7 +64,7 @@ def _separator(asked: NamedNode, term: NamedNode) -> str | None:
 
 
 def _namespace(asked: NamedNode, term: NamedNode) -> str | None:
-    """The same local name elsewhere."""
+    """A term with the same local name in another namespace."""
     one, other = _local(asked.value), _local(term.value)
     return "it has another prefix" if one and one.lower() == other.lower() else None
 

@@ -46,7 +46,7 @@ def _empty_windows(facts: QueryFacts, rows: OperatorRows) -> Iterator[Reason]:
 
 
 def _answered(facts: QueryFacts, rows: OperatorRows, solutions: int) -> Iterator[Reason]:
-    """There are solutions: perhaps their report has nothing new."""
+    """The reason if there are solutions: perhaps their report has nothing new."""
     there_are = f"there {'is' if solutions == 1 else 'are'} {counted(solutions, 'solution')}"
     if facts.report in _REPORTS:
         since = "" if facts.latest is None else f" since {at(facts.latest)}"

@@ -151,7 +151,7 @@ def _with_derivations(runtime: Runtime, direct: Provenance, tuning: Tuning) -> P
 
 
 def _derivation(runtime: Runtime, element: SourceElement) -> Provenance | None:
-    """What made an element that a rule has derived; None if it came from elsewhere."""
+    """The provenance of an element that a rule has derived; None if it came from elsewhere."""
     rule = runtime.catalogue.derived.get(element.stream)
     if rule is None or not rule.is_rule:
         return None

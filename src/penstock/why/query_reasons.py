@@ -157,7 +157,7 @@ def _empty_now(facts: QueryFacts) -> Iterator[Reason]:
 
 
 def _behind(facts: QueryFacts) -> Iterator[Reason]:
-    """It does not keep up."""
+    """The reason if the query does not keep up."""
     if facts.status.behind <= timedelta(0) or facts.status.due == 0 or facts.progress is None or not facts.live:
         return
     due = "" if facts.status.due is None else f", {counted(facts.status.due, 'instant')}"

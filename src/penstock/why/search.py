@@ -31,7 +31,7 @@ class Search:
     names: Notation
 
     def reason(self, text: str, remedy: str = "") -> Reason:
-        """A reason in the pattern. It says so if elements were dropped, at which nobody can look any more."""
+        """A reason in the pattern. Its text says how many elements the log has dropped, which are not searched."""
         dropped = sum(stream.dropped for stream in self.facts.streams)
         gone = f" (without {counted(dropped, 'element')} that the log has dropped)" if dropped else ""
         return Reason("pattern", f"{text}{gone}.", f"{remedy}." if remedy else "")

@@ -57,7 +57,7 @@ def _triple(search: Search, pattern: TriplePattern, around: tuple[Op, ...]) -> I
 
 
 def _places(search: Search, around: tuple[Op, ...]) -> tuple[str, dict[str, int]]:
-    """Where a pattern may match, in words; and how often each predicate occurs there, by IRI."""
+    """The graphs and streams that a pattern may match, in words; and how often each predicate occurs there, by IRI."""
     scope = DEFAULT_SCOPE
     for outer in around:
         scope = scope.inside(outer)
@@ -76,7 +76,7 @@ def _places(search: Search, around: tuple[Op, ...]) -> tuple[str, dict[str, int]
 
 
 def _elsewhere(search: Search, predicate: NamedNode, here: dict[str, int]) -> str:
-    """Where the predicate occurs that does not occur here; if nowhere, which ones do here."""
+    """The graphs and streams with a predicate that does not occur here; if nowhere, which ones do here."""
     others = [f"<{name}>" for name, known in search.again.predicates.items() if predicate.value in known]
     others += ["the background"] if predicate.value in search.again.background_predicates else []
     if others:

@@ -40,7 +40,7 @@ def counted(number: int, what: str) -> str:
 
 
 def share(part: int, total: int, what: str) -> str:
-    """How many of all: the only element, all 40 elements, 3 of 40 elements."""
+    """A number out of all, in words: the only element, all 40 elements, 3 of 40 elements."""
     if part < total:
         return f"{part:,} of {total:,} {what}s"
     return f"The only {what}" if total == 1 else f"All {total:,} {what}s"

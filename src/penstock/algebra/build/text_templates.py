@@ -190,14 +190,14 @@ class CutText:
 
 
 def _slots(made: Template, tried: Sequence[str], base: str | None) -> tuple[tuple[int | Term, ...], tuple[str, ...]]:
-    """For each parameter the number of the constant that is tried there, else its term; and the namespaces of those."""
+    """The slots of the parameters (the number of the constant that is tried there, else the term) and namespaces."""
     namespaces = [_namespace(made.constants, constant) for constant in tried]
     numbers = {_term(constant, namespaces[n], base): n for n, constant in enumerate(tried)}
     return tuple(numbers.get(term, term) for term in made.constants), tuple(namespaces)
 
 
 def _namespace(terms: Sequence[Term], constant: str) -> str:
-    """What the query puts before the part of a name that is tried; nothing before other constants."""
+    """The text that the query puts before the part of a name that is tried; nothing before other constants."""
     if _form(constant) != "local":
         return ""
     names = (term.value for term in terms if isinstance(term, NamedNode) and term.value.endswith(constant))

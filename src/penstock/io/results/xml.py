@@ -61,5 +61,5 @@ def _text(value: str) -> str:
 
 
 def _attribute(value: str) -> str:
-    """In quotes. Names, language tags and IRIs hold no white space, which XML readers would change."""
+    """A value in quotes. Names, language tags and IRIs hold no white space, which XML readers would change."""
     return f'"{escape(_NOT_XML.sub("�", value))}"'

@@ -44,7 +44,7 @@ class IdTemplate:
 
 @dataclass(frozen=True, slots=True)
 class NodeShape:
-    """What a mapping adds to an object of a message: its IRI, its types, and the same for objects in it."""
+    """The additions of a mapping to an object of a message: its IRI, its types, and the same for objects in it."""
 
     id: IdTemplate | None = None
     types: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""How a context reads the values of a name, found out by asking: pyoxigraph reads a document with a value of each kind.
+"""The rules by which a context reads the values of a name: pyoxigraph reads a document with a value of each kind.
 
 So the columns of a batch become the triples that pyoxigraph would make of each message. What a value of its kind does
 not settle (lists, maps by language, …) has no rule, and messages that have it are read as documents, one by one.
@@ -26,7 +26,7 @@ _SAMPLES: dict[int, tuple[Any, str]] = {INTEGER: (5, "5"), DOUBLE: (2.5, "2.5E0"
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What values of a kind become: literals with this tail, the integers as doubles if `canonical`; or IRIs."""
+    """The terms of values of a kind: literals with this tail, the integers as doubles if `canonical`; or IRIs."""
 
     tail: str = ""
     iri: bool = False

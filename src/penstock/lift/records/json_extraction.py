@@ -54,7 +54,7 @@ def _column(table: pa.Table, place: int = 0) -> pa.Array[Any]:
 
 
 def is_valid(texts: pa.StringArray) -> Mask:
-    """Which texts DuckDB can read."""
+    """Whether DuckDB can read each text."""
     valid = _column(_query(texts, "SELECT json_valid(m) FROM texts"))
     return cast(Mask, valid.to_numpy(zero_copy_only=False).astype(np.bool_))
 

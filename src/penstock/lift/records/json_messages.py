@@ -106,7 +106,7 @@ def _count(texts: pa.StringArray, part: str) -> Ints:
 
 
 def _depth(value: Any) -> int:
-    """How many arrays are in one another."""
+    """The number of arrays in one another."""
     if isinstance(value, dict):
         return max(map(_depth, value.values()), default=0)
     return 1 + max(map(_depth, value), default=0) if isinstance(value, list) else 0

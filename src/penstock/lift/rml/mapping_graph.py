@@ -52,14 +52,14 @@ class MappingGraph:
         return f'"{node.value}"' if isinstance(node, Literal) else "a node without a name"
 
     def places(self, node: Term, *words: str) -> list[str]:
-        """Where to point for a node: its words, then its name."""
+        """The places that a message about a node points to: its words, then its name."""
         words_there = [
             self.written[node, word] for word in words if not isinstance(node, Literal) and (node, word) in self.written
         ]
         return words_there + ([node.value] if isinstance(node, NamedNode) else [])
 
     def word_places(self, word: str) -> list[str]:
-        """Where the mapping has a word at all."""
+        """The places at which the mapping has a word at all."""
         return list(dict.fromkeys(iri for (_, name), iri in self.written.items() if name == word))
 
     def check_words(self, node: Node, part: str) -> None:

@@ -37,7 +37,7 @@ def push_filter(op: Op) -> Op:
 
 
 def push_filter_of_events(op: Op) -> Op:
-    """The same where rows have intervals: an EXISTS then reads the events that have ended when its row ends."""
+    """Push a filter where rows have intervals: an EXISTS then reads the events that have ended when its row ends."""
     return _pushed(op, lambda part: asks_interval(part) or bool(exists_in(part)))
 
 

@@ -24,7 +24,7 @@ class Rule:
 
     @cached_property
     def bounds(self) -> Mapping[Place, int | None]:
-        """For each of its patterns, the age up to which an element can contribute to an answer."""
+        """The age up to which an element can contribute to an answer, for each pattern of the rule."""
         return duration_bounds(self.query)
 
     @property

@@ -132,7 +132,7 @@ def arrival_order(files: Iterable[str], paths: Sequence[str]) -> sql.Expr:
 
 
 def _number(file: str, numbers: dict[str, int]) -> int:
-    """That of the file itself, or of the folder that it lies in."""
+    """The number of the file itself, or of the folder that it lies in."""
     while file and file not in numbers:
         file = file.rpartition("/")[0]
     return numbers.get(file, len(numbers))

@@ -92,7 +92,7 @@ class EventTimes(Protocol):
 
 
 class Timing(Protocol):
-    """How the event time of a stream moves: see `penstock.stream.ingest.stream_declaration.Declared`."""
+    """The options of a stream's event time: see `penstock.stream.ingest.stream_declaration.Declared`."""
 
     @property
     def allowed_lateness(self) -> int: ...

@@ -146,7 +146,7 @@ def _constants(pattern: TriplePattern) -> Constants:
 
 
 def _part(split: Partition | None) -> sql.Expr:
-    """Which part an element belongs to: by the term that all it can meet have in common."""
+    """The part that an element belongs to: by the term that all it can meet have in common."""
     if split is None:
         return sql.lifted(0)
     s, o = sql.name("s"), sql.name("o")

@@ -42,7 +42,7 @@ class RuleDependencies:
             arrange(tasks, self._streams, self._ontology(tasks), only=task)
 
     def bind_changed(self, tasks: Sequence[RegisteredQuery]) -> list[RegisteredQuery]:
-        """As `bind_all`, if streams, queries or the ontology have changed. No evaluation may be in progress."""
+        """Bind event queries anew if streams, queries or the ontology have changed. No evaluation is in progress."""
         return self.bind_all(tasks) if self._bound_state != self._state(tasks) else []
 
     def _ontology(self, tasks: Iterable[RegisteredQuery]) -> Ontology | None:

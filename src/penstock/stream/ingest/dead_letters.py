@@ -134,7 +134,7 @@ def _ahead_line(position: Position, row: Mapping[str, Any]) -> str:
 
 
 def missed_by(letter: DeadLetter) -> int | None:
-    """The microseconds by which a late element was before the time that was complete; None: nobody knows."""
+    """The microseconds by which a late element was before the time that was complete; None: unknown."""
     match = _COMPLETE_BEFORE.fullmatch(letter.reason)
     if match is None or letter.time is None:
         return None

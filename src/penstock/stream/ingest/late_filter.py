@@ -171,7 +171,7 @@ def _is_clean(part: LoadedFile, position: Position) -> bool:
 
 
 def _limits(ts: npt.NDArray[np.int64], position: Position) -> npt.NDArray[np.int64]:
-    """For each element the time before which the stream is complete when it comes: it is late if its own is earlier."""
+    """The watermark at the arrival of each element, which is late if its own timestamp is earlier."""
     if not len(ts):
         return ts
     start = ts[0] if position.newest is None else position.newest

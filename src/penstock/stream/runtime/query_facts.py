@@ -154,7 +154,7 @@ class FactCollector:
         return declared.path or "an iterable"
 
     def _split(self, name: str) -> tuple[list[int], tuple[DeadLetter, ...]]:
-        """By how much the late elements missed the watermark, and a few malformed lines."""
+        """The microseconds by which late elements missed the watermark, and a few malformed lines."""
         late, malformed = list[int](), list[DeadLetter]()
         for letter in islice(self._letters(name), self._tuning.why_letters):
             if letter.kind == "malformed":

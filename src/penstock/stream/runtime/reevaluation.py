@@ -71,7 +71,7 @@ class Reevaluation:
 
     @property
     def predicates(self) -> Mapping[str, Mapping[str, int]]:
-        """How often each predicate occurs in the elements of each stream, by IRI."""
+        """The number of elements with each predicate in each stream, by IRI."""
         return {name: self._stream_predicates(name) for name in self.segments}
 
     def _stream_predicates(self, name: str) -> dict[str, int]:
@@ -83,7 +83,7 @@ class Reevaluation:
 
     @property
     def background_predicates(self) -> Mapping[str, int]:
-        """How often each predicate occurs in the background, by IRI."""
+        """The number of background triples with each predicate, by IRI."""
         counts = self._plans.background.statistics.predicates
         return {predicate: round(count) for predicate, (count, *_) in counts.items()}
 
@@ -134,7 +134,7 @@ class Reevaluation:
         return (triple,) if rewriter is None else rewriter.ontology.entailed(triple)
 
     def background_triples(self, triples: Sequence[Triple], graph: NamedNode | None) -> list[Triple]:
-        """Those of the triples that are in the background, in its default graph or in that graph."""
+        """The given triples that are in the background, in its default graph or in that graph."""
         rows = tuple(map(terms_of, triples))
         pattern: Op = Bgp((TriplePattern(*_TRIPLE),))
         pattern = Join(Table(_TRIPLE, rows), pattern if graph is None else Graph(graph, pattern))

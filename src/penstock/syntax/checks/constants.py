@@ -90,7 +90,7 @@ def is_of_datatype(lexical: str, datatype: str) -> bool:
 
 
 def right_form(what: Kind | str) -> str | None:
-    """How to write a constant of a kind, or of a datatype; None if there is nothing to say."""
+    """The correct form of a constant of a kind, or of a datatype; None if there is nothing to say."""
     if isinstance(what, Kind):
         return _RIGHT_OF_KIND.get(what)
     local = _local(what)
