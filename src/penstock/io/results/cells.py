@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-from penstock.io.results.prefixes import shorten
 from penstock.io.results.vocabulary import NUMBERS, XSD_BOOLEAN, XSD_DATE, XSD_DATETIME, XSD_STRING
+from penstock.syntax.suggest import WELL_KNOWN
 
 if TYPE_CHECKING:
     from penstock.answer import Term
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 __all__ = ["cell", "clip", "is_number", "visible", "width"]
 
 _PLAIN = NUMBERS | {XSD_BOOLEAN, XSD_DATE, XSD_DATETIME}
+_PREFIX_OF = {iri: prefix for prefix, iri in WELL_KNOWN.items()}
+_SPLIT_IRI = re.compile(r"(.*[/#])([A-Za-z_][\w-]*)")
 _SHORT_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 # What would move the cursor or turn the writing direction of the rest of the line.
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufff9-\uffff]")
@@ -27,7 +29,7 @@ def cell(term: Term | None) -> str:
     if term is None:
         return ""
     if isinstance(term, NamedNode):
-        return visible(shorten(term.value))
+        return visible(_shortened(term.value))
     if isinstance(term, BlankNode):
         return str(term)
     return visible(_literal(term))
@@ -66,9 +68,16 @@ def _literal(term: Literal) -> str:
         return term.value
     if term.language:
         return f'"{term.value}"@{term.language}'
-    return f'"{term.value}"' if term.datatype == XSD_STRING else f'"{term.value}"^^{shorten(term.datatype.value)}'
+    return f'"{term.value}"' if term.datatype == XSD_STRING else f'"{term.value}"^^{_shortened(term.datatype.value)}'
 
 
 def visible(text: str) -> str:
     """The text with escapes in the place of characters that a terminal would obey instead of showing."""
     return _UNPRINTABLE.sub(lambda match: _SHORT_ESCAPES.get(match[0], f"\\u{ord(match[0]):04X}"), text)
+
+
+def _shortened(iri: str) -> str:
+    """`prefix:name` where that is well known and plain, and `<iri>` otherwise."""
+    match = _SPLIT_IRI.fullmatch(iri)
+    prefix = _PREFIX_OF.get(match[1]) if match else None
+    return f"{prefix}:{match[2]}" if match and prefix else f"<{iri}>"
