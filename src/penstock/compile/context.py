@@ -329,11 +329,11 @@ def _agrees(key: str, relation: Relation) -> Expr:
     return own.eq(wanted) if key in relation.certain else own.eq(wanted) | own.is_null()
 
 
-def can_match(predicate: PatternTerm, known: frozenset[str] | None) -> bool:
+def can_match(predicate: PatternTerm, predicates: frozenset[str] | None) -> bool:
     """Whether the pattern's predicate is among the known ones. A variable is any of them; an unknown set has all."""
-    if known is None:
+    if predicates is None:
         return True
-    return encode(predicate) in known if isinstance(predicate, NamedNode) else bool(known)
+    return encode(predicate) in predicates if isinstance(predicate, NamedNode) else bool(predicates)
 
 
 def _columns(names: str) -> list[Expr]:

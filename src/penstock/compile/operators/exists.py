@@ -87,8 +87,8 @@ def _mark(relation: Relation, pattern: ops.Op, mark: str, before: tuple[str, ...
     domain = Relation(source, names, relation.certain & set(names))
     holds = _semi(domain, pattern, context, anti=False)
     flagged = select([*map(sql.name, names), sql.alias(sql.TRUE, mark)], holds.sql)
-    kept = (sql.column("l", c) for c in (*relation.columns, *before))
-    items = [*kept, sql.alias(sql.column("r", mark).not_null(), mark)]
+    columns = (sql.column("l", c) for c in (*relation.columns, *before))
+    items = [*columns, sql.alias(sql.column("r", mark).not_null(), mark)]
     joined = joins.sides(relation, replace(holds, sql=flagged), joins.same(relation, names), "LEFT JOIN")
     return replace(relation, sql=Select(items, joined))
 

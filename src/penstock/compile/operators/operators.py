@@ -154,9 +154,9 @@ def _bound_once(relation: Relation, column: str, var: Var, context: Context) -> 
     if column == var.name:
         return context.bind_keys(relation)
     again = sql.name(column)
-    kept = relation.where(again.is_null() | again.eq(sql.name(var.name)))
+    equal = relation.where(again.is_null() | again.eq(sql.name(var.name)))
     vars = tuple(v for v in relation.vars if v != column)
-    return replace(kept, sql=select(map(sql.name, vars + relation.hidden), kept.sql), vars=vars)
+    return replace(equal, sql=select(map(sql.name, vars + relation.hidden), equal.sql), vars=vars)
 
 
 def _surely_bound(expr: Expr, relation: Relation) -> bool:

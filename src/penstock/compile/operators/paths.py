@@ -167,13 +167,13 @@ def _closure_of(edges: Relation, context: Context, ends: Ends) -> Relation:
         return replace(edges, sql=sql.view(context.plan.publish_rows(edges.vars, closure)))
     reason = f"it has more than {tuning.path_edges:,} edges or {tuning.path_pairs:,} pairs"
     log.fallback(None, "the closure of a path in this process", reason)
-    kept = context.plan.materialised_view(edges.sql)[0]
-    return _closure_in_jobs(edges, kept, context, ends)
+    view = context.plan.materialised_view(edges.sql)[0]
+    return _closure_in_jobs(edges, view, context, ends)
 
 
-def _closure_in_jobs(edges: Relation, kept: str, context: Context, ends: Ends) -> Relation:
-    edges = replace(edges, sql=sql.view(kept))
-    return _doubled(edges, context) if ends[0] is None else _reachable(edges, kept, context, ends[0])
+def _closure_in_jobs(edges: Relation, view: str, context: Context, ends: Ends) -> Relation:
+    edges = replace(edges, sql=sql.view(view))
+    return _doubled(edges, context) if ends[0] is None else _reachable(edges, view, context, ends[0])
 
 
 def _inverted(relation: Relation) -> Relation:
@@ -189,9 +189,9 @@ def _step(left: Query, right: Query, relation: Relation) -> Query:
     return Select(items, Join(Derived(left, "l"), Derived(right, "r"), on))
 
 
-def _reachable(edges: Relation, kept: str, context: Context, start: str) -> Relation:
+def _reachable(edges: Relation, view: str, context: Context, start: str) -> Relation:
     """Return the nodes reachable from the start, breadth first: each job follows one edge from the newest nodes."""
-    first = Select([sql.STAR], Table(kept), sql.name(S).eq(sql.text(start)))
+    first = Select([sql.STAR], Table(view), sql.name(S).eq(sql.text(start)))
     name, new = context.plan.materialised_view(first)
     views = [name]
     while new:

@@ -185,7 +185,7 @@ class ChangeInstants:
     def counted(bounds: Sequence[tuple[np.ndarray, np.ndarray]], span: Span) -> pa.Table:
         """Return the same rows as a table, from entry and exit times that are known in the driver."""
         low, high = span.after, span.through + 1
-        near = [(start[kept], end[kept]) for start, end in bounds for kept in [(end >= low) & (start <= high)]]
+        near = [(start[is_near], end[is_near]) for start, end in bounds for is_near in [(end >= low) & (start <= high)]]
         ends = [np.array([low, high]), *(np.maximum(start, low) for start, _ in near)]
         times, places = np.unique(
             np.concatenate([*ends, *(np.minimum(end, high) for _, end in near)]), return_inverse=True

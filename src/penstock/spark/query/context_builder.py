@@ -257,14 +257,14 @@ class ContextBuilder:
     ) -> Streaming:
         asked, calls = timestamps.asked(query.pattern), timestamps.calls(query.pattern)
         default = self._default_windows(query, contents, timeline)
-        known, statistics = self._background.predicates(), self._background.statistics
+        predicates, statistics = self._background.predicates(), self._background.statistics
         occurring = self._emit == "events" or is_timed(query)
         outer_projection = None if self._emit == "events" else complex_events.outer_projection(query)
         return Streaming(
             timeline,
             contents,
             default,
-            known,
+            predicates,
             asked,
             calls,
             partial(self._background.static_views.view, self._owner, at_once=self._target.is_prepared),

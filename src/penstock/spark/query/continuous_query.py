@@ -184,12 +184,12 @@ class ContinuousQuery:
         query, jobs = optimised.query, self._jobs
         plan = Plan(tables, jobs.materialise, query.base, "", jobs.fetch, jobs.publish, jobs.run_tasks, jobs.cores)
         plan.dataset, plan.members, plan.tuning = query.dataset, self._members, self._background.tuning
-        read, made = 0, 0.0
+        read_rows, joined_rows = 0, 0.0
         try:
             context = self._contexts.context(query, contents, span, plan)
             physical = physical_plan(query, context, self._traits.choices, compile_op)
-            read = int(physical.background_rows) + physical.view_rows // plan.tuning.view_rows_per_read
-            made = rows_made(query.pattern, statistics, plan.tuning, physical.selectivity)
+            read_rows = int(physical.background_rows) + physical.view_rows // plan.tuning.view_rows_per_read
+            joined_rows = rows_made(query.pattern, statistics, plan.tuning, physical.selectivity)
             plan.streaming = of_physical(physical.query, plan.streaming)
             probe.planned(optimised, physical.query, statistics, contents)
             yield physical.query, context
@@ -197,7 +197,7 @@ class ContinuousQuery:
             # Spark resolved the views' names when the caller made its DataFrame: the job, which runs later, does not
             # need them.
             jobs.drop(plan.views)
-            self._tune_jobs(_rows(streams) + read, made)
+            self._tune_jobs(_rows(streams) + read_rows, joined_rows)
 
 
 def _rows(streams: Mapping[str, StreamFiles]) -> int:

@@ -130,11 +130,11 @@ class _Probe:
         return catalog(self._session).rows(sql.Select(counts, rows))
 
     def result(
-        self, frame: DataFrame, known: frozenset[str] | None, streams: Mapping[str, StoredStream], run: bool
+        self, frame: DataFrame, predicates: frozenset[str] | None, streams: Mapping[str, StoredStream], run: bool
     ) -> Profile:
         assert self._plan is not None
         optimised, physical, statistics = self._plan
-        profile = Profile(optimised, physical, _spark_plan(frame), streams, known)
+        profile = Profile(optimised, physical, _spark_plan(frame), streams, predicates)
         _estimate(physical.pattern, statistics, profile.estimated)
         if isinstance(statistics, LiveStatistics):
             profile.held = {seen.window: seen.counts().triples() for seen in statistics.windows}
@@ -192,8 +192,8 @@ def _estimate(op: Op, statistics: Statistics, into: dict[int, float]) -> None:
 def _held(stream: StreamFiles, background: BackgroundTables) -> StoredStream:
     files = (file for path in stream.paths for file in _files(Path(path)))
     stored, entailed = background.stream_predicates(stream), background.entailed
-    known = stored if entailed is None else entailed.predicates(stored)
-    return StoredStream(stream.rows, sum(file.stat().st_size for file in files), _iris(known))
+    predicates = stored if entailed is None else entailed.predicates(stored)
+    return StoredStream(stream.rows, sum(file.stat().st_size for file in files), _iris(predicates))
 
 
 def _iris(encoded: frozenset[str] | None) -> frozenset[str] | None:

@@ -40,8 +40,8 @@ class SliceTarget:
         return VariableSpan(span)
 
     def scan(self, stream: StreamFiles, iri: str, ordered: bool, times: tuple[Span, ...] | None) -> str:
-        known = {scan: name for name, scan in self.scans.items()}
-        name = known.get((iri, ordered), f"penstock_stream_{len(known)}")
+        names = {scan: name for name, scan in self.scans.items()}
+        name = names.get((iri, ordered), f"penstock_stream_{len(names)}")
         self.scans[name] = iri, ordered
         return name
 

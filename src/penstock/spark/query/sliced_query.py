@@ -205,8 +205,8 @@ class SlicedQuery:
             background.entailed,
             self._dropped(evaluation.streams),
         )
-        if few and (known := self._prepared.get(key)) is not None:
-            return known
+        if few and (reusable := self._prepared.get(key)) is not None:
+            return reusable
         prepared = self._compiled(evaluation)
         self._prepared = {key: prepared} if few else {}
         return prepared

@@ -29,11 +29,11 @@ def rows_here(query: Query, columns: tuple[str, ...], jobs: Jobs, tuning: Tuning
     """Return the rows of a query on tables of terms; None if the driver lacks a table, or DuckDB cannot say it
     exactly."""
     tables = {name: jobs.catalog.table(name) for name in sql.table_names(query)}
-    known = {name: table for name, table in tables.items() if table is not None}
-    if len(known) < len(tables) or sum(table.num_rows for table in known.values()) > tuning.slice_table_rows:
+    here = {name: table for name, table in tables.items() if table is not None}
+    if len(here) < len(tables) or sum(table.num_rows for table in here.values()) > tuning.slice_table_rows:
         return None
     try:
         written = sql.written(query, DUCKDB)
     except Unsupported:
         return None
-    return driver_kernel(jobs, tuning).rows(written.text, written.functions, known).rename_columns(list(columns))
+    return driver_kernel(jobs, tuning).rows(written.text, written.functions, here).rename_columns(list(columns))

@@ -74,11 +74,11 @@ class Jobs:
 
     def _set(self, settings: Mapping[str, str]) -> None:
         """Change the settings that differ: each change is a call to Java."""
-        known = _SET.setdefault(self.session, {})
+        present = _SET.setdefault(self.session, {})
         for name, value in settings.items():
-            if known.get(name) != value:
+            if present.get(name) != value:
                 self.session.conf.set(name, value)
-                known[name] = value
+                present[name] = value
 
     def partitions(self, rows: int) -> int:
         """Return the number of partitions for that many rows, at least one a core."""

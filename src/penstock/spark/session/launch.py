@@ -67,32 +67,32 @@ def quick(master: str | None, settings: Mapping[str, str], short: bool) -> Gatew
     if home is None or installed is None:
         return None
     configuration = spark_settings.configuration(master, settings)
-    kept = archive.archive_of(installed, home)
-    reached = _attempt(configuration, installed, home, kept, short)
-    if reached is None and kept is not None and kept.exists:
+    classes = archive.archive_of(installed, home)
+    reached = _attempt(configuration, installed, home, classes, short)
+    if reached is None and classes is not None and classes.exists:
         reached = _attempt(configuration, installed, home, None, short)
         if reached is not None:
-            kept.remove()  # it was the archive
+            classes.remove()  # it was the archive
     return reached
 
 
 def _attempt(
-    configuration: Mapping[str, str], runtime: java.Java, home_of_spark: Path, kept: Archive | None, short: bool
+    configuration: Mapping[str, str], runtime: java.Java, home_of_spark: Path, classes: Archive | None, short: bool
 ) -> Gateway | None:
     """Start a JVM that reads the archive if there is one, and writes it if there is none and the run is short."""
     options, writes = [configuration[spark_settings.JAVA_OPTIONS], *([_SHORT] if short else [])], False
-    if kept is not None and kept.exists:
-        kept.touch()
-        options.append(kept.read_options)
-    elif kept is not None and short and kept.writable():
+    if classes is not None and classes.exists:
+        classes.touch()
+        options.append(classes.read_options)
+    elif classes is not None and short and classes.writable():
         archive.tidy()
-        options.append(kept.write_options)
+        options.append(classes.write_options)
         writes = True
     at_launch = {**spark_settings.at_launch(configuration), spark_settings.JAVA_OPTIONS: " ".join(options)}
     command = _command(home_of_spark, at_launch)
     with java.java_home(runtime) as home:
         variables = {**spark_settings.variables(configuration["spark.master"]), "JAVA_HOME": str(home)}
-        return _start(kept.writer(command) if kept and writes else command, variables, home_of_spark)
+        return _start(classes.writer(command) if classes and writes else command, variables, home_of_spark)
 
 
 def _command(home_of_spark: Path, at_launch: Mapping[str, str]) -> list[str]:

@@ -14,8 +14,8 @@ _CONTAINER_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/mem
 
 def memory(container_limits: Sequence[Path] = _CONTAINER_LIMITS) -> int | None:
     """Return the bytes of memory that this process may use: the machine's, or the container's if that is less."""
-    known = [size for size in (_physical(), *map(_limit, container_limits)) if size is not None]
-    return min(known, default=None)
+    sizes = [size for size in (_physical(), *map(_limit, container_limits)) if size is not None]
+    return min(sizes, default=None)
 
 
 def heap_gib(size: int | None = None) -> int:

@@ -88,10 +88,10 @@ def _kept(digest: str, code: bytes) -> ShareWork[Any]:
 
 def _empty(context: SparkContext, partitions: int) -> RDD[Any]:
     """Return a data set without rows, with that many partitions: making one takes some milliseconds."""
-    made = _EMPTY.setdefault(context, {})
-    if partitions not in made:
-        made[partitions] = context.parallelize([], partitions)
-    return made[partitions]
+    by_size = _EMPTY.setdefault(context, {})
+    if partitions not in by_size:
+        by_size[partitions] = context.parallelize([], partitions)
+    return by_size[partitions]
 
 
 def by_value(*modules: ModuleType) -> None:

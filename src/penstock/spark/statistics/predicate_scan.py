@@ -16,11 +16,11 @@ from penstock.tuning import DEFAULT, Tuning
 def predicates(session: SparkSession, paths: tuple[str, ...], tuning: Tuning = DEFAULT) -> frozenset[str] | None:
     """Return the encoded predicates, from the files' statistics or by a job; None if they are too many to be of use."""
     most = tuning.known_predicates
-    known = _from_files(paths, tuning.footer_rows) if len(paths) <= tuning.footer_files else None
-    if known is None:
+    names = _from_files(paths, tuning.footer_rows) if len(paths) <= tuning.footer_files else None
+    if names is None:
         predicates = session.read.parquet(*paths).select("p").distinct().limit(most + 1).toArrow()
-        known = frozenset(map(str, predicates.column("p").to_pylist()))
-    return None if len(known) > most else known
+        names = frozenset(map(str, predicates.column("p").to_pylist()))
+    return None if len(names) > most else names
 
 
 def _from_files(paths: Iterable[str], most: int) -> frozenset[str] | None:
@@ -42,8 +42,8 @@ def _from_files(paths: Iterable[str], most: int) -> frozenset[str] | None:
 
 
 def _single(file: pq.ParquetFile, group: int) -> str | None:
-    known = file.metadata.row_group(group).column(file.schema_arrow.get_field_index("p")).statistics
-    return str(known.min) if known is not None and known.has_min_max and known.min == known.max else None
+    terms = file.metadata.row_group(group).column(file.schema_arrow.get_field_index("p")).statistics
+    return str(terms.min) if terms is not None and terms.has_min_max and terms.min == terms.max else None
 
 
 def _unique(file: pq.ParquetFile, group: int) -> set[str]:

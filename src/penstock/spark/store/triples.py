@@ -241,8 +241,8 @@ def _predicates(table: pa.Table) -> frozenset[str]:
 
 def union(sets: Iterable[frozenset[str] | None]) -> frozenset[str] | None:
     """Return the union of sets of predicates; None stands for all predicates."""
-    known = list(sets)
-    return None if None in known else frozenset[str]().union(*(each for each in known if each is not None))
+    all_sets = list(sets)
+    return None if None in all_sets else frozenset[str]().union(*(each for each in all_sets if each is not None))
 
 
 def _count_here(table: pa.Table) -> list[tuple[str, int, int, int]]:

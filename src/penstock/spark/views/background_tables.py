@@ -77,8 +77,8 @@ class BackgroundTables:
     def predicates(self) -> frozenset[str] | None:
         """Return the encoded predicates that occur in any graph; None if they are too many to list."""
         counts = self.statistics.predicates
-        known = None if len(counts) >= self.tuning.known_predicates else frozenset(f"<{p}>" for p in counts)
-        return known if self.entailed is None else self.entailed.predicates(known)
+        encoded = None if len(counts) >= self.tuning.known_predicates else frozenset(f"<{p}>" for p in counts)
+        return encoded if self.entailed is None else self.entailed.predicates(encoded)
 
     @property
     def entailed(self) -> EntailmentRewriter | None:

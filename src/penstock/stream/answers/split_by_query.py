@@ -179,8 +179,8 @@ def _ranked(members: pa.ChunkedArray[Any]) -> tuple[Numbers, npt.NDArray[Any]]:
 def _empty_answers(rows: pa.Table, instants: Numbers, members: Numbers) -> pa.Table:
     """A row for each instant and query without one."""
     present = np.zeros((len(members), len(instants)), bool)
-    known = np.isin(rows.column("m").to_numpy(), members)
-    places = [np.searchsorted(all, rows.column(c).to_numpy()[known]) for all, c in ((members, "m"), (instants, "t"))]
+    ours = np.isin(rows.column("m").to_numpy(), members)
+    places = [np.searchsorted(all, rows.column(c).to_numpy()[ours]) for all, c in ((members, "m"), (instants, "t"))]
     present[tuple(places)] = True
     query, instant = np.nonzero(~present)
     return _marks(instants[instant], rows.schema, m=members[query])
@@ -188,6 +188,6 @@ def _empty_answers(rows: pa.Table, instants: Numbers, members: Numbers) -> pa.Ta
 
 def _marks(instants: Numbers, schema: pa.Schema, **others: Numbers) -> pa.Table:
     """Rows that only say that their instants have an answer."""
-    known = {"t": instants, "row": np.zeros(len(instants), bool), **others}
-    cells = [pa.array(known[f.name], f.type) if f.name in known else pa.nulls(len(instants), f.type) for f in schema]
+    given = {"t": instants, "row": np.zeros(len(instants), bool), **others}
+    cells = [pa.array(given[f.name], f.type) if f.name in given else pa.nulls(len(instants), f.type) for f in schema]
     return pa.table(cells, schema=schema)

@@ -238,11 +238,11 @@ class Evaluator:
     def fail_all(self, tasks: Iterable[RegisteredQuery], error: Exception) -> None:
         """Mark queries as failed. Their error is put into a sentence once, and logged with its traceback once: an error
         of Java's is asked for its whole stack each time."""
-        known: str | None = None
+        message: str | None = None
         for task in tasks:
-            task.fail(error, known)
-            log_failure(task, with_traceback=known is None)
-            known = task.error
+            task.fail(error, message)
+            log_failure(task, with_traceback=message is None)
+            message = task.error
             self._undo(task)
 
     def _undo(self, task: RegisteredQuery) -> None:

@@ -102,8 +102,8 @@ class PlanCache:
         """The answer to a query without a stream by Spark, whatever the store."""
         from penstock.spark.store.one_shot import OneShotQuery
 
-        known = self.background
-        return OneShotQuery(known.session, known.triples, self.rules, self._tuning).answer(query)
+        background = self.background
+        return OneShotQuery(background.session, background.triples, self.rules, self._tuning).answer(query)
 
     @property
     def background(self) -> BackgroundTables:
@@ -126,8 +126,8 @@ class PlanCache:
     def _close(self, plans: Iterable[ContinuousQuery]) -> None:
         from penstock.spark.session import session
 
-        for made in plans if self._background and session.is_running(self._background.session) else ():
-            made.close()
+        for plan in plans if self._background and session.is_running(self._background.session) else ():
+            plan.close()
 
     def _private(self) -> SparkSession:
         """A Spark store's own session, where its tables are; else a new one beside the user's."""

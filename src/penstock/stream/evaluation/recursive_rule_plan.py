@@ -85,9 +85,9 @@ class RecursiveRulePlan:
 
     def _entailment(self) -> Entailment:
         """The entailments of the ontology as it is now that the rules may read."""
-        entailed, (known, entailment) = self._background.entailed, self._known_entailment
+        entailed, (last, entailment) = self._background.entailed, self._known_entailment
         ontology = None if entailed is None else entailed.ontology
-        if ontology is not known:
+        if ontology is not last:
             entailment = entailment_of(ontology, [pattern for rule in self._group for pattern in rule.patterns()])
             self._known_entailment = ontology, entailment
         return entailment

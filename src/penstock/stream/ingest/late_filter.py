@@ -76,8 +76,8 @@ class LateFilter:
 
     def _add(self, item: Item) -> None:
         if isinstance(item, Advance):
-            known = self.position.advanced_to
-            through = item.through if known is None else max(known, item.through)
+            advanced_to = self.position.advanced_to
+            through = item.through if advanced_to is None else max(advanced_to, item.through)
             self.position = replace(self.position, advanced_to=through)
         else:
             self.malformed.extend(item.malformed)
@@ -119,8 +119,8 @@ class BatchWriter(LateFilter):
         if _is_clean(part, self.position):
             self.position = with_newest(self.position, part.last)
             self.parts.append(part)
-        elif (kept := self._split(pq.read_table(part.path, partitioning=None))).num_rows:
-            self.parts.append(write_part(kept, Path(part.path), tuning=self.tuning))
+        elif (timely := self._split(pq.read_table(part.path, partitioning=None))).num_rows:
+            self.parts.append(write_part(timely, Path(part.path), tuning=self.tuning))
 
     def _write(self, least: int) -> None:
         """Write the collected elements to a file if they are at least so many: small readings share a file."""

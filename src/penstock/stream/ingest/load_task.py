@@ -147,8 +147,8 @@ class _Measured:
         """The lines before the piece are counted only if a number in the file is needed."""
         before = line_of(piece) - 1 if self.bad else 0
         bad = [replace(malformed, line=malformed.line + before, file=piece.path) for malformed in self.bad]
-        known = (self.rows, self.first, self.last, dict(self.predicates), self.disorder, self.malformed)
-        return LoadedFile(target, *known, bad, hyperloglog.merged(self.sketches), self.stretches, checksum)
+        measured = (self.rows, self.first, self.last, dict(self.predicates), self.disorder, self.malformed)
+        return LoadedFile(target, *measured, bad, hyperloglog.merged(self.sketches), self.stretches, checksum)
 
 
 def _counts(predicates: pa.ChunkedArray[pa.StringScalar]) -> dict[str, int]:

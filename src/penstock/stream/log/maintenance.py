@@ -64,8 +64,8 @@ def merge(partition: StreamPartition, members: Sequence[Segment]) -> tuple[str, 
     paths = [path for member in members for path in member.paths]
     tables = [pq.read_table(path, partitioning=None) for path in paths]
     table = pa.concat_tables(tables) if tables else None
-    known = hyperloglog.merged(member.sketches for member in members)
-    parts = [write_part(table, partition.data(name) / "part-00000.parquet", known)] if table is not None else []
+    sketches = hyperloglog.merged(member.sketches for member in members)
+    parts = [write_part(table, partition.data(name) / "part-00000.parquet", sketches)] if table is not None else []
     partition.sync(parts)
     return name, segment_of(
         parts,

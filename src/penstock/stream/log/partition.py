@@ -188,8 +188,8 @@ class StreamPartition:
             with suppress(OSError):  # the name may be there, though not for sure
                 self.manifest(name).unlink(missing_ok=True)
             raise
-        kept = {other: held for other, held in self.segments.items() if other not in set(replaces)} | {name: segment}
-        self.segments = dict(sorted(kept.items(), key=lambda item: item[1].number))
+        current = {other: held for other, held in self.segments.items() if other not in set(replaces)} | {name: segment}
+        self.segments = dict(sorted(current.items(), key=lambda item: item[1].number))
         self._remove(replaces)
 
     def remove(self, name: str) -> None:

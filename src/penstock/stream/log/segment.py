@@ -88,8 +88,13 @@ class Segment:
                 raise damaged(folder, f"a manifest names the file {path}, which is not in the folder")
         paths = tuple(str(folder / path) for path in fields["paths"])
         stretches = tuple(Stretch(*one) for one in fields["stretches"])
-        known = {"paths": paths, "sketches": sketches, "stretches": stretches, "checksums": tuple(fields["checksums"])}
-        return cls(**fields | known)
+        tuples = {
+            "paths": paths,
+            "sketches": sketches,
+            "stretches": stretches,
+            "checksums": tuple(fields["checksums"]),
+        }
+        return cls(**fields | tuples)
 
     def verify(self) -> None:
         """Raise a StoreError if a file is not as it was written."""

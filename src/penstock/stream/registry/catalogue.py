@@ -46,10 +46,10 @@ class Catalogue:
         self._linked: dict[str, RegisteredQuery] = {}
         self.groups = EvaluationGroups(registry, planner)
         for entry in registry.load():
-            made = texts.translate(entry.text, entry.base)
-            kind = AnswerSchema.of(entry.name, made.query).kind
+            translation = texts.translate(entry.text, entry.base)
+            kind = AnswerSchema.of(entry.name, translation.query).kind
             sink = None if entry.needs_sink else self._open_sink(entry.sink, kind)
-            self._add(task := RegisteredQuery(entry, made.query, sink, registry, made.template))
+            self._add(task := RegisteredQuery(entry, translation.query, sink, registry, translation.template))
             self.groups.add(task)
         self._unclaimed = {name for name in self._tasks if name.startswith(_NUMBERED)}  # not registered again so far
         self._by_text: defaultdict[str, list[str]] = defaultdict(list)
@@ -77,13 +77,13 @@ class Catalogue:
             return None if task is None else self._reattach(task, entry, sink)
 
     def create(
-        self, entry: QueryRecord, made: Translation, sink: SinkSpec, declared: Container[str]
+        self, entry: QueryRecord, translation: Translation, sink: SinkSpec, declared: Container[str]
     ) -> RegisteredQuery:
         """A query that is not registered yet, checked against those that are; see `add`."""
         with self._lock:
             self._check_sink(entry)
-            opened = self._open_sink(sink, AnswerSchema.of(entry.name, made.query).kind)
-            task = RegisteredQuery(entry, made.query, opened, self._registry, made.template)
+            opened = self._open_sink(sink, AnswerSchema.of(entry.name, translation.query).kind)
+            task = RegisteredQuery(entry, translation.query, opened, self._registry, translation.template)
             self._check(task, declared)
             return task
 
@@ -101,7 +101,7 @@ class Catalogue:
         if name is not None:
             return name
         with self._lock:
-            unclaimed = (known for known in self._by_text.get(text, ()) if known in self._unclaimed)
+            unclaimed = (registered for registered in self._by_text.get(text, ()) if registered in self._unclaimed)
             while f"{_NUMBERED}{self._free}" in self._tasks:
                 self._free += 1
             return next(unclaimed, f"{_NUMBERED}{self._free}")

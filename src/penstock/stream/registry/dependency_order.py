@@ -64,8 +64,8 @@ def unknown_stream(query: str | None, stream: str, existing: Iterable[str]) -> Q
     return QueryError(f"{place}there is no stream <{stream}>", hint=_hint(stream, existing))
 
 
-def _hint(stream: str, known: Iterable[str]) -> str:
-    near = get_close_matches(stream, list(known), n=1, cutoff=0.8)
+def _hint(stream: str, names: Iterable[str]) -> str:
+    near = get_close_matches(stream, list(names), n=1, cutoff=0.8)
     if near:
         return f"did you mean <{near[0]}>?"
     return f'declare it first: engine.stream("{stream}", SOURCE), or --stream {stream}=SOURCE'

@@ -155,13 +155,13 @@ class EvaluationGroups:
     def save_progress(self, deliveries: Iterable[Delivery]) -> None:
         """Save the progress of groups and their deliveries in one transaction. Queries that refused stay behind."""
         with self._lock:
-            made = [one for one in deliveries if one.is_to_be_saved]
-            for one in made:
+            finished = [one for one in deliveries if one.is_to_be_saved]
+            for one in finished:
                 if behind := [task for task in one.refused if not task.dropped]:
                     self._split(one.group, behind)
-            tasks = [task for one in made for task in one.delivered]
-            self._write(tasks, {one.group.number: one.reached for one in made})
-            for one in made:
+            tasks = [task for one in finished for task in one.delivered]
+            self._write(tasks, {one.group.number: one.reached for one in finished})
+            for one in finished:
                 one.group.reached = one.reached
             for task in tasks:
                 task.saved()

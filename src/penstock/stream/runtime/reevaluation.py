@@ -138,8 +138,8 @@ class Reevaluation:
         rows = tuple(map(terms_of, triples))
         pattern: Op = Bgp((TriplePattern(*_TRIPLE),))
         pattern = Join(Table(_TRIPLE, rows), pattern if graph is None else Graph(graph, pattern))
-        known = self._plans.computed(Query(Select(), pattern, _TRIPLE, self.query.dataset)).rows
-        present = {triple_of(row["s"], row["p"], row["o"]) for row in known}
+        rows_there = self._plans.computed(Query(Select(), pattern, _TRIPLE, self.query.dataset)).rows
+        present = {triple_of(row["s"], row["p"], row["o"]) for row in rows_there}
         return [triple for triple in triples if triple in present]
 
     @contextmanager
@@ -157,6 +157,6 @@ class Reevaluation:
 def _with_own_rules(task: RegisteredQuery) -> Query:
     """The query, which for a recursive rule also reads what the rules of its cycle have derived, itself included."""
     derived = (NamedNode(f"{RULES.value}:{rule.name}") for rule in task.rules)
-    known = {window.iri for window in task.query.streams}
-    windows = (StreamWindow(iri, SlideWindow(None)) for iri in derived if iri not in known)
+    own = {window.iri for window in task.query.streams}
+    windows = (StreamWindow(iri, SlideWindow(None)) for iri in derived if iri not in own)
     return replace(task.query, streams=(*task.query.streams, *windows))

@@ -143,21 +143,21 @@ class Runtime:
         overload: Overload = CATCH_UP,
         retry: int = 0,
     ) -> RegisteredQuery:
-        made = self._texts.translate(text, base)
-        query = made.query
+        translation = self._texts.translate(text, base)
+        query = translation.query
         check_overload(query, overload)
         streams = {*self._streams, *self.catalogue.derived}
-        for doubt in (*map(PenstockWarning, unbounded(query, self._retention)), *made.foreign_streams(streams)):
+        for doubt in (*map(PenstockWarning, unbounded(query, self._retention)), *translation.foreign_streams(streams)):
             warnings.warn(doubt, stacklevel=3)  # where register was called
-        known = self.catalogue.name_for(text, name, query)
-        entry = entry_of(known, text, base, duplicates, emit, sink, overload, retry)
+        chosen_name = self.catalogue.name_for(text, name, query)
+        entry = entry_of(chosen_name, text, base, duplicates, emit, sink, overload, retry)
         with self._lock:
             live = self._live is not None
             if live:
                 self._check_inputs(entry.name, query)
             task = self.catalogue.reattach(entry, sink)
             if task is None:
-                task = self._begin(self.catalogue.create(entry, made, sink, self._streams), live)
+                task = self._begin(self.catalogue.create(entry, translation, sink, self._streams), live)
             if live:
                 self._activation.open(task, live=True)
         self.wake()
@@ -394,8 +394,10 @@ class Runtime:
     def instant_of(self, task: RegisteredQuery, item: object) -> int | None:
         """The newest instant with that solution or triple among the answers that are kept in memory; None: none has."""
         memory = memory_of(task.sink)
-        kept = [] if memory is None else memory.kept()
-        times = (answer.valid_from or answer.time or answer.ends for answer in reversed(kept) if item in list(answer))
+        answers = [] if memory is None else memory.kept()
+        times = (
+            answer.valid_from or answer.time or answer.ends for answer in reversed(answers) if item in list(answer)
+        )
         return next((moment(time) for time in times if time is not None), None)
 
     @contextmanager

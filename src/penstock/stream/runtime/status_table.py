@@ -81,8 +81,8 @@ _NUMBERS = {"elements", "late", "malformed", "waiting", "refused", "answers", "b
 
 
 def _table(columns: _Columns, rows: Iterable[object]) -> Iterator[str]:
-    kept = list(rows)
-    cells = {title: [cell(row) for row in kept] for title, cell in columns.items()}
+    lines = list(rows)
+    cells = {title: [cell(row) for row in lines] for title, cell in columns.items()}
     aligned = [_aligned(title, column) for title, column in cells.items() if any(column)]
     return ("  ".join(line).rstrip() for line in zip(*aligned, strict=True))
 
