@@ -58,7 +58,7 @@ def why_answers(runtime: Runtime, task: RegisteredQuery, instant: int) -> list[P
 
 def _check(task: RegisteredQuery) -> None:
     if not task.inputs:
-        raise PenstockError(f"The query {task.name} reads no stream: what made its answers is told of streams only.")
+        raise PenstockError(f"The query {task.name} reads no stream: only answers over streams have a provenance.")
 
 
 def _instant(runtime: Runtime, task: RegisteredQuery, row: Row | Triple) -> int:
