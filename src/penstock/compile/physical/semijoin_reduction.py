@@ -44,19 +44,19 @@ def any_term(var: Var) -> Terms | None:
     return None
 
 
-def from_sibling(op: Op, context: Context, known: Candidates) -> Candidates:
+def from_sibling(op: Op, context: Context, candidates: Candidates) -> Candidates:
     """Return the candidate terms for a pattern that is joined with `op`."""
-    return cache(lambda var: _smallest([known(var), candidate_terms(op, var, context)]))
+    return cache(lambda var: _smallest([candidates(var), candidate_terms(op, var, context)]))
 
 
-def projected(vars: Collection[Var], known: Candidates) -> Candidates:
+def projected(vars: Collection[Var], candidates: Candidates) -> Candidates:
     """Return the candidate terms below a projection, where other variables of the same name are different variables."""
-    return lambda var: known(var) if var in vars else None
+    return lambda var: candidates(var) if var in vars else None
 
 
-def narrowed_by(facts: Facts, known: Candidates) -> Candidates:
+def narrowed_by(facts: Facts, candidates: Candidates) -> Candidates:
     """Return the candidate terms for a pattern that is joined with rows of a static view that were looked up."""
-    return lambda var: _smallest([known(var), facts.looked_up_terms.get(var.name)])
+    return lambda var: _smallest([candidates(var), facts.looked_up_terms.get(var.name)])
 
 
 def candidate_terms(op: Op, var: Var, context: Context) -> Terms | None:

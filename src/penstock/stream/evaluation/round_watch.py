@@ -65,7 +65,7 @@ class RoundWatch:
 
     def span(self, group: EvaluationGroup, plan: CompiledQuery, span: Span, elements: int, *, live: bool) -> None:
         """Note that the group is evaluated for a span, over so many elements."""
-        noted = next((known for known in self._groups if known.parts is self._parts), None)
+        noted = next((each for each in self._groups if each.parts is self._parts), None)
         if noted is None:
             noted = _Evaluated(group.name, len(group.tasks), self._parts)
             self._groups.append(noted)

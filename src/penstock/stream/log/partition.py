@@ -8,7 +8,7 @@
     journal                     pushes that are in no segment yet
     staged-<batch>.parquet/     pushes of the journal, for rounds that read them
 
-Whatever goes is named in a file before it goes, so that an interrupted removal is finished when the folder is opened.
+Segments are named in a file before they are removed: an interrupted removal is finished when the folder is opened.
 """
 
 from __future__ import annotations

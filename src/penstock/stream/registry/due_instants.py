@@ -46,7 +46,7 @@ def span(progress: int | None, through: int | None, segments: Segments) -> Span 
     """The span of due instants: from the progress to the watermark; None if it is empty.
 
     A query that has not been answered yet begins with the first element that there is: before it, nothing is visible.
-    Also without an element its progress moves, since other queries may wait for its derived stream.
+    The progress of a query moves without elements, too, since other queries may wait for its derived stream.
     """
     if through is None:
         return None
@@ -61,8 +61,8 @@ def has_news(query: Query, plan: CompiledQuery, due: Span, segments: Segments) -
         return False
     counting = [isinstance(window.window, CountWindow) for window in query.streams]
     if all(counting) and (query.registration is None or query.registration.every is None):
-        return any(_has_within(part, due.after, due.through) for parts in segments.values() for part in parts)
-    return any(needed_segments(plan, name, parts, due) for name, parts in segments.items())
+        return any(_has_within(segment, due.after, due.through) for own in segments.values() for segment in own)
+    return any(needed_segments(plan, name, own, due) for name, own in segments.items())
 
 
 def needed_segments(plan: CompiledQuery, stream: str, segments: Sequence[Segment], due: Span) -> list[Segment]:
@@ -70,12 +70,12 @@ def needed_segments(plan: CompiledQuery, stream: str, segments: Sequence[Segment
     horizon = plan.schedule.horizon(due.after, stream)
     if horizon is None:
         return list(segments)
-    return [part for part in segments if _has_within(part, horizon, due.through)]
+    return [segment for segment in segments if _has_within(segment, horizon, due.through)]
 
 
-def _has_within(part: Segment, after: int, through: int) -> bool:
+def _has_within(segment: Segment, after: int, through: int) -> bool:
     """Whether a stretch of the segment touches after < ts <= through."""
-    return any(stretch.last > after and stretch.first <= through for stretch in known_stretches(part))
+    return any(stretch.last > after and stretch.first <= through for stretch in known_stretches(segment))
 
 
 def visible_segments(
@@ -85,11 +85,11 @@ def visible_segments(
     return {name: _stream(needed_segments(plan, name, parts, due), dropped(name)) for name, parts in segments.items()}
 
 
-def _stream(parts: Sequence[Segment], dropped: int) -> StreamFiles:
-    counted = [part.predicates for part in parts if part.predicates is not None]
-    predicates = frozenset().union(*counted) if len(counted) == len(parts) else None
-    paths = tuple(path for part in parts for path in part.paths)
-    return StreamFiles(paths, predicates, dropped, sum(part.rows for part in parts), tuple(parts))
+def _stream(segments: Sequence[Segment], dropped: int) -> StreamFiles:
+    counted = [segment.predicates for segment in segments if segment.predicates is not None]
+    predicates = frozenset().union(*counted) if len(counted) == len(segments) else None
+    paths = tuple(path for segment in segments for path in segment.paths)
+    return StreamFiles(paths, predicates, dropped, sum(segment.rows for segment in segments), tuple(segments))
 
 
 # Falling behind
@@ -98,7 +98,7 @@ def _stream(parts: Sequence[Segment], dropped: int) -> StreamFiles:
 def coarsen(factor: int, waiting: int, tuning: Tuning = DEFAULT) -> int:
     """The load shedding factor for this round, when so many instants wait under the last factor.
 
-    Where many wait, evaluation does not keep up, and half of them will do; where one does, it keeps up.
+    The factor doubles while many instants wait, and halves when a single one does.
     """
     if waiting > tuning.waiting_instants:
         return factor * 2
