@@ -204,6 +204,20 @@ def test_no_folder_has_more_modules_than_a_person_can_overlook(folder: Path) -> 
     assert len(list(folder.glob("*.py"))) <= MOST_MODULES
 
 
+UNIT = Path(__file__).parent
+OF_THE_PROJECT = {"benchmarks", "docs", "support"}  # folders of tests beside those of the package
+
+
+@pytest.mark.parametrize("tests", [UNIT, UNIT.with_name("spark")], ids=lambda folder: folder.name)
+def test_tests_mirror_the_source_tree(tests: Path) -> None:
+    """Folders of tests/spark are those of the package, or of its part spark."""
+    folders = [file.parent.relative_to(tests) for file in tests.rglob("__init__.py")]
+    own = [folder for folder in folders if folder.parts[:1] and folder.parts[0] not in OF_THE_PROJECT]
+    assert len(own) > 5
+    roots = (PACKAGE, PACKAGE / "spark")
+    assert [folder for folder in own if not any((root / folder).is_dir() for root in roots)] == []
+
+
 PARTICIPLE = re.compile(r"([a-z]*ed|found|made|kept|known|seen|held|told|taken|given|due|late|dead)\.py")
 
 
