@@ -44,7 +44,7 @@ LARGE = PredicateCounts(2e8, {f"{NS}{name}": (1e8, 1e5, 1e6) for name in "pr"})
 BESIDE = LiveStatistics(
     LARGE, tuple(WindowStatistics(w, frozenset((f"<{NS}q>",)), lambda: COUNTS) for w in (STREAM, NAMED))
 )
-KNOWN: dict[str, Statistics] = {"materialise_static": LIVE, "push_aggregate": BESIDE}
+KNOWN: dict[str, Statistics] = {"materialise_static": LIVE, "push_aggregate": BESIDE, "split_zero_length": LIVE}
 
 
 @dataclass(frozen=True)

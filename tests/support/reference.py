@@ -84,7 +84,11 @@ def _match(wanted: tuple[PatternTerm, ...], terms: tuple[Term, ...]) -> Solution
 
 
 def _path(op: ops.Path, world: World) -> list[Solution]:
-    pairs = _pairs(op.path, frozenset(world.seen()))
+    graph = frozenset(world.seen())
+    pairs = _pairs(op.path, graph)
+    if isinstance(op.path, ops.ZeroOrOne | ops.ZeroOrMore):
+        given = {term for term in (op.subject, op.object) if not isinstance(term, Var)}  # in the graph or not
+        pairs = list({*pairs, *((node, node) for node in given)})
     return [match for pair in pairs if (match := _match((op.subject, op.object), pair)) is not None]
 
 
@@ -100,6 +104,12 @@ def _pairs(path: ops.PathExpr, graph: Graph) -> list[tuple[Term, Term]]:
             while longer := {(a, d) for a, b in closed for c, d in step if b == c} - closed:
                 closed = closed | longer
             return list(closed)
+        case ops.ZeroOrOne(inner) | ops.ZeroOrMore(inner):
+            longer_path = ops.OneOrMore(inner) if isinstance(path, ops.ZeroOrMore) else inner
+            nodes = {node for s, _, o in graph for node in (s, o)}
+            return list({*_pairs(longer_path, graph), *((node, node) for node in nodes)})
+        case ops.Alternative(left, right):
+            return _pairs(left, graph) + _pairs(right, graph)
         case ops.NegatedSet(tuple() as forward, None):
             return [(s, o) for s, p, o in graph if p not in forward]
     raise NotImplementedError(path)
@@ -393,6 +403,7 @@ def _moment(term: Term) -> datetime:
 
 _CALLS: dict[str, Callable[..., Term]] = {
     "=": lambda a, b: Literal(a == b),
+    "SAMETERM": lambda a, b: Literal(a == b),
     "!=": lambda a, b: Literal(a != b),
     "IN": lambda a, *others: Literal(a in others),
     "<": lambda a, b: Literal(_compared(a, b) < 0),

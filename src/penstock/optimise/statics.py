@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache, reduce
 from typing import TypeVar
 
 from penstock.algebra import ops
-from penstock.algebra.expressions import Call, Exists, Expr, Occurrence, Var, walk
+from penstock.algebra.expressions import Call, Exists, Expr, Occurrence, PatternTerm, Var, walk
 from penstock.algebra.occurrence import everywhere
 from penstock.algebra.ops import Op
 from penstock.algebra.scope import Vars, expressions_of, free, mentioned, visible
@@ -16,7 +16,7 @@ from penstock.optimise.walk import map_children
 
 __all__ = [
     "VOLATILE", "chained", "connected", "is_join", "is_key", "is_static", "is_steady", "operands",
-    "predicates", "unordered",
+    "path_predicates", "predicates", "unordered",
 ]  # fmt: skip
 
 VOLATILE = frozenset(("BNODE", "RAND", "STRUUID", "UUID"))  # each call has a value of its own
@@ -43,8 +43,8 @@ def _is_static(op: Op, statistics: Statistics) -> bool:
     match op:
         case ops.Bgp(patterns):
             return not any(statistics.streams(pattern.predicate) for pattern in patterns)
-        case ops.Path():  # of any length, so that every node of the graph is one
-            return not statistics.streams(ANY)
+        case ops.Path():
+            return not any(statistics.streams(predicate) for predicate in path_predicates(op))
     inside = statistics.inside(op)
     return all(_is_static(child, inside) for child in op.children)
 
@@ -84,6 +84,32 @@ def predicates(op: Op) -> frozenset[str] | None:
                 return None
             predicates.add(pattern.predicate.value)
     return frozenset(predicates)
+
+
+def path_predicates(path: ops.Path) -> frozenset[PatternTerm]:
+    """The predicates of the triples that decide which pairs a path connects; `ANY` stands for all of them.
+
+    A path of length zero leads from every node of the graph to itself, so every triple counts, unless an end is given:
+    then there is that node alone.
+    """
+    has_end = not (isinstance(path.subject, Var) and isinstance(path.object, Var))
+    match path.path:
+        case ops.ZeroOrOne(inner) | ops.ZeroOrMore(inner) if has_end:
+            return frozenset(_links(inner))
+    return frozenset(_links(path.path))
+
+
+def _links(path: ops.PathExpr) -> Iterator[PatternTerm]:
+    match path:
+        case ops.Link(iri):
+            yield iri
+        case ops.Inverse(inner) | ops.OneOrMore(inner):
+            yield from _links(inner)
+        case ops.Sequence(left, right) | ops.Alternative(left, right):
+            yield from _links(left)
+            yield from _links(right)
+        case _:  # a path of length zero, or a negated set
+            yield ANY
 
 
 def chained(operands: Iterable[Op]) -> list[Op]:

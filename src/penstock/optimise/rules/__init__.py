@@ -9,6 +9,7 @@ from penstock.optimise.rules.order_joins import order_joins
 from penstock.optimise.rules.push_aggregate import push_aggregate
 from penstock.optimise.rules.push_filter import push_filter, push_filter_of_events
 from penstock.optimise.rules.push_projection import push_projection
+from penstock.optimise.rules.split_zero_length import split_zero_length
 
 __all__ = ["ALL_RULES"]
 
@@ -18,6 +19,9 @@ ALL_RULES: tuple[Rule, ...] = (
     # before anything is pushed between DISTINCT and the aggregates below it
     # (rows of a group that occurred at different times are different rows, and a group is just one)
     Rule("group_annotated", Direction.UP, plain(group_annotated), on_events=False),
+    # before patterns are merged, so that those beside a path are merged in each of its two branches
+    # (an event is no node of a graph)
+    Rule("split_zero_length", Direction.UP, split_zero_length, inside_exists=False, on_events=False),
     # before ordering, which then sees all triple patterns of a group at once
     Rule("merge_joined_patterns", Direction.UP, plain(merge_joined_patterns)),
     # after GROUP BY has taken the place of DISTINCT; before static parts become views, which may then be groups of rows
