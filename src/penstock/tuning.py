@@ -109,6 +109,7 @@ class Tuning:
 
     # Evaluation rounds
     job_instants: int = _set(100_000, "instants of one job at most, so that its answers fit into memory")
+    smaller_pieces: int = _set(8, "jobs in the place of one whose answers are too large to be collected at once")
     job_elements: int = _set(1_000, "a job with fewer elements is not worth its cost")
     waiting_instants: int = _set(4, "instants that may wait before load shedding leaves some out")
     template_texts: int = _set(4, "from so many texts on that are equal but for constants, the next are not parsed")

@@ -16,14 +16,32 @@ from pyspark.errors import PySparkException
 from penstock.errors import PenstockError
 from penstock.threads import interruptible
 
-__all__ = ["cancellable", "one_sentence", "reason", "sentence"]
+__all__ = ["ResultTooLarge", "bounded_result", "cancellable", "one_sentence", "reason", "sentence"]
 
 T = TypeVar("T")
 _GONE = (ConnectionError, EOFError)
 _REMEDY = "If it had too little memory, give it more: spark.driver.memory=8g among the settings."
+_RESULT_SIZE = "spark.driver.maxResultSize"
 _FAILURES = (PySparkException, Py4JError, *_GONE)
 _PATIENCE = 0.1  # seconds between two checks whether cancelled work has ended
 _numbers = count()
+
+
+class ResultTooLarge(PenstockError):
+    """The rows of a job are more than Spark lets a driver collect."""
+
+
+@contextmanager
+def bounded_result() -> Iterator[None]:
+    """Raise a `ResultTooLarge` where Spark ends a job for the size of its rows."""
+    try:
+        yield
+    except Py4JJavaError as error:
+        if _RESULT_SIZE not in (message := _message(error)):
+            raise
+        raise ResultTooLarge(
+            f"{reason(message)}. The answers at one instant are that large: give {_RESULT_SIZE}=4g among the settings."
+        ) from error
 
 
 def cancellable(context: SparkContext, work: Callable[[], T]) -> T:

@@ -13,6 +13,7 @@ from penstock.io.sinks import Batch
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
 from penstock.spark.query.evaluation import Evaluation
+from penstock.spark.session.cancellation import bounded_result
 from penstock.stream.answers.answer_batch import AnswerSchema, Frame, Uncollected, collect
 from penstock.stream.answers.split_by_query import QueryAnswers, split_by_query
 from penstock.stream.base.clock import Clock, SystemClock
@@ -98,9 +99,9 @@ class Evaluator:
 
     def answer(self, planned: PlannedEvaluation) -> bool:
         """Run the job and deliver the answers; whether a delivery was made or has failed. `save` saves the progress; a
-        query that was paused meanwhile keeps its own."""
+        query that was paused meanwhile keeps its own. Nothing is delivered of a result that is too large."""
         group, plan, frame = planned.group, planned.plan, planned.frame
-        with self._watch.part(JOB):
+        with self._watch.part(JOB), bounded_result():
             batches = self._batch(group.first, plan, frame) if planned.alone else self._batches(group, plan, frame)
         reached = replace(group.progress_after(planned.span), open=0)
         if plan.carries:

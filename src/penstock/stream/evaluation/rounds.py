@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -13,6 +13,7 @@ from penstock.algebra.schedule import Schedule
 from penstock.errors import PenstockError, StoreError
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
+from penstock.spark.session.cancellation import ResultTooLarge
 from penstock.stream.base.clock import Clock, SystemClock
 from penstock.stream.evaluation.deliveries import Deliveries
 from penstock.stream.evaluation.evaluator import Deriving, Evaluator
@@ -20,7 +21,7 @@ from penstock.stream.evaluation.report_state import ReportState
 from penstock.stream.evaluation.round_watch import PLANNING, RoundWatch
 from penstock.stream.log.stream_log import Segment
 from penstock.stream.registry import due_instants
-from penstock.stream.registry.busy_spans import BusySpan, busy_spans, pieces
+from penstock.stream.registry.busy_spans import BusySpan, Segments, busy_spans, pieces, smaller_pieces
 from penstock.stream.registry.dependency_order import in_order
 from penstock.stream.registry.evaluation_group import EvaluationGroup
 from penstock.stream.registry.evaluation_groups import EvaluationGroups
@@ -222,35 +223,55 @@ class Rounds:
         job: SliceJob | None,
     ) -> Steps:
         """Evaluate the span in pieces; whether an answer was delivered. A piece that was refused is the last, and comes
-        again when the query is resumed.
-
-        It waits where a piece of few elements is planned, so that other groups can share its job. `final`: the run ends
-        with the span."""
+        again when the query is resumed. `final`: the run ends with the span."""
         has_instant = plan.schedule.has_instant(span.after, span.through)
         segments = snapshot.segments(group.inputs, span.through) if has_instant else {}
-        busy = False
-        for piece in pieces(plan.schedule, span, segments, self._tuning):
-            ends = group.reached.open > 0 and plan.schedule.has_instant(piece.after, piece.through)
-            if ends or due_instants.has_news(group.query, plan, piece, segments):
-                for name, parts in segments.items():
-                    self._inputs.verify(name, due_instants.needed_segments(plan, name, parts, piece))
-                streams = snapshot.streams(due_instants.visible_segments(plan, piece, segments, self._inputs.dropped))
-                read = sum(files.rows for files in streams.values())
-                self._watch.span(group, plan, piece, read, live=not final)
-                shared = job if read <= self._tuning.shared_job_elements else None
-                before = 0 if shared is None else len(shared)
-                last = final and piece.through == span.through
-                planned = self._evaluator.plan(group, plan, piece, streams, last, shared)
-                if shared is not None and len(shared) > before:
-                    yield busy
-                busy |= self._evaluator.answer(planned)
-            else:
-                group.pass_over(piece)
+        busy, waiting = False, deque(pieces(plan.schedule, span, segments, self._tuning))
+        while waiting:
+            piece = waiting.popleft()
+            last = final and piece.through == span.through
+            try:
+                busy |= yield from self._answer_piece(group, plan, piece, segments, snapshot, last, job)
+            except ResultTooLarge as error:
+                smaller = smaller_pieces(plan.schedule, piece, self._tuning)
+                if not smaller:
+                    raise
+                log.fallback(None, "one job for all instants", str(error.__cause__ or error).splitlines()[0])
+                waiting.extendleft(reversed(smaller))
+                continue
             if piece.through < span.through:
                 self._evaluator.save()
             if group.progress != piece.through or not group.tasks:
                 break
         return busy
+
+    def _answer_piece(
+        self,
+        group: EvaluationGroup,
+        plan: due_instants.CompiledQuery,
+        piece: Span,
+        segments: Segments,
+        snapshot: RoundSnapshot,
+        last: bool,
+        job: SliceJob | None,
+    ) -> Steps:
+        """Evaluate a piece, or pass over it; whether an answer was delivered. If it has few elements, it waits after
+        planning, so that other groups can share its job. `last`: the run ends with the piece."""
+        ends = group.reached.open > 0 and plan.schedule.has_instant(piece.after, piece.through)
+        if not ends and not due_instants.has_news(group.query, plan, piece, segments):
+            group.pass_over(piece)
+            return False
+        for name, parts in segments.items():
+            self._inputs.verify(name, due_instants.needed_segments(plan, name, parts, piece))
+        streams = snapshot.streams(due_instants.visible_segments(plan, piece, segments, self._inputs.dropped))
+        read = sum(files.rows for files in streams.values())
+        self._watch.span(group, plan, piece, read, live=self._evaluator.is_live)
+        shared = job if read <= self._tuning.shared_job_elements else None
+        before = 0 if shared is None else len(shared)
+        planned = self._evaluator.plan(group, plan, piece, streams, last, shared)
+        if shared is not None and len(shared) > before:
+            yield False
+        return self._evaluator.answer(planned)
 
     def _retain(self) -> None:
         """Let the log drop elements that no query can read any more. Paused and failed queries keep theirs.

@@ -19,7 +19,7 @@ from penstock.model.stretches import known_stretches
 from penstock.stream.log.stream_log import Segment
 from penstock.tuning import DEFAULT, Tuning
 
-__all__ = ["BusySpan", "Segments", "busy_spans", "pieces"]
+__all__ = ["BusySpan", "Segments", "busy_spans", "pieces", "smaller_pieces"]
 
 Segments = Mapping[str, Sequence[Segment]]
 
@@ -69,6 +69,15 @@ def pieces(times: Schedule, due: Span, segments: Segments, tuning: Tuning = DEFA
         bounds = [before, *_cuts(times, inside, tuning), quiet.after, quiet.through]
         yield from (Span(*bound) for bound in pairwise(bounds) if bound[0] < bound[1])
         before = quiet.through
+
+
+def smaller_pieces(times: Schedule, piece: Span, tuning: Tuning = DEFAULT) -> list[Span]:
+    """Return a piece in several, if its answers are too large to be collected at once; none if it has one instant."""
+    length = piece.through - piece.after
+    if length < 2 or (not times.at_changes and times.count(piece.after, piece.through) < 2):
+        return []
+    width = -(-length // tuning.smaller_pieces)
+    return [Span(*bound) for bound in pairwise([*range(piece.after, piece.through, width), piece.through])]
 
 
 def _is_short(times: Schedule, due: Span, tuning: Tuning) -> bool:

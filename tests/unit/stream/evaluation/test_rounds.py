@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -17,13 +17,15 @@ from penstock.io.sinks.function import FunctionSink
 from penstock.log import TextFormatter
 from penstock.model.span import Span
 from penstock.model.stretches import Stretch
+from penstock.spark.query.evaluation import Evaluation
+from penstock.spark.session.cancellation import ResultTooLarge
 from penstock.stream.evaluation.rounds import Rounds
 from penstock.stream.registry.evaluation_groups import EvaluationGroups
 from penstock.stream.registry.metadata_store import QueryProgress
 from penstock.stream.registry.registered_query import RegisteredQuery
 from penstock.testing import ManualClock
 from penstock.tuning import Tuning
-from tests.support.runtime import FakeInputs, FakePlan, ListSink, groups, rounds, saved, segment, task
+from tests.support.runtime import FakeInputs, FakePlan, ListSink, groups, range_of, rounds, saved, segment, task
 
 S, T, D, E = "http://e/s", "http://e/t", "http://e/d", "http://e/e"
 
@@ -307,6 +309,37 @@ def test_thousands_of_quiet_years_are_passed_over() -> None:
     assert [span for _, span in plan(q).seen] == [Span(2, 30), Span(far, far + 10)]
     assert times(q) == [10, 20, 30, far + 10]
     assert q.progress == far + 10
+
+
+@dataclass
+class LargePlan(FakePlan):
+    """Has answers of which only so many instants can be collected at once."""
+
+    most: int = 3
+
+    def result(self, evaluation: Evaluation) -> Any:
+        if len(range_of(evaluation.span, self.step)) > self.most:
+            raise ResultTooLarge("Total size of serialized results is bigger than spark.driver.maxResultSize")
+        return super().result(evaluation)
+
+
+def test_answers_that_are_too_large_together_are_collected_in_smaller_pieces() -> None:
+    q = task("q", S)
+    q.plan = LargePlan()
+    inputs = FakeInputs({S: [segment(1, 199)]}, {S: 200})
+    rounds(inputs, q, tuning=Tuning(smaller_pieces=4)).live()
+    assert times(q) == list(range(10, 201, 10))
+    assert [span for _, span in plan(q).seen][:3] == [Span(0, 200), Span(0, 50), Span(0, 13)]
+    assert (q.progress, q.error) == (200, None)
+
+
+def test_an_instant_whose_answer_is_too_large_fails_its_query() -> None:
+    q = task("q", S)
+    q.plan = LargePlan(most=0)
+    inputs = FakeInputs({S: [segment(1, 99)]}, {S: 100})
+    rounds(inputs, q).live()
+    assert q.error is not None and "spark.driver.maxResultSize" in q.error
+    assert times(q) == []
 
 
 class Registering(ListSink):

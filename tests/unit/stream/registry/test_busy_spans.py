@@ -12,7 +12,7 @@ from penstock.algebra.schedule import Schedule
 from penstock.algebra.windows import CountWindow, SlideWindow, TimeWindow
 from penstock.model.span import Span
 from penstock.model.stretches import Stretch
-from penstock.stream.registry.busy_spans import BusySpan, Segments, busy_spans, pieces
+from penstock.stream.registry.busy_spans import BusySpan, Segments, busy_spans, pieces, smaller_pieces
 from penstock.tuning import Tuning
 from tests.support.runtime import segment
 
@@ -136,3 +136,14 @@ def test_pieces_tile_the_span(after: int, length: int, parts: list[tuple[int, in
     assert all(left.through == right.after for left, right in pairwise(found))
     assert all(piece.after < piece.through for piece in found)
     assert len(found) <= 50 + 2 * 16 + 1
+
+
+def test_smaller_pieces_cover_the_piece() -> None:
+    tuning = Tuning(smaller_pieces=3)
+    assert smaller_pieces(TUMBLING, Span(0, 100), tuning) == [Span(0, 34), Span(34, 68), Span(68, 100)]
+    assert smaller_pieces(Schedule(at_changes=True), Span(0, 3), tuning) == [Span(0, 1), Span(1, 2), Span(2, 3)]
+
+
+def test_one_instant_has_no_smaller_pieces() -> None:
+    assert smaller_pieces(TUMBLING, Span(5, 15)) == []
+    assert smaller_pieces(Schedule(at_changes=True), Span(5, 6)) == []
