@@ -1,8 +1,9 @@
 """EXISTS: https://www.w3.org/TR/sparql11-query/#func-filter-exists.
 
-Mostly a semi-join. Substituting the outer solution means more than joining with it if a filter inside reads an outer
-variable, or an OPTIONAL inside depends on it. Only then are the outer values key columns of the inner pattern: each
-distinct combination once, whatever the number of outer solutions.
+Mostly a semi-join, also if a filter around the pattern inside reads an outer variable: then it is tested on pairs.
+Substituting the outer solution means more than joining with it if a filter deeper inside reads an outer variable, or an
+OPTIONAL inside depends on it. Only then are the outer values key columns of the inner pattern: each distinct
+combination once, whatever the number of outer solutions.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ from penstock.algebra.scope import conjuncts, exists_in, substituted
 from penstock.algebra.substitute import rename
 from penstock.compile import sql
 from penstock.compile.context import Context
-from penstock.compile.expressions.expressions import condition
+from penstock.compile.expressions.expressions import Scope, condition
 from penstock.compile.key_domain import Universe
 from penstock.compile.operators import interval_operators, joins
-from penstock.compile.operators.compile_operator import compile_op, scope
-from penstock.compile.physical.exists_algorithm import is_semi_join
+from penstock.compile.operators.compile_operator import compile_op, scope, with_outer
+from penstock.compile.physical.exists_algorithm import correlated_filter, is_semi_join
 from penstock.compile.relation import ENDS, KEY, Relation, is_parameter, select, shared_variables
 from penstock.compile.sql import Select
 
@@ -97,6 +98,10 @@ def _semi(relation: Relation, pattern: ops.Op, context: Context, anti: bool) -> 
     outer = frozenset(Var(v) for v in relation.vars if not is_parameter(v))
     if is_semi_join(pattern, outer):
         return _semi_join(relation, compile_op(pattern, context).plain(), context, anti)
+    if (correlated := correlated_filter(pattern, outer)) is not None:
+        joined = _semi_join_on(relation, *correlated, context, anti)
+        if joined is not None:
+            return joined
     relation = context.plan.materialise_volatile(relation)
     unsure = [v for v in relation.vars if v in _read_by(pattern) and v not in relation.certain]
     if unsure:
@@ -114,6 +119,16 @@ def _semi_join(left: Relation, right: Relation, context: Context, anti: bool) ->
     )
     left, right = align(left, right, context)
     return semi(left, right, joins.partners(left, right), anti)
+
+
+def _semi_join_on(relation: Relation, test: Expr, pattern: ops.Op, context: Context, anti: bool) -> Relation | None:
+    """Return the semi-join whose pairs meet a condition, instant by instant; None if Spark has no join with it."""
+    right = compile_op(pattern, context).plain()
+    left, right = interval_operators.at_instants(with_outer(relation, (test,), context), right, context)
+    on = condition(test, Scope(joins.merged(left, right), context.plan.base, context.plan.now))
+    if on.calls_arrow:
+        return None
+    return joins.semi(*joins.on_condition(left, right, on, joins.partner_has_ended(left, right)), anti)
 
 
 def _split(relation: Relation, var: str, pattern: ops.Op, context: Context, anti: bool) -> Relation:

@@ -1,16 +1,18 @@
 """The choice of an algorithm for EXISTS: a semi-join, or the pattern with the outer solution substituted.
 
 Substituting the outer solution means more than joining with it if a filter inside reads an outer variable, or an
-OPTIONAL inside depends on one.
+OPTIONAL inside depends on one. A filter around the whole pattern is then tested on the pairs of a semi-join.
 """
 
 from __future__ import annotations
 
 from penstock.algebra import ops
-from penstock.algebra.expressions import Var
+from penstock.algebra.expressions import Call, Exists, Expr, Occurrence, Var, walk
 from penstock.algebra.scope import certain, exists_in, expressions_of, free, references, substituted
 
-__all__ = ["is_semi_join"]
+__all__ = ["correlated_filter", "is_semi_join"]
+
+_OF_A_SIDE = frozenset(("BNODE", "TIMESTAMP"))
 
 
 def is_semi_join(op: ops.Op, outer: frozenset[Var]) -> bool:
@@ -32,6 +34,22 @@ def is_semi_join(op: ops.Op, outer: frozenset[Var]) -> bool:
         case ops.Project(vars, pattern):
             return is_semi_join(pattern, outer & frozenset(vars))
     return all(is_semi_join(child, outer) for child in op.children)
+
+
+def correlated_filter(op: ops.Op, outer: frozenset[Var]) -> tuple[Expr, ops.Op] | None:
+    """Return the filter around a pattern, and the pattern, if the filter may as well be tested on the pairs of an outer
+    solution and a solution of the pattern; None if it may not.
+
+    That is so if the pattern itself can be joined. Occurrence times and timestamps belong to the triples of one side.
+    """
+    match op:
+        case ops.Filter(condition, pattern) if is_semi_join(pattern, outer):
+            return None if any(map(_is_bound_to_a_side, walk(condition))) else (condition, pattern)
+    return None
+
+
+def _is_bound_to_a_side(part: Expr) -> bool:
+    return isinstance(part, Exists | Occurrence) or (isinstance(part, Call) and part.name in _OF_A_SIDE)
 
 
 def _are_independent(needed: ops.Op, other: ops.Op, outer: frozenset[Var]) -> bool:
