@@ -58,7 +58,8 @@ def _split(path: Path, longer: Op, pattern: Op, nodes: frozenset[PatternTerm]) -
     start, end = (path.subject, path.object) if path.subject in nodes else (path.object, path.subject)
     if start not in nodes or end in visible(pattern) - certain(pattern):
         return None
-    assert isinstance(start, Var) and isinstance(end, Var)  # else the path would be static
+    assert isinstance(start, Var)  # else the path would be static
+    assert isinstance(end, Var)
     same = Call("SAMETERM", (start, end))
     here = make.filter(same, pattern) if end in visible(pattern) else make.extend(end, start, pattern)
     return make.union(here, make.join(pattern, make.filter(Call("!", (same,)), longer)))

@@ -338,7 +338,8 @@ def test_an_instant_whose_answer_is_too_large_fails_its_query() -> None:
     q.plan = LargePlan(most=0)
     inputs = FakeInputs({S: [segment(1, 99)]}, {S: 100})
     rounds(inputs, q).live()
-    assert q.error is not None and "spark.driver.maxResultSize" in q.error
+    assert q.error is not None
+    assert "spark.driver.maxResultSize" in q.error
     assert times(q) == []
 
 
