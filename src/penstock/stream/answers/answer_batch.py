@@ -125,7 +125,7 @@ class AnswerBatch:
             real = self.table.group_by([*when], use_threads=False).aggregate([("row", "any")])
             own = {"boolean": real.column("row_any")}
         else:
-            real = self._unsorted.filter(self._unsorted.column("row"))
+            real = _real(self._unsorted)
             read = _names(len(self.shape.columns))
             own = {column: real.column(name) for column, name in zip(self.shape.columns, read, strict=True)}
         names = self.shape.when("since" in when)
@@ -198,8 +198,15 @@ def _moment(time: int) -> datetime | None:
     return None if time == ALWAYS else to_datetime(time)
 
 
+def _real(rows: pa.Table) -> pa.Table:
+    """The rows without marks. Most answers have no mark, and are not copied."""
+    return rows if pc.all(rows.column("row")).as_py() else rows.filter(rows.column("row"))
+
+
 def _instants(times: Any) -> Any:
-    return pc.if_else(pc.equal(times, pa.scalar(ALWAYS, pa.int64())), pa.scalar(None, times.type), times).cast(_INSTANT)
+    always = pc.equal(times, pa.scalar(ALWAYS, pa.int64()))
+    known = pc.if_else(always, pa.scalar(None, times.type), times) if pc.any(always).as_py() else times
+    return known.cast(_INSTANT)
 
 
 def order_rows(fetched: pa.Table, own: int) -> pa.Table:
