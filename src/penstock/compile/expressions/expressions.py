@@ -91,6 +91,16 @@ def condition(expr: Expr, scope: Scope) -> sql.Expr:
     return truth(value(expr, scope))
 
 
+def implied(expr: Expr, scope: Scope) -> list[sql.Expr]:
+    """Return plain comparisons that hold wherever the condition of a filter does."""
+    match expr:
+        case Call("&&", args):
+            return [plain for arg in args for plain in implied(arg, scope)]
+        case Call("<" | "<=" | ">" | ">=" as symbol, (left, right)):
+            return comparison.implied(symbol, value(left, scope), value(right, scope))
+    return []
+
+
 Args = tuple[Expr, ...]
 
 

@@ -129,12 +129,13 @@ def on_condition(
     return left, right, on & condition
 
 
-def conditioned(relation: Relation, condition: Expr, prefix: str) -> Relation | None:
+def conditioned(relation: Relation, condition: Expr, prefix: str, implied: Sequence[Expr] = ()) -> Relation | None:
     """Return the rows of a join that meet a condition, with the condition as part of the join; None if the relation is
     no inner join.
 
     Expressions on one side alone are computed once for each row of that side, not for each pair: they are columns
-    whose names begin with `prefix`.
+    whose names begin with `prefix`. A join compares columns before it makes a pair of rows, so comparisons of both
+    sides that the condition has `implied` are part of the join as well.
     """
     query = relation.sql
     if not isinstance(query, Select) or query.where is not None or query.is_cut or query.distinct or query.group:
@@ -145,7 +146,11 @@ def conditioned(relation: Relation, condition: Expr, prefix: str) -> Relation | 
     if not isinstance(joined.left, Derived) or not isinstance(joined.right, Derived) or condition.volatile:
         return None
     columns = {item.name: item.args[0] if isinstance(item, sql.Alias) else item for item in query.items}  # type: ignore[attr-defined]
-    on = rewritten(condition, lambda e: columns.get(e.name) if isinstance(e, Column) else None)
+
+    def of_sides(expr: Expr) -> Expr:
+        return rewritten(expr, lambda e: columns.get(e.name) if isinstance(e, Column) else None)
+
+    on = sql.all_of([*filter(_compares_sides, map(of_sides, implied)), of_sides(condition)])
     sources = []
     for source in (joined.left, joined.right):
         on, names = _of_side(source.alias, on, prefix)
@@ -155,6 +160,11 @@ def conditioned(relation: Relation, condition: Expr, prefix: str) -> Relation | 
     return replace(relation, sql=Select(query.items, with_condition, hints=query.hints))
 
 
+def _compares_sides(test: Expr) -> bool:
+    """Whether the test compares an expression of one side with one of the other."""
+    return {arg.sides for arg in test.args} == {frozenset("l"), frozenset("r")}
+
+
 def _of_side(side: str, condition: Expr, prefix: str = ".on") -> tuple[Expr, dict[str, Expr]]:
     """Replace expressions on one side alone by columns of that side; return the condition and these columns."""
     own = list(dict.fromkeys(_lets_of(condition, side)))
@@ -162,7 +172,7 @@ def _of_side(side: str, condition: Expr, prefix: str = ".on") -> tuple[Expr, dic
     changed = rewritten(
         condition, lambda e: sql.column(side, names[e]) if isinstance(e, sql.Let) and e in names else None
     )
-    return changed, {name: let.expr for let, name in names.items()}
+    return changed, {name: let for let, name in names.items()}
 
 
 def _lets_of(expr: Expr, side: str) -> Iterator[sql.Let]:

@@ -15,7 +15,7 @@ from penstock.algebra.scope import visible
 from penstock.compile import sql
 from penstock.compile.context import Context
 from penstock.compile.expressions import term_order, timestamps
-from penstock.compile.expressions.expressions import condition, needs_row, value
+from penstock.compile.expressions.expressions import condition, implied, needs_row, value
 from penstock.compile.expressions.values import term
 from penstock.compile.operators import (
     aggregation,
@@ -124,8 +124,9 @@ def _without(op: ops.Minus, left: Relation, right: Relation, semi: joins.Semi) -
 def _filter(op: ops.Filter, context: Context) -> Relation:
     relation = with_outer(compile_op(op.pattern, context), (op.condition,), context)
     if context.plan.filters_in_joins and not exists.found_in(op.condition) and not needs_row(op.condition):
-        on = condition(op.condition, scope(relation, context))
-        filtered = joins.conditioned(relation, on, context.plan.fresh(".on"))
+        columns = scope(relation, context)
+        on, plain = condition(op.condition, columns), implied(op.condition, columns)
+        filtered = joins.conditioned(relation, on, context.plan.fresh(".on"), plain)
         if filtered is not None:
             return filtered
     return exists.filtered(with_row(relation, (op.condition,), context), op.condition, context)

@@ -48,3 +48,14 @@ def test_two_conditions_on_one_side_do_not_take_each_others_columns(left: Query)
         relation = found
     tables = {"l": pa.table({"k": [1], "a": ["x"]}), "r": pa.table({"k": [1], "b": ["y"]})}
     assert set(duckdb_rows(relation.sql, **tables)) == {("x", "y")}
+
+
+def test_an_implied_comparison_is_part_of_the_join_if_it_compares_the_sides() -> None:
+    relation = joined(Select([sql.name("k"), sql.name("a")], Table("l")))
+    one, other = (sql.let(sql.call("length", sql.name(column))) for column in "ab")
+    found = joins.conditioned(
+        relation, one.eq(other), ".on", [one <= other, one <= sql.lifted(9), one + other <= other]
+    )
+    assert found is not None
+    text = sql.written(found.sql, sql.DUCKDB).text
+    assert text.count("<=") == 1

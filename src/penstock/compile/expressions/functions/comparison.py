@@ -14,6 +14,7 @@ from penstock.compile.expressions.functions import durations
 from penstock.compile.expressions.functions.arithmetic import is_numeric
 from penstock.compile.expressions.functions.moments import MOMENTS, Moment, moment
 from penstock.compile.expressions.values import (
+    EXACT,
     Instant,
     Length,
     Node,
@@ -85,6 +86,26 @@ def _real_and_constant(symbol: str, a: Number, b: Number) -> Expr:
 
 
 _MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "="}
+
+
+def implied(symbol: str, left: Value, right: Value) -> list[Expr]:
+    """Return comparisons of one column of each side that hold wherever the values compare so; none for values that are
+    no numbers.
+
+    A pair of rows is tried by them before the comparison itself. A number that is not of their type passes.
+    """
+    if ({type(left), type(right)} - {Node}) - {Number}:
+        return []
+    low, high = map(number, (left, right) if symbol in ("<", "<=") else (right, left))
+    parts = ((low.exact, high.exact, EXACT, _MOST), (low.real, high.real, "DOUBLE", "Infinity"))
+    return [
+        let(sql.coalesce(a, sql.text(f"-{most}").cast(kind))) <= let(sql.coalesce(b, sql.text(most).cast(kind)))
+        for a, b, kind, most in parts
+        if a is not None and b is not None
+    ]
+
+
+_MOST = "99999999999999999999.999999999999999999"  # the greatest exact number
 
 
 def _strings(symbol: str, left: Value, right: Value) -> Expr:

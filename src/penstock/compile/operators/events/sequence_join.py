@@ -25,7 +25,7 @@ def join(left: Relation, right: Relation, within: int, width: int, hashed: bool)
     order = [
         column("l", BUCKET).eq(column("r", BUCKET)),
         column("l", ENDS) < column("r", STARTS),
-        column("r", ENDS) - column("l", STARTS) <= sql.long(within),
+        column("r", ENDS) <= column("l", STARTS) + sql.long(within),
     ]
     hint = joins.HASH_RIGHT if hashed else None
     return joins.join(_reaching(left, within, width), _starting(right, width), hint, order)
@@ -42,7 +42,7 @@ def _reaching(relation: Relation, within: int, width: int) -> Relation:
 
 def _starting(relation: Relation, width: int) -> Relation:
     own = sql.alias(_bucket(sql.name(STARTS), width), BUCKET)
-    return replace(relation, sql=Select([sql.STAR, own], relation.sql))
+    return replace(relation, sql=Select([*map(sql.name, relation.columns), own], relation.sql))
 
 
 def _bucket(time: Expr, width: int) -> Expr:
