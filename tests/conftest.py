@@ -8,7 +8,7 @@ import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 TESTS = Path(__file__).parent
 WITHOUT_JVM = (TESTS / "unit", TESTS / "golden")
+SLOWEST_FIRST = ("recovery", "oracle", "examples", "spark")  # folders; the tests of all others take a second or less
 
 # The first query on Spark takes seconds and the next a few dozen milliseconds, so time says nothing about an example.
 # The examples are always the same, so that a failure is of the change at hand; thorough runs look for other ones.
@@ -45,13 +46,30 @@ if "PENSTOCK_TEST_CACHE" not in os.environ:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what may start a JVM, by folder, and keep the quick folders quick. Tests that take minutes begin first, so
     that at the end nobody waits for one of them."""
-    items.sort(key=lambda item: item.path.parent.name != "recovery")
+    items.sort(key=_turn)
     for item in items:
         quick = any(folder in item.path.parents for folder in WITHOUT_JVM)
         if quick and "spark" in getattr(item, "fixturenames", ()):
             raise pytest.UsageError(f"{item.nodeid} uses Spark: it belongs into another folder")
         if not quick:
             item.add_marker(pytest.mark.jvm)
+
+
+def _turn(item: pytest.Item) -> tuple[int, bool]:
+    """The place of a test in the order: by folder, and the oracles of Spark's shuffled plan before the others."""
+    places = (place for place, folder in enumerate(SLOWEST_FIRST) if TESTS / folder in item.path.parents)
+    return next(places, len(SLOWEST_FIRST)), "[shuffled" not in item.name
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object | None:
+    """With `--dist loadscope` a worker that is free takes the next test, or the next module of `tests/spark`, whose
+    tests share an engine."""
+    if config.getoption("dist") != "loadscope":
+        return None
+    from tests.support.scheduling import InTurn
+
+    return InTurn(config, log)
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
