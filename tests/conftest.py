@@ -79,8 +79,8 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
 
 
 def pytest_runtest_teardown(item: pytest.Item) -> None:
-    """Handles on Java's objects refer to themselves: until Python finds these circles, Java keeps all plans. Looking
-    for them takes a tenth of a second, so only tests with many plans do it."""
+    """Handles on Java's objects refer to themselves: until Python finds these circles, Java keeps all plans. Only
+    tests with many plans look for them."""
     if item.get_closest_marker("jvm") and {"oracle", "stream"} & set(item.path.parts):
         gc.collect()
 
@@ -90,6 +90,8 @@ def spark() -> Iterator[SparkSession]:
     """The session that all tests share. Start-up dominates small tests, so nobody starts another without a reason."""
     from penstock.spark.session import session
 
+    gc.collect()
+    gc.freeze()  # modules and collected tests stay: looking through them would take a tenth of a second after each test
     running = session.start("local[2]", **{"spark.driver.memory": "3g"})
     yield running
     session.stop(running)
