@@ -220,9 +220,11 @@ def _with_empty_answers(
     program: Program, piece: Slice, rows: pa.Table, instants: Callable[[str], pa.Table]
 ) -> pa.Table:
     """Return the rows with a mark for each instant that has an answer and no row. `instants` runs a query."""
+    if program.instants is None:
+        return marked(rows)
     empty: list[int] = []
     present = pc.unique(rows.column(0))
-    if program.instants is not None and len(present) != piece.count:
+    if len(present) != piece.count:
         reported: list[Any] = instants(program.instants).column(0).to_pylist()
         empty = sorted(set(reported) - set(present.to_pylist()))
     return marked(rows, {rows.column_names[0]: empty} if empty else {})

@@ -6,8 +6,11 @@ result is an error. https://www.w3.org/TR/sparql11-query/#func-numerics
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from decimal import Decimal
 from functools import reduce
+from itertools import product
 from operator import neg
 
 from penstock.compile import sql
@@ -79,9 +82,21 @@ def _exact(symbol: str) -> Binary:
 
 def _exact_product(a: Expr, b: Expr) -> Expr:
     """Return a·b without the loss of digits in Spark's product of two DECIMAL(38,18): whole and fraction separately."""
-    whole, rest = _whole, _fraction
-    pairs = ((whole(a), whole(b)), (whole(a), rest(b)), (rest(a), whole(b)), (rest(a), rest(b)))
+    pairs = product(_parts(a), _parts(b))
     return reduce(_exact("+"), (sql.exact("*", *pair).cast(EXACT) for pair in pairs))
+
+
+def _parts(a: Expr) -> list[Expr]:
+    """Return the whole and the fraction; of a constant, without one that is zero."""
+    constant = a.args[0] if isinstance(a, sql.Cast) else None
+    written = constant.value if isinstance(constant, sql.Literal) and constant.is_text else ""
+    if not _SHORT.fullmatch(written):
+        return [_whole(a), _fraction(a)]
+    value = Decimal(written)
+    return [_whole(a)] * (abs(value) >= 1 or not value) + [_fraction(a)] * (value % 1 != 0)
+
+
+_SHORT = re.compile(r"[+-]?[0-9]{1,20}(?:\.[0-9]{0,7})?")  # a number that Decimal and EXACT have alike
 
 
 def _whole(a: Expr) -> Expr:
