@@ -58,7 +58,7 @@ lint: $(INSTALLED) ## ruff and mypy --strict
 	@echo "== lint"
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@$(BIN)/mypy --strict src benchmarks tests
+	@$(BIN)/mypy --strict --num-workers 2 src benchmarks tests
 
 format: $(INSTALLED) ## Format the code and fix what ruff can fix
 	@$(BIN)/ruff check --fix .
