@@ -6,7 +6,7 @@ store needs no JVM.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack
 from os import PathLike
 from pathlib import Path
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from penstock.io.sinks import SinkSpec
-    from penstock.options import Duplicates, Emit, Entailment, Overload, Rounds, StreamFormat, WhenFull
+    from penstock.lift.event_time import TimeUnit
+    from penstock.options import Duplicates, Emit, Entailment, Overload, Rounds, StreamFormat, StreamTime, WhenFull
     from penstock.stream.base.checkpoint_lock import CheckpointLock
     from penstock.stream.base.clock import Clock
     from penstock.stream.base.dead_letter import DeadLetter
@@ -159,7 +160,12 @@ class Engine:
         max_ahead: Duration | None = "1d",
         when_full: WhenFull = "block",
         format: StreamFormat | None = None,
-        time_property: str | NamedNode | None = None,
+        time: StreamTime | None = None,
+        mapping: str | PathLike[str] | None = None,
+        time_path: str | None = None,
+        time_unit: TimeUnit = "iso",
+        header: str | None = None,
+        time_property: str | NamedNode | Sequence[str | NamedNode] | None = None,
         start_property: str | NamedNode | None = None,
         end_property: str | NamedNode | None = None,
     ) -> None:
@@ -176,6 +182,14 @@ class Engine:
         `start_property` and an `end_property`, a graph that has both lasts from the one to the other, and one that has
         either is a point of time there.
 
+        A connector brings messages: "kafka://HOST:9092/TOPIC?start=earliest" and so on, with its options in the address
+        or in a mapping beside it, {"address": …, "start": "earliest"}; docs/connect/ has each. Secrets are references,
+        "${env:NAME}" or "${file:PATH}". A message is in the `format`, or a CloudEvent with such data, and taken whole
+        or not at all. `time` "data" means the first `time_property` in the message, or the one in its graph; "broker"
+        the broker's time, and "arrival" the clock's. `mapping` is a file by which JSON, CSV or XML is lifted: the time
+        is at `time_path` in the message (a JSONPath, an XPath or a column), in the `time_unit`, or that of one of the
+        properties; `header` names the columns of rows of CSV.
+
         `lateness` is the allowed lateness: an element that is further behind the newest one is a dead letter. A stream
         that is silent for `idle` does not hold back the watermark of a query. With `advance` its event time follows
         the clock, also without elements. On a live engine an element that is further ahead of the clock than
@@ -185,10 +199,24 @@ class Engine:
         """
         from penstock.stream.ingest.stream_declaration import declare
 
-        properties = {"time_property": time_property, "start_property": start_property, "end_property": end_property}
-        self._runtime.declare(
-            _iri("iri", iri), declare(source, lateness, idle, advance, format, max_ahead, when_full, **properties)
+        declared = declare(
+            source,
+            lateness,
+            idle,
+            advance,
+            format,
+            max_ahead,
+            when_full,
+            time=time,
+            mapping=mapping,
+            time_path=time_path,
+            time_unit=time_unit,
+            header=header,
+            time_property=time_property,
+            start_property=start_property,
+            end_property=end_property,
         )
+        self._runtime.declare(_iri("iri", iri), declared)
 
     def register(
         self,

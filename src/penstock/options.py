@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-__all__ = ["Duplicates", "Emit", "Entailment", "Overload", "Rounds", "StreamFormat", "WhenFull"]
+__all__ = ["Duplicates", "Emit", "Entailment", "Overload", "Rounds", "StreamFormat", "StreamTime", "WhenFull"]
 
 Emit: TypeAlias = Literal["rstream", "istream", "dstream", "intervals"]
 """The report of a query: whole answers, insertions, deletions, or solutions with their validity intervals."""
@@ -25,6 +25,10 @@ Entailment: TypeAlias = Literal["rdfs", "owl-rl"]
 """The entailment regime under which queries are answered."""
 
 StreamFormat: TypeAlias = Literal[
-    "nq", "nquads", "nt", "ntriples", "parquet", "trig", "jsonld", "json-ld", "ndjsonld", "ndjson-ld"
-]
-"""The format of a stream's source, or of pushed text."""
+    "nq", "nquads", "nt", "ntriples", "parquet", "ttl", "turtle", "trig", "jsonld", "json-ld", "ndjsonld", "ndjson-ld",
+    "jelly", "cloudevents", "json", "ndjson", "csv", "xml",
+]  # fmt: skip
+"""The format of a stream's source, of its messages, or of pushed text; the last four are lifted by a mapping."""
+
+StreamTime: TypeAlias = Literal["data", "broker", "arrival"]
+"""Where the time of an element comes from: the message, the broker that brought it, or the clock when it came."""

@@ -13,7 +13,10 @@ from penstock import Engine, OptionError, PenstockError, StoreError
 S = "http://e/s"
 QUERY = f"SELECT ?s FROM STREAM <{S}> [RANGE 1m STEP 1m] WHERE {{ ?s ?p ?o }}"
 DURATION = 'is not a duration: write one as 10s, 500ms, 5m, 2h, 1d, "2 minutes" or PT1H'
-FORMATS = "nq, nquads, nt, ntriples, parquet, trig, jsonld, json-ld, ndjsonld, ndjson-ld"
+FORMATS = (
+    "nq, nquads, nt, ntriples, parquet, ttl, turtle, trig, jsonld, json-ld, ndjsonld, ndjson-ld, jelly, cloudevents, "
+    "json, ndjson, csv, xml"
+)
 
 
 def told(use: Callable[[], object], kind: type[PenstockError]) -> str:
@@ -45,7 +48,10 @@ def test_options_of_the_engine(options: dict[str, object], message: str) -> None
         ({"lateness": "soon"}, f'lateness: "soon" {DURATION}'),
         ({"idle": -5}, "idle: a duration must not be negative: -5"),
         ({"idle": 1.5}, "idle: 1.5 is not a duration: give a text such as 10s, a timedelta, or microseconds"),
-        ({"format": "csv"}, f"format is one of {FORMATS}, not 'csv'"),
+        ({"format": "avro"}, f"format is one of {FORMATS}, not 'avro'"),
+        ({"format": "csv"}, "format='csv' has to be lifted: give a mapping, mapping=FILE"),
+        ({"time_path": "$.t"}, "time_path and header are for messages that are lifted: give a mapping, mapping=FILE"),
+        ({"time": "noon"}, "time is one of data, broker, arrival, not 'noon'"),
         ({"iri": "gates"}, "iri='gates' is not an absolute IRI: No scheme found in an absolute IRI"),
     ],
 )

@@ -21,12 +21,12 @@ from penstock.io.nquads import BadLine, Parsed
 from penstock.io.nquads_slow import encoded, moment_of, unreadable
 from penstock.tuning import DEFAULT
 
-__all__ = ["GENERATED_AT", "PROPERTIES", "Graphs", "Properties", "Rows"]
+__all__ = ["GENERATED_AT", "PROPERTIES", "Graphs", "Properties", "Rows", "When", "when_of"]
 
 GENERATED_AT = "http://www.w3.org/ns/prov#generatedAtTime"
 _TIME, _START, _END = "time", "start", "end"
 
-_When: TypeAlias = tuple[int, int | None]
+When: TypeAlias = tuple[int, int | None]
 """The columns `ts` and `start` of all that is in a graph."""
 
 
@@ -34,14 +34,14 @@ _When: TypeAlias = tuple[int, int | None]
 class Properties:
     """The properties with the time of a graph; `start` and `end` only where graphs may have a duration."""
 
-    time: str = GENERATED_AT
+    time: tuple[str, ...] = (GENERATED_AT,)
     start: str | None = None
     end: str | None = None
 
     def roles(self) -> dict[NamedNode, str]:
         """The role of each property. One that is named twice is a start or an end: alone, either is the
         time."""
-        named = {self.time: _TIME, self.start: _START, self.end: _END}
+        named: dict[str | None, str] = {**dict.fromkeys(self.time, _TIME), self.start: _START, self.end: _END}
         return {NamedNode(iri): role for iri, role in named.items() if iri is not None}
 
 
@@ -64,6 +64,14 @@ class Rows:
     def add(self, s: str, p: str, o: str, ts: int, g: str | None, start: int | None) -> None:
         self._rows.append((s, p, o, ts, g, start))
 
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def cut(self, length: int) -> None:
+        """Remove the elements beyond that number, and all bad statements."""
+        del self._rows[length:]
+        self.bad = []
+
     def take(self) -> Parsed:
         """The elements and bad statements so far, which are then removed."""
         taken = Parsed(table_of(self._rows), self.bad)
@@ -80,7 +88,7 @@ class Graphs:
         self._roles = properties.roles()
         self._enough = {_START, _END} & {*self._roles.values()} or {_TIME}  # nothing that follows changes these
         self._said: dict[Hashable, dict[str, int]] = {}
-        self._known: dict[Hashable, _When | str] = {}  # or why it cannot be
+        self._known: dict[Hashable, When | str] = {}  # or why it cannot be
         self._waiting: dict[Hashable, list[tuple[Quad, int]]] = {}
 
     def add(self, quad: Quad, line: int) -> None:
@@ -118,17 +126,18 @@ class Graphs:
             self._settle(name)
 
     def _settle(self, name: Hashable) -> None:
-        when = self._known.setdefault(name, _when(self._said[name]))
+        when = self._known.setdefault(name, when_of(self._said[name]))
         for quad, line in self._waiting.pop(name, ()):
-            self._element(quad, when, line)
+            self.element(quad, when, line)
 
     def _place(self, quad: Quad, about: Hashable, line: int) -> None:
         if (when := self._known.get(about)) is None:
             self._waiting.setdefault(about, []).append((quad, line))
         else:
-            self._element(quad, when, line)
+            self.element(quad, when, line)
 
-    def _element(self, quad: Quad, when: _When | str, line: int) -> None:
+    def element(self, quad: Quad, when: When | str, line: int) -> None:
+        """Add a statement as an element of that time; or refuse it, if that is a reason."""
         if isinstance(when, str):
             self._refuse(quad, line, when)
             return
@@ -159,7 +168,7 @@ class Graphs:
         return f"its graph has no time ({properties})"
 
 
-def _when(times: Mapping[str, int]) -> _When | str:
+def when_of(times: Mapping[str, int]) -> When | str:
     """The time of a graph, from its properties."""
     if not {_START, _END} <= times.keys():
         return next(times[role] for role in (_START, _END, _TIME) if role in times), None

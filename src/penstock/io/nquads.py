@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from hashlib import blake2s
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from penstock.io.columns import ELEMENTS, LOGGED, slim, table_of
@@ -32,11 +33,12 @@ __all__ = ["BadLine", "Parsed", "parse", "parse_ntriples", "scope"]
 @dataclass(frozen=True, slots=True)
 class Parsed:
     """The elements in the order of their lines, with or without the columns that not all of them need
-    (`penstock.io.columns`), the lines that hold none though they should, and how many there are."""
+    (`penstock.io.columns`), the lines that hold none though they should, and how many lines there are."""
 
     elements: pa.Table
     bad: list[BadLine]
     lines: int = 0
+    places: npt.NDArray[np.int64] | None = None  # the number of each element's line, where lines are read
 
 
 def parse(data: bytes, stream: str, stamp: int | None = None, tuning: Tuning = DEFAULT) -> Parsed:
@@ -61,16 +63,19 @@ def scope(stream: str) -> str:
 
 def _parse(data: bytes, reading: Reading, tuning: Tuning) -> Parsed:
     tables: list[pa.Table] = [ELEMENTS.empty_table()]
+    places: list[npt.NDArray[np.int64]] = [np.empty(0, np.int64)]
     bad: list[BadLine] = []
     line = 1
     for raw in _blocks(data, tuning.block_bytes):
         block, broken = _readable(raw, line, reading)
         columns = _fast(block, reading, tuning.slow_lines)
         rows, wrong = read_lines(_unread_lines(block, columns, line), reading)
-        tables += _tables(columns, rows, line, reading)
+        for numbers, table in _tables(columns, rows, line, reading):
+            tables.append(table)
+            places.append(numbers)
         bad += sorted(broken + wrong, key=lambda mistake: mistake.line)
         line += len(block.lines)
-    return Parsed(pa.concat_tables(tables, promote_options="default"), bad, line - 1)
+    return Parsed(pa.concat_tables(tables, promote_options="default"), bad, line - 1, np.concatenate(places))
 
 
 def _blocks(data: bytes, size: int) -> Iterator[pa.Buffer]:
@@ -133,16 +138,19 @@ def _unread_lines(block: Block, columns: list[Columns], line: int) -> Iterator[t
     return ((line + int(i), str(text)[:-1]) for i, text in zip(np.flatnonzero(unread), texts, strict=True))
 
 
-def _tables(columns: list[Columns], rows: list[Row], line: int, reading: Reading) -> list[pa.Table]:
-    """All that was read of a block, in the order of its lines."""
+def _tables(
+    columns: list[Columns], rows: list[Row], line: int, reading: Reading
+) -> list[tuple[npt.NDArray[np.int64], pa.Table]]:
+    """All that was read of a block, in the order of its lines, with their numbers."""
     read = [(part.lines + line, _table(part, reading)) for part in columns if len(part.lines)]
     if rows:
         read.append((np.array([row[0] for row in rows]), slim(table_of([row[1:] for row in rows]))))
     if len(read) < 2:
-        return [table for _, table in read]
-    order = np.argsort(np.concatenate([numbers for numbers, _ in read]), kind="stable")
+        return read
+    numbers = np.concatenate([numbers for numbers, _ in read])
+    order = np.argsort(numbers, kind="stable")
     mixed = pa.concat_tables([table for _, table in read], promote_options="default").take(order)
-    return [mixed.combine_chunks()]
+    return [(numbers[order], mixed.combine_chunks())]
 
 
 def _table(columns: Columns, reading: Reading) -> pa.Table:

@@ -21,6 +21,7 @@ def query_reasons(facts: QueryFacts) -> Iterator[Reason]:
     yield from _state(facts)
     if facts.is_open:
         yield from _watermark(facts)
+        yield from _partition(facts)
         yield from _instant(facts)
     yield from _dropped(facts)
     yield from _apart(facts)
@@ -71,6 +72,25 @@ def _watermark(facts: QueryFacts) -> Iterator[Reason]:
     call = f'engine.advance("{slowest.iri}", time)'
     remedy = f'If it may be silent, declare it with idle="10s" or advance=True, or call {call}.'
     yield Reason("watermark", text, remedy)
+
+
+def _partition(facts: QueryFacts) -> Iterator[Reason]:
+    """One partition of a stream's source holds back the others."""
+    for stream in facts.streams:
+        if stream.slowest is None or not _waits(facts):
+            continue
+        position, name = stream.partitions[stream.slowest], f"the partition {stream.slowest} of <{stream.iri}>"
+        silent = f"no element for {roughly(facts.now - position.last_arrival)}" if facts.live else "no later element"
+        newest = max(one.newest for one in stream.partitions.values() if one.newest is not None)
+        if position.newest is None:
+            text = f"There is no watermark yet: {name} has had {silent}, and the newest of others is of {at(newest)}."
+        else:
+            text = (
+                f"The watermark stands still: {name} has had {silent}, its newest is of {at(position.newest)}, "
+                f"and that of others is {roughly(newest - position.newest)} further."
+            )
+        remedy = 'If a partition may be silent, declare the stream with idle="10s"; else look who writes to it.'
+        yield Reason("watermark", text, remedy)
 
 
 def _end(stream: StreamFacts) -> float:

@@ -45,6 +45,14 @@ class Backlog:
         with self._changed:
             return self._arriving[stream] + self._logged[stream] + self._in_round[stream]
 
+    def is_full(self, stream: str) -> bool:
+        """Whether somebody who comes now has to wait; then a round follows."""
+        with self._changed:
+            full = self._is_full(stream)
+            if full:
+                self._wake()
+            return full
+
     @contextmanager
     def entering(self, stream: str, size: int, when_full: WhenFull = "block") -> Iterator[None]:
         """Let so many bytes in, which are in the log at the end of this; first wait while the stream is full.

@@ -25,10 +25,18 @@ from penstock.stream.base.clock import Clock
 from penstock.stream.base.watermark import Watermarks
 from penstock.stream.ingest import parallel_load
 from penstock.stream.ingest.dead_letters import DeadLetters, Malformed
-from penstock.stream.ingest.element_reader import FileTally, no_element, of_blocks, of_documents, of_file
-from penstock.stream.ingest.elements import Block, count_texts
+from penstock.stream.ingest.element_reader import (
+    FileTally,
+    no_element,
+    of_blocks,
+    of_documents,
+    of_file,
+    of_lifted_file,
+)
+from penstock.stream.ingest.elements import MESSAGE, Block, count_texts
 from penstock.stream.ingest.late_filter import BatchWriter, Item, Reading
 from penstock.stream.ingest.log_writer import ArrivedBatch, LogWriter
+from penstock.stream.ingest.messages.message import Message
 from penstock.stream.ingest.sources.folder import Dropped
 from penstock.stream.ingest.stream_declaration import Declared
 from penstock.stream.log.stream_log import Segment, StreamLog
@@ -82,11 +90,15 @@ class BoundedSources:
     def push(self, stream: str, data: bytes, kind: str | None = None) -> int:
         """Write lines to the log at once, and return the number of elements; of documents, the number of documents."""
         before = self._log.counts(stream).elements
-        self._log_writer.push(stream, lambda batch: self._read_blocks(stream, [Block(stream, data, kind=kind)], batch))
+        lines = data if kind is not None or data.endswith(b"\n") else data + b"\n"
+        block = Block(stream, lines, kind=kind)
+        if kind == MESSAGE:
+            block = Block(stream, stamp=self._clock.now(), messages=[Message(data)])
+        self._log_writer.push(stream, lambda batch: self._read_blocks(stream, [block], batch))
         return self._log.counts(stream).elements - before if kind is None else count_texts(data, kind)
 
     def _read_blocks(self, stream: str, blocks: Iterable[Block], batch: str) -> Iterator[Item]:
-        return of_blocks(stream, blocks, batch, self._options[stream].properties, self._tuning)
+        return of_blocks(stream, blocks, batch, self._options[stream], self._tuning)
 
     def _read_files(self, stream: str, declared: Declared, session: Callable[[], SparkSession]) -> None:
         path = str(declared.path)
@@ -102,6 +114,9 @@ class BoundedSources:
 
     def _read_texts(self, batch: ArrivedBatch, path: str, session: Callable[[], SparkSession]) -> None:
         """Read small files in the driver, and large ones by a Spark job."""
+        if self._options[batch.stream].mapping is not None:
+            self._read_lifted(batch, path)
+            return
         documents = self._options[batch.stream].documents
         pieces = documents.whole_documents(splits(path, self._tuning.split_bytes))
         lines = not any(documents.kind(piece.path) for piece in pieces)
@@ -124,6 +139,14 @@ class BoundedSources:
         tally.add_parts(pieces, parts)
         tally.warn(documents)
 
+    def _read_lifted(self, batch: ArrivedBatch, path: str) -> None:
+        """Lift a file, or the files of a folder, in the driver."""
+        options, stamp = self._options[batch.stream], self._clock.now()
+        files = dict.fromkeys(piece.path for piece in splits(path, self._tuning.split_bytes))
+        with _whole_or_nothing():
+            found = [one for file in files for one in of_lifted_file(file, batch.stream, options, stamp, self._tuning)]
+        self._log_writer.write(batch, found)
+
     def _read_lines(self, stream: str, items: Iterable[bytes]) -> None:
         """Read an iterable in batches. After a restart it begins anew, and batches that the log holds are skipped; a
         resumable one continues."""
@@ -132,9 +155,13 @@ class BoundedSources:
         for number, batch_items in enumerate(_batches(items), first):
             batch = ArrivedBatch(stream, "items", number)
             if not self._log.holds(stream, batch.source, number):
-                texts = [b"".join(batch_items)] if kind is None else batch_items
-                blocks = [Block(stream, text, kind=kind) for text in texts]
+                blocks = self._blocks(stream, batch_items, kind)
                 self._log_writer.write(batch, self._read_blocks(stream, blocks, batch.name))
+
+    def _blocks(self, stream: str, items: list[bytes], kind: str | None) -> list[Block]:
+        if self._options[stream].takes_messages:
+            return [Block(stream, stamp=self._clock.now(), messages=[Message(item) for item in items])]
+        return [Block(stream, text, kind=kind) for text in ([b"".join(items)] if kind is None else items)]
 
 
 class _SourceSizes:

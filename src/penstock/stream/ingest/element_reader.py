@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import count, groupby
-from typing import Any
+from pathlib import Path
+from typing import Any, cast, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -15,20 +16,26 @@ import pyarrow.parquet as pq
 
 from penstock.errors import LoadError, PenstockWarning
 from penstock.io.columns import BACKWARDS, ELEMENTS, END, LOGGED, lasting
-from penstock.io.graphs import PROPERTIES, Documents, Properties, parse_documents
+from penstock.io.graphs import Documents, Properties, parse_documents
 from penstock.io.nquads import BadLine, Parsed, parse, scope
 from penstock.io.splits import Split, chunks, filesystem
+from penstock.lift.lifting import MessageFormat
 from penstock.stream.base import time_values
 from penstock.stream.ingest.dead_letters import Malformed
 from penstock.stream.ingest.elements import Block
 from penstock.stream.ingest.late_filter import Advance, Item, Reading
 from penstock.stream.ingest.load_task import LoadedFile
+from penstock.stream.ingest.messages.arrival import Arrival
+from penstock.stream.ingest.messages.lifted import labels_of
+from penstock.stream.ingest.messages.message import Message
+from penstock.stream.ingest.messages.reader import read_messages
 from penstock.stream.ingest.sources.folder import Dropped
 from penstock.stream.ingest.stream_declaration import Declared
 from penstock.tuning import DEFAULT, Tuning
 
-__all__ = ["FileTally", "no_element", "of_blocks", "of_documents", "of_file"]
+__all__ = ["FileTally", "no_element", "of_blocks", "of_documents", "of_file", "of_lifted_file"]
 
+_UNDECLARED = Declared()
 _MICROSECONDS = pa.timestamp("us", "UTC")
 _COLUMNS = (*ELEMENTS.names, "g", END)
 
@@ -37,7 +44,7 @@ def of_blocks(
     stream: str,
     blocks: Iterable[Block],
     batch: str = "",
-    properties: Properties = PROPERTIES,
+    options: Declared = _UNDECLARED,
     tuning: Tuning = DEFAULT,
 ) -> Iterator[Item]:
     """The elements of a stream's blocks. An empty block with a stamp is a call of `advance`.
@@ -45,14 +52,40 @@ def of_blocks(
     The batch's name, which comes once in a stream, tells blank nodes of its documents from others.
     """
     numbers = count()
-    for (kind, empty, stamp), together in groupby(blocks, key=lambda block: (block.kind, not block.data, block.stamp)):
-        if kind is not None:
+    for (is_message, kind, empty, stamp), together in groupby(blocks, key=_key):
+        if is_message:
+            messages = [message for block in together for message in block.messages]
+            yield from _messages(messages, Arrival(stream, batch, 0, stamp or 0, tuning=tuning), options, numbers)
+        elif kind is not None:
             for block, number in zip(together, numbers, strict=False):
-                yield from _documents(block, kind, scope(f"{stream} {batch} {number}"), properties)
+                yield from _documents(block, kind, scope(f"{stream} {batch} {number}"), options.properties)
         elif not empty:
             yield _parsed(stream, [block.data for block in together], stamp, tuning)
         elif stamp is not None:
             yield Advance(stamp - 1)
+
+
+def _key(block: Block) -> tuple[bool, str | None, bool, int | None]:
+    return block.is_message, block.kind, not block.data, block.stamp
+
+
+def _messages(
+    messages: Sequence[Message], arrival: Arrival, options: Declared, numbers: Iterator[int]
+) -> Iterator[Reading]:
+    """The elements of messages, partition by partition: in each they are in order."""
+    if options.origin is None:
+        messages = [replace(message, partition=None) if message.partition else message for message in messages]
+    arrival = replace(
+        arrival,
+        time=options.message_time,
+        properties=options.properties,
+        declared=bool(options.time_property or options.start_property or options.end_property),
+        lifting=options.lifting,
+    )
+    by_partition = sorted(messages, key=lambda message: message.partition or "")
+    for _, together in groupby(by_partition, key=lambda message: message.partition):
+        some = list(together)
+        yield from read_messages(some, options.message_format, replace(arrival, number=next(numbers)))
 
 
 def _documents(block: Block, kind: str, labels: str, properties: Properties) -> Iterator[Reading]:
@@ -92,6 +125,8 @@ def of_file(file: Dropped, stream: str, options: Declared, tuning: Tuning = DEFA
 
 
 def _readings(file: Dropped, stream: str, options: Declared, tuning: Tuning) -> Iterator[Reading]:
+    if options.lifting is not None:
+        return of_lifted_file(file.path, stream, options, file.modified, tuning)
     if options.documents.kind(file.path) is not None:
         return of_documents(file.path, stream, options.documents, tuning)
     if file.path.endswith(".parquet"):
@@ -109,6 +144,29 @@ def of_documents(path: str, stream: str, documents: Documents, tuning: Tuning = 
     """The elements of a file of documents. `LoadError` if it cannot be read to its end."""
     for parsed in documents.of_file(path, stream, tuning):
         yield _reading(parsed, path)
+
+
+def of_lifted_file(
+    path: str, stream: str, options: Declared, stamp: int, tuning: Tuning = DEFAULT
+) -> Iterator[Reading]:
+    """The elements of a file that is lifted, whose ending tells its format unless the stream does. `stamp` is the time
+    of messages that have none. `LoadError` if it cannot be read."""
+    lifting, format = options.lifting, file_format(path, options.format)
+    assert lifting is not None
+    data = b"".join(chunks(Split(path), tuning.chunk_bytes))
+    arrival = Arrival(stream, path, stamp, stamp)
+    lifted = lifting.apply_file(data, format, labels=labels_of(lifting, arrival))
+    bad = [Malformed(path, failure.message, "", failure.reason) for failure in lifted.failures]
+    yield Reading(lifted.elements(stamp), bad)
+
+
+def file_format(path: str, declared: str | None) -> MessageFormat:
+    """The format of a file that is lifted."""
+    ending = Path(path.lower().removesuffix(".gz")).suffix.lstrip(".")
+    name = {"jsonl": "ndjson", "": "json"}.get(declared or ending, declared or ending)
+    if name not in get_args(MessageFormat):
+        raise LoadError(f"the mapping is for files of {', '.join(get_args(MessageFormat))}: give the format")
+    return cast(MessageFormat, name)
 
 
 def _lines(file: Dropped, stream: str, stamp: int | None, tuning: Tuning) -> Iterator[Reading]:

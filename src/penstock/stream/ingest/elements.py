@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from codecs import BOM_UTF8
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TypeAlias, cast
 
 from pyoxigraph import Dataset, Quad, RdfFormat, Triple, serialize
@@ -13,8 +13,10 @@ from penstock.errors import LoadError
 from penstock.io.graphs import KINDS, kind_named
 from penstock.options import StreamFormat
 from penstock.stream.base.time_values import Moment, moment, stamp
+from penstock.stream.ingest.messages.message import Message
+from penstock.stream.log.reached import SourcePosition
 
-__all__ = ["LINES", "Block", "Element", "Elements", "When", "count_texts", "lines", "pushed", "without_mark"]
+__all__ = ["LINES", "MESSAGE", "Block", "Element", "Elements", "When", "count_texts", "lines", "pushed", "without_mark"]
 
 When: TypeAlias = Moment | tuple[Moment, Moment]
 """A time, or a start and an end."""
@@ -22,17 +24,34 @@ Element: TypeAlias = Triple | Quad | tuple[Triple | Quad, Moment] | tuple[Triple
 Elements: TypeAlias = str | bytes | Triple | Quad | Dataset | Iterable[Element]
 
 LINES = "nquads"
+MESSAGE = "message"
+"""The kind of text that is a message in the stream's own format."""
+_OWN_TIMES = "Text brings its own times: push it without one, or push triples."
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
     """Whole lines of one stream, and the time of lines that have none (None: they should have one); or a document of
-    the kind that is named (`penstock.io.graphs`). No lines and a stamp: a call of `advance`."""
+    the kind that is named (`penstock.io.graphs`). No lines and a stamp: a call of `advance`.
+
+    Or messages of a source with that stamp as the time of their arrival, and the positions behind them."""
 
     stream: str
-    data: bytes
+    data: bytes = b""
     stamp: int | None = None
     kind: str | None = None
+    messages: Sequence[Message] = ()
+    positions: Mapping[str, SourcePosition] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        """About the bytes that it takes."""
+        return len(self.data) + sum(message.size for message in self.messages)
+
+    @property
+    def is_message(self) -> bool:
+        """Whether a source has brought it."""
+        return bool(self.messages or self.positions)
 
 
 def pushed(elements: Elements, time: When | None, now: int, format: StreamFormat | None) -> tuple[bytes, str | None]:
@@ -45,7 +64,9 @@ def pushed(elements: Elements, time: When | None, now: int, format: StreamFormat
     kind = kind_named(format) or (LINES if format in (LINES, "nq") else None)
     if format is not None and kind is None:
         raise LoadError(f"Text of format {format!r} cannot be pushed: there are nquads, {', '.join(KINDS)}.")
-    return lines(without_mark(elements), time, now), kind
+    if time is not None:
+        raise LoadError(_OWN_TIMES)
+    return without_mark(elements), kind
 
 
 def without_mark(text: str | bytes) -> bytes:
@@ -60,7 +81,7 @@ def lines(elements: Elements, time: When | None, now: int) -> bytes:
     """
     if isinstance(elements, str | bytes):
         if time is not None:
-            raise LoadError("Text brings its own times: push it without one, or push triples.")
+            raise LoadError(_OWN_TIMES)
         text = elements.encode() if isinstance(elements, str) else elements
         return text if text.endswith(b"\n") or not text else text + b"\n"
     default = stamp(now) if time is None else _stamp(time)

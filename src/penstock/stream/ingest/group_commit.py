@@ -76,7 +76,7 @@ class GroupCommit:
         """The first blocks, as long as they are not too large together."""
         with self._lock:
             group, size = [self._waiting.popleft()], 0
-            while self._waiting and (size := size + len(group[-1].block.data)) < self._max_bytes:
+            while self._waiting and (size := size + group[-1].block.size) < self._max_bytes:
                 group.append(self._waiting.popleft())
             return group
 

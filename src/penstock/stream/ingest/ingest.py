@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 
@@ -25,12 +25,14 @@ from penstock.stream.ingest import sources
 from penstock.stream.ingest.backlog import Backlog
 from penstock.stream.ingest.dead_letters import DeadLetters
 from penstock.stream.ingest.element_reader import of_blocks
-from penstock.stream.ingest.elements import Block, count_texts
+from penstock.stream.ingest.elements import MESSAGE, Block, count_texts
 from penstock.stream.ingest.file_batches import write_files
 from penstock.stream.ingest.group_commit import GroupCommit, InFlight, pieces
-from penstock.stream.ingest.log_writer import ArrivedBatch, LogWriter
+from penstock.stream.ingest.log_writer import ArrivedBatch, LogWriter, ReadFrom
+from penstock.stream.ingest.messages.intake import Intake
+from penstock.stream.ingest.messages.message import Message
 from penstock.stream.ingest.sources.folder import Folder, dropped
-from penstock.stream.ingest.sources.iterable import IterableSource
+from penstock.stream.ingest.sources.source import Positions
 from penstock.stream.ingest.stream_declaration import Declared
 from penstock.stream.ingest.streaming_query import StreamingQueryRunner, streaming_session
 from penstock.stream.log.stream_log import StreamLog
@@ -38,6 +40,7 @@ from penstock.tuning import DEFAULT, Tuning
 
 __all__ = ["Ingest"]
 
+_LINES = ("nquads", "ntriples")
 _WATCHING = "200 milliseconds"  # between two looks at a folder: each look costs some milliseconds
 
 
@@ -61,7 +64,7 @@ class Ingest:
         self._session = session
         self._clock, self._tuning = clock, tuning
         self._streams = dict(streams)
-        self._sources = {name: sources.open(o.source) for name, o in streams.items() if o.source is not None}
+        self._sources = {name: self._made(name, o) for name, o in streams.items() if o.source is not None}
         self._is_running = False
         self.log = log or StreamLog(self._root / "log", tuning)
         self.watermarks = watermarks or Watermarks(self.log, clock, self._streams)
@@ -83,7 +86,7 @@ class Ingest:
         """Add a stream; if ingest runs, its source is read from now on."""
         self._streams[stream] = options
         if options.source is not None:
-            self._sources[stream] = sources.open(options.source)
+            self._sources[stream] = self._made(stream, options)
             if self._is_running:
                 self._open(stream)
 
@@ -114,6 +117,8 @@ class Ingest:
     def _push(self, stream: str, data: bytes, kind: str | None, when_full: WhenFull = "block") -> int:
         if not data or data.isspace():
             return 0
+        if kind == MESSAGE:
+            return self.take(stream, [Message(data)], {}, when_full)
         parts = [data] if kind is not None else pieces(data, self._tuning.push_bytes)
         with self.backlog.entering(stream, len(data), when_full), self._accepting(stream) as commit:
             stamps = self._options(stream).stamped_on_arrival and kind is None
@@ -121,6 +126,16 @@ class Ingest:
             for part in parts:
                 commit.append(Block(stream, part, stamp, kind))
         return count_texts(data, kind)
+
+    def take(
+        self, stream: str, messages: Sequence[Message], positions: Positions, when_full: WhenFull = "block"
+    ) -> int:
+        """Commit messages of the stream's source with the positions behind them, in one record; see `Accept`."""
+        size = sum(message.size for message in messages)
+        with self.backlog.entering(stream, size, when_full), self._accepting(stream) as commit:
+            arrival = self.watermarks.arrival_time(stream)
+            commit.append(Block(stream, stamp=arrival, messages=messages, positions=positions))
+        return len(messages)
 
     def advance(self, stream: str, time: int) -> None:
         """Say that nothing before `time` will come any more, after all that was pushed so far."""
@@ -149,15 +164,22 @@ class Ingest:
         receivers = {name: source for name, source in self._sources.items() if not isinstance(source, Folder)}
         return {name: one.message for name, one in receivers.items() if one.message is not None}
 
+    def _made(self, stream: str, options: Declared) -> Folder | sources.Source:
+        """The source of a stream; the name of its positions belongs to the declaration."""
+        source = sources.open(options.source)
+        if not isinstance(source, Folder):
+            self._streams[stream] = replace(options, origin=source.name)
+        return source
+
     def _open(self, stream: str) -> None:
         source = self._sources[stream]
         if isinstance(source, Folder):
             self._watch(stream, source)
         else:
-            kind = self._options(stream).kind
-            if kind is not None and not isinstance(source, IterableSource):
-                kind = "ndjsonld"  # sockets deliver lines
-            source.start(partial(self._push, stream, kind=kind), self._clock)
+            reached = {} if source.name is None else self.log.reached(stream, source.name)
+            positions = {name: one.position for name, one in reached.items()}
+            splits = getattr(source, "by_line", False) and self._options(stream).message_format not in _LINES
+            source.start(Intake(stream, self.take, self.backlog.is_full, splits), self._clock, positions)
 
     @contextmanager
     def _accepting(self, stream: str) -> Iterator[GroupCommit]:
@@ -172,8 +194,10 @@ class Ingest:
     def _write(self, blocks: Sequence[Block]) -> None:
         """Append blocks of one stream to its journal."""
         stream = blocks[0].stream
-        properties, tuning = self._options(stream).properties, self._tuning
-        self._log_writer.push(stream, lambda batch: of_blocks(stream, blocks, batch, properties, tuning))
+        options, tuning = self._options(stream), self._tuning
+        positions = {name: position for block in blocks for name, position in block.positions.items()}
+        read_from = None if options.origin is None else ReadFrom(options.origin, positions)
+        self._log_writer.push(stream, lambda batch: of_blocks(stream, blocks, batch, options, tuning), read_from)
 
     def _watch(self, stream: str, folder: Folder) -> None:
         name = f"folder-{durable_files.folder_name(f'{stream} {folder.path}')}"

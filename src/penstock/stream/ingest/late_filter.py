@@ -1,8 +1,9 @@
 """The late filter: splits the arrivals of a stream by its watermark and the clock, and writes those that are in time.
 
 An element is late iff ts < (the greatest ts of all that arrived before it) − lateness, or the stream was advanced
-beyond its time. The rule looks at single elements, so it does not matter how arrivals are cut into batches. An element
-that is further ahead of the clock than `max_ahead` is set aside before, and so moves no watermark.
+beyond its time. The rule looks at single elements, so it does not matter how arrivals are cut into batches. Of a source
+with partitions it looks at each by itself, so it does not matter either how they take turns. An element that is
+further ahead of the clock than `max_ahead` is set aside before, and so moves no watermark.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from penstock.io.columns import ELEMENTS
-from penstock.stream.base.watermark import Position, late_before
+from penstock.stream.base.watermark import Position, late_before, minimum, watermark
 from penstock.stream.ingest.dead_letters import LIMIT, Malformed
 from penstock.stream.ingest.load_task import LoadedFile
 from penstock.stream.log.segment import SegmentFile, write_part
@@ -30,10 +31,11 @@ __all__ = ["Advance", "BatchWriter", "Item", "LateFilter", "Reading", "split_ahe
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Elements in the order of arrival, and lines that hold none."""
+    """Elements in the order of arrival, and lines that hold none. All are of one partition (None: of none)."""
 
     elements: pa.Table
     malformed: Sequence[Malformed] = ()
+    partition: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,11 @@ Item: TypeAlias = Reading | Advance
 @dataclass
 class LateFilter:
     """Splits arrivals by the watermark: elements in time, late elements, those of a time to come, and malformed
-    lines."""
+    lines.
+
+    `newest` has the newest time of each partition. Where there are partitions, elements of none are late if the
+    watermark of the stream is beyond their time, which they do not move.
+    """
 
     position: Position
     in_time: list[pa.Table] = field(default_factory=list)
@@ -58,6 +64,7 @@ class LateFilter:
     ahead: pa.Table = field(default_factory=ELEMENTS.empty_table)
     malformed: list[Malformed] = field(default_factory=list)
     omitted: int = 0  # malformed lines beyond those that are listed
+    newest: dict[str, int | None] = field(default_factory=dict)
 
     def add(self, items: Iterable[Item]) -> None:
         """Split arrivals, in their order."""
@@ -81,18 +88,35 @@ class LateFilter:
             self.position = replace(self.position, advanced_to=through)
         else:
             self.malformed.extend(item.malformed)
-            self.in_time.append(self._split(item.elements))
+            self.in_time.append(self._split(item.elements, item.partition))
 
-    def _split(self, elements: pa.Table) -> pa.Table:
-        elements, ahead = split_ahead(elements, self.position)
+    def _split(self, elements: pa.Table, partition: str | None = None) -> pa.Table:
+        position = self._position(partition)
+        elements, ahead = split_ahead(elements, position)
         if ahead.num_rows:
             self.ahead = pa.concat_tables([self.ahead, ahead], promote_options="default")
-        on_time, late = split_late(elements, self.position)
+        on_time, late = split_late(elements, position)
         if late.num_rows:
             self.late = pa.concat_tables([self.late, late], promote_options="default")
         if on_time.num_rows:
-            self.position = with_newest(self.position, int(on_time.column("ts").to_numpy().max()))
+            self._move(position, int(on_time.column("ts").to_numpy().max()), partition)
         return on_time
+
+    def _position(self, partition: str | None) -> Position:
+        """The event time by which elements of that partition are judged."""
+        if partition is not None:
+            return replace(self.position, newest=self.newest.get(partition))
+        if not self.newest:
+            return self.position
+        behind = minimum([watermark(replace(self.position, newest=time), 0) for time in self.newest.values()])
+        ends = [end for end in (self.position.advanced_to, behind) if end is not None]
+        return replace(self.position, newest=None, advanced_to=max(ends, default=None), lateness=_NO_LIMIT // 2)
+
+    def _move(self, position: Position, last: int, partition: str | None) -> None:
+        if partition is not None:
+            self.newest[partition] = with_newest(position, last).newest
+        elif not self.newest:
+            self.position = with_newest(position, last)
 
 
 @dataclass

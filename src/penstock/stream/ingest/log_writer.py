@@ -5,21 +5,22 @@ Arrivals are judged by the watermark under its lock, so that it does not move in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
 from penstock.stream.base.watermark import Watermarks
 from penstock.stream.ingest.dead_letters import Ahead, DeadLetters
-from penstock.stream.ingest.late_filter import Advance, BatchWriter, Item, LateFilter
+from penstock.stream.ingest.late_filter import Advance, BatchWriter, Item, LateFilter, Reading
 from penstock.stream.ingest.load_task import LoadedFile
 from penstock.stream.log.journal import Record
 from penstock.stream.log.partition import PUSH
+from penstock.stream.log.reached import Reached, SourcePosition, Sources
 from penstock.stream.log.stream_log import StreamLog
 from penstock.tuning import DEFAULT, Tuning
 
-__all__ = ["ArrivedBatch", "LogWriter"]
+__all__ = ["ArrivedBatch", "LogWriter", "ReadFrom"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +36,19 @@ class ArrivedBatch:
         return f"{self.source}-{self.number}"
 
 
+@dataclass(frozen=True, slots=True)
+class ReadFrom:
+    """The source of arrivals by its name, and the positions behind them, by partition."""
+
+    source: str
+    positions: Mapping[str, SourcePosition] = field(default_factory=dict)
+
+
 Check: TypeAlias = Callable[[BatchWriter], None]
 """Raises an error for a batch that is not to be committed."""
+
+
+_UNREAD = Reached(None, None, -1)
 
 
 def _anything(_: BatchWriter) -> None: ...
@@ -48,9 +60,9 @@ class LogWriter:
     def __init__(self, log: StreamLog, dead: DeadLetters, watermarks: Watermarks, tuning: Tuning = DEFAULT) -> None:
         self._log, self._dead, self._watermarks, self._tuning = log, dead, watermarks, tuning
 
-    def push(self, stream: str, read: Callable[[str], Iterable[Item]]) -> None:
-        """Append arrivals to the stream's journal; they are durable when this returns. After an error nothing of them
-        is visible.
+    def push(self, stream: str, read: Callable[[str], Iterable[Item]], read_from: ReadFrom | None = None) -> None:
+        """Append arrivals to the stream's journal; they are durable when this returns, and so are the positions behind
+        them. After an error nothing of them is visible.
 
         `read` is given the name of the batch. One thread at a time may push to a stream.
         """
@@ -58,9 +70,10 @@ class LogWriter:
         items = list(read(batch.name))
         with self._watermarks.lock:
             before = self._watermarks.position(stream)
-            split = LateFilter(before)
+            partitions = self._watermarks.partitions(stream)
+            split = LateFilter(before, newest={name: one.newest for name, one in partitions.items()})
             split.add(items)
-            self._watermarks.note_arrival(stream)
+            self._watermarks.note_arrival(stream, {item.partition for item in items if isinstance(item, Reading)})
             self._dead.write(
                 stream,
                 batch.name,
@@ -70,9 +83,20 @@ class LogWriter:
             )
             moved = split.position.advanced_to if split.position.advanced_to != before.advanced_to else None
             counts = split.late.num_rows, split.refused, moved, split.ahead.num_rows
-            record = Record(batch.number, split.elements, *counts)
+            sources = {} if read_from is None else self._sources(stream, read_from, batch.number, split.newest)
+            record = Record(batch.number, split.elements, *counts, sources)
             if not record.is_empty:
                 self._append(batch, record)
+
+    def _sources(self, stream: str, read_from: ReadFrom, batch: int, newest: Mapping[str, int | None]) -> Sources:
+        """How far the source has been read: the partitions that have moved."""
+        before, moved = self._log.reached(stream, read_from.source), dict[str, Reached]()
+        for name in {*read_from.positions, *newest}:
+            known = before.get(name, _UNREAD)
+            now = Reached(read_from.positions.get(name, known.position), newest.get(name), batch)
+            if name not in before or (now.position, now.newest) != (known.position, known.newest):
+                moved[name] = now
+        return {read_from.source: moved} if moved else {}
 
     def write(self, batch: ArrivedBatch, items: Iterable[Item], check: Check = _anything) -> None:
         """Write a batch, unless the log holds it already; a batch that `check` refuses leaves no trace."""

@@ -25,6 +25,7 @@ import pyarrow as pa
 from penstock.stream.base import durable_files
 from penstock.stream.base.disk_errors import damaged, disk_errors
 from penstock.stream.base.failpoints import reach
+from penstock.stream.log.reached import Sources, merged, sources_from_json, sources_to_json
 
 __all__ = ["Journal", "Record", "Tail"]
 
@@ -40,7 +41,7 @@ class Record:
     """Elements that arrived together and were in time, in the order of arrival, and the numbers of that batch.
 
     `late`, `malformed` and `ahead` count its dead letters. `advanced_to` is the time through which a call of `advance`
-    among them has called the stream complete.
+    among them has called the stream complete, and `sources` how far their sources have been read.
     """
 
     batch: int
@@ -49,14 +50,17 @@ class Record:
     malformed: int = 0
     advanced_to: int | None = None
     ahead: int = 0
+    sources: Sources = field(default_factory=dict)
 
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to remember."""
-        return not (self.elements.num_rows or self.late or self.malformed or self.ahead) and self.advanced_to is None
+        counts = self.elements.num_rows, self.late, self.malformed, self.ahead
+        return not any(counts) and self.advanced_to is None and not self.sources
 
     def to_bytes(self) -> bytes:
-        numbers = (self.batch, self.late, self.malformed, self.advanced_to, self.ahead)
+        reached = sources_to_json(self.sources)
+        numbers = (self.batch, self.late, self.malformed, self.advanced_to, self.ahead, reached)
         table = self.elements.replace_schema_metadata({_NUMBERS: json.dumps(numbers)})
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, table.schema) as writer:
@@ -67,8 +71,9 @@ class Record:
     def from_bytes(cls, data: bytes) -> Record:
         with pa.ipc.open_stream(data) as reader:
             table = reader.read_all()
-        batch, late, malformed, advanced_to, ahead = json.loads((table.schema.metadata or {})[_NUMBERS])
-        return cls(batch, table.replace_schema_metadata(None), late, malformed, advanced_to, ahead)
+        batch, late, malformed, advanced_to, ahead, reached = json.loads((table.schema.metadata or {})[_NUMBERS])
+        elements = table.replace_schema_metadata(None)
+        return cls(batch, elements, late, malformed, advanced_to, ahead, sources_from_json(reached))
 
 
 class Journal:
@@ -192,6 +197,11 @@ class Tail:
             self.newest = last if self.newest is None else max(self.newest, last)
         if record.advanced_to is not None:  # which only grows
             self.advanced_to = record.advanced_to
+
+    @property
+    def sources(self) -> Sources:
+        """How far the records have read their sources."""
+        return merged(record.sources for record in self.records)
 
     @property
     def batch(self) -> int:

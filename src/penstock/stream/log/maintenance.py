@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 
 from penstock.model import hyperloglog
 from penstock.stream.log.partition import StreamPartition, last_batches
+from penstock.stream.log.reached import merged
 from penstock.stream.log.segment import Segment, segment_of, write_part
 from penstock.tuning import DEFAULT, Tuning
 
@@ -74,4 +75,5 @@ def merge(partition: StreamPartition, members: Sequence[Segment]) -> tuple[str, 
         sum(member.late for member in members),
         sum(member.malformed for member in members),
         sum(member.ahead for member in members),
+        sources=merged(member.sources for member in members),
     )

@@ -18,10 +18,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from penstock.stream.base import durable_files
 from penstock.stream.base.failpoints import reach
 from penstock.stream.log.journal import Journal, Record, Tail
+from penstock.stream.log.reached import NOWHERE, Reached, Sources, merged, sources_from_json, sources_to_json
 from penstock.stream.log.segment import Segment, SegmentFile, segment_of, write_part
 from penstock.stream.log.staged_segments import StagedSegments
 from penstock.tuning import DEFAULT, Tuning
@@ -45,6 +47,7 @@ class DroppedSegments:
     batches: Mapping[str, int] = field(default_factory=dict)  # the last one of each source
     names: tuple[str, ...] = ()  # the segments that went last
     ahead: int = 0
+    sources: Sources = field(default_factory=dict)
 
     def including(self, dropped: Mapping[str, Segment]) -> DroppedSegments:
         """The totals after these segments are dropped too."""
@@ -58,7 +61,16 @@ class DroppedSegments:
             last_batches([self.batches, *(segment.batches for segment in segments)]),
             tuple(dropped),
             self.ahead + sum(segment.ahead for segment in segments),
+            merged([self.sources, *(segment.sources for segment in segments)]),
         )
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(replace(self, sources={})) | {"sources": sources_to_json(self.sources)}
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> DroppedSegments:
+        known = {"names": tuple(stored["names"]), "sources": sources_from_json(stored["sources"])}
+        return cls(**{**stored, **known})
 
 
 class StreamPartition:
@@ -76,6 +88,8 @@ class StreamPartition:
         self.staged = StagedSegments(folder, tuning)
         self.open()
         self._read_journal()
+        held = (segment.sources for segment in self.segments.values())
+        self._sources = merged([self.dropped.sources, *held, self.tail.sources])
 
     def open(self) -> None:
         """Read the manifests, and finish an interrupted removal."""
@@ -110,6 +124,10 @@ class StreamPartition:
         """The time through which `advance` has called the stream complete; None: it was never called."""
         return latest([self._advanced_to, self.tail.advanced_to])
 
+    def reached(self, source: str) -> Mapping[str, Reached]:
+        """How far the partitions of a source have been read, by all that the log has ever held."""
+        return self._sources.get(source, {})
+
     @property
     def next_number(self) -> int:
         return max([self.dropped.number, *(segment.number for segment in self.segments.values())]) + 1
@@ -135,6 +153,8 @@ class StreamPartition:
             self._journal.clear()
         self._journal.append(record)
         self.tail.add(record)
+        if record.sources:
+            self._sources = merged([self._sources, record.sources])
 
     def stage(self) -> None:
         """Make all pushes readable as segments: the staged ones, or one of the log if those are many."""
@@ -149,12 +169,13 @@ class StreamPartition:
             return
         if tail.advanced_to is not None:
             self._save_advanced(tail.advanced_to)
-        if tail.rows or tail.late or tail.malformed or tail.ahead:
+        sources = tail.sources
+        if tail.rows or tail.late or tail.malformed or tail.ahead or sources:
             name = f"{PUSH}-{tail.records[0].batch}"  # the same if the fold fails and is tried again
             self._remove_failed(name)
             path = self.data(name) / "part-00000.parquet"
             parts = [write_part(tail.elements, path, tuning=self._tuning)] if tail.rows else []
-            self.commit(name, parts, {PUSH: tail.batch}, tail.late, tail.malformed, tail.ahead)
+            self.commit(name, parts, {PUSH: tail.batch}, tail.late, tail.malformed, tail.ahead, sources)
         self.tail = Tail()
         self.staged.clear()
         reach("folded")
@@ -168,11 +189,13 @@ class StreamPartition:
         late: int,
         malformed: int,
         ahead: int = 0,
+        sources: Sources = NOWHERE,
     ) -> None:
         """Commit files as the segment that came last."""
         reach("segment")
         self.sync(parts)
-        self.add(name, segment_of(parts, self.next_number, batches, late, malformed, ahead, self._tuning))
+        counts = late, malformed, ahead
+        self.add(name, segment_of(parts, self.next_number, batches, *counts, self._tuning, sources))
 
     def sync(self, parts: Iterable[SegmentFile]) -> None:
         """Wait until files of the partition are on the disk, with their names."""
@@ -203,7 +226,7 @@ class StreamPartition:
         if not dropped:
             return 0
         totals = self.dropped.including(dropped)
-        durable_files.replace_json(self.folder / _DROPPED, asdict(totals))
+        durable_files.replace_json(self.folder / _DROPPED, totals.to_json())
         self.dropped = totals
         self.segments = {name: segment for name, segment in self.segments.items() if name not in dropped}
         self._remove(dropped)
@@ -262,8 +285,7 @@ def last_batches(several: Iterable[Mapping[str, int]]) -> dict[str, int]:
 def _read_dropped(path: Path) -> DroppedSegments:
     if not path.exists():
         return DroppedSegments()
-    dropped = DroppedSegments(**durable_files.read_json(path))
-    return replace(dropped, names=tuple(dropped.names))
+    return DroppedSegments.from_json(durable_files.read_json(path))
 
 
 def _read_advanced(path: Path) -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path, PurePath
 from typing import Any, Protocol
 from zlib import crc32
@@ -20,6 +20,7 @@ from penstock.model.statistics import SegmentStatistics
 from penstock.model.stretches import Stretch, cut_at_pauses, known_stretches, merged
 from penstock.stream.base import durable_files
 from penstock.stream.base.disk_errors import damaged
+from penstock.stream.log.reached import NOWHERE, Sources, sources_from_json, sources_to_json
 from penstock.tuning import DEFAULT, Tuning
 
 __all__ = ["Segment", "SegmentFile", "WrittenFile", "segment_of", "write_part"]
@@ -72,11 +73,13 @@ class Segment:
     stretches: tuple[Stretch, ...] = ()  # of its elements in time
     checksums: tuple[int, ...] = ()  # of its files; Parquet that is read where it lies has none
     ahead: int = 0  # elements of these batches that were too far ahead of the clock
+    sources: Sources = field(default_factory=dict)  # how far these batches have read their sources
 
     def to_json(self, folder: Path, replaces: Iterable[str] = ()) -> dict[str, Any]:
         """The manifest. Paths in it are relative, so that a checkpoint can be moved."""
         paths = [os.path.relpath(path, folder) for path in self.paths]
-        return asdict(self) | {"paths": paths, "replaces": list(replaces)}
+        reached = sources_to_json(self.sources)
+        return asdict(replace(self, sources={})) | {"paths": paths, "replaces": list(replaces), "sources": reached}
 
     @classmethod
     def from_json(cls, manifest: Mapping[str, Any], folder: Path) -> Segment:
@@ -94,7 +97,7 @@ class Segment:
             "stretches": stretches,
             "checksums": tuple(fields["checksums"]),
         }
-        return cls(**fields | tuples)
+        return cls(**fields | tuples | {"sources": sources_from_json(fields["sources"])})
 
     def verify(self) -> None:
         """Raise a StoreError if a file is not as it was written."""
@@ -115,6 +118,7 @@ def segment_of(
     malformed: int = 0,
     ahead: int = 0,
     tuning: Tuning = DEFAULT,
+    sources: Sources = NOWHERE,
 ) -> Segment:
     """The segment of some files, which are in the order of arrival."""
     full = [part for part in parts if part.rows]
@@ -132,6 +136,7 @@ def segment_of(
         merged((stretch for part in full for stretch in known_stretches(part)), tuning),
         tuple(part.checksum for part in full),
         ahead,
+        sources,
     )
 
 

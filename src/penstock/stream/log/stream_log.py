@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock
@@ -23,6 +23,7 @@ from penstock.stream.base import durable_files
 from penstock.stream.log.journal import Record, Tail
 from penstock.stream.log.maintenance import droppable, merge, worth_merging
 from penstock.stream.log.partition import PUSH, StreamPartition
+from penstock.stream.log.reached import Reached
 from penstock.stream.log.segment import Segment, SegmentFile, write_part
 from penstock.tuning import DEFAULT, Tuning
 
@@ -98,6 +99,11 @@ class StreamLog:
             for part in parts:
                 total.update(elements=part.rows, late=part.late, malformed=part.malformed, ahead=part.ahead)
             return Counts(total["elements"], total["late"], total["malformed"], total["ahead"])
+
+    def reached(self, stream: str, source: str) -> Mapping[str, Reached]:
+        """How far the partitions of a stream's source have been read; empty: nothing of that source was."""
+        with self._lock:
+            return self._partition(stream).reached(source)
 
     def advanced_to(self, stream: str) -> int | None:
         """The time through which `advance` has called the stream complete; None: it was never called."""

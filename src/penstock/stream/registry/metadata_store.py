@@ -29,7 +29,7 @@ from penstock.stream.base.disk_errors import damaged, metadata_damage, metadata_
 __all__ = ["GroupProgress", "MetadataStore", "QueryProgress", "QueryRecord", "State", "streams_of"]
 
 _FILE = "registry.sqlite"
-_VERSION = 4
+_VERSION = 5
 _TABLES = """
 CREATE TABLE queries (
     number INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, unit INTEGER NOT NULL, paused INTEGER NOT NULL,

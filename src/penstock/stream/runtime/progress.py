@@ -18,7 +18,8 @@ class StreamStatus:
 
     `problem` is a sentence when its source has trouble. `ahead` counts elements that were further ahead of the clock
     than `max_ahead` allows. On a live engine `waiting` is the size in bytes of what was accepted and has not been
-    evaluated, and `refused` the number of pushes that were refused for that.
+    evaluated, and `refused` the number of pushes that were refused for that. `partitions` has the newest time of each
+    partition of its source, and `held_back_by` is the one whose silence holds back the watermark.
     """
 
     elements: int = 0
@@ -30,6 +31,8 @@ class StreamStatus:
     ahead: int = 0
     waiting: int = 0
     refused: int = 0
+    partitions: Mapping[str, datetime | None] = field(default_factory=dict)
+    held_back_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from math import ceil
 
@@ -11,7 +11,7 @@ from penstock.algebra.ops import Query
 from penstock.algebra.schedule import schedule
 from penstock.stream.base.clock import Clock
 from penstock.stream.base.dead_letter import DeadLetter
-from penstock.stream.base.watermark import Position, Watermarks, combined, watermark
+from penstock.stream.base.watermark import Position, Watermarks, combined
 from penstock.stream.ingest.dead_letters import missed_by
 from penstock.stream.ingest.stream_declaration import Declared
 from penstock.stream.ingest.stream_view import StreamView
@@ -35,6 +35,7 @@ class StreamFacts:
 
     `source` is a path or an address; None: pushes alone. `derived_by` is the name of the query that derives it.
     `first` is the time of the oldest element that is held, and `dropped` the number of those that no longer are.
+    `partitions` are the event times of the partitions of its source, and `slowest` the one that holds back the others.
     `malformed_examples` are a few lines, and `advised_lateness` would have kept 95 % of the elements (None: as it is).
     """
 
@@ -49,6 +50,13 @@ class StreamFacts:
     problem: str | None = None
     malformed_examples: tuple[DeadLetter, ...] = ()
     advised_lateness: int | None = None
+    partitions: Mapping[str, Position] = field(default_factory=dict)
+    slowest: str | None = None
+
+    @property
+    def positions(self) -> list[Position]:
+        """The event times whose minimum is the stream's."""
+        return list(self.partitions.values()) or [self.position]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +129,7 @@ class FactCollector:
 
     def _through(self, streams: Sequence[StreamFacts], now: int) -> int | None:
         """The watermark of the streams together, as a round would compute it now; nothing is decided by asking."""
-        declared = [stream.position for stream in streams if stream.derived_by is None]
+        declared = [position for stream in streams if stream.derived_by is None for position in stream.positions]
         return combined(declared, now, [stream.watermark for stream in streams if stream.derived_by is not None])
 
     def _stream(self, name: str, problem: str | None) -> StreamFacts:
@@ -129,7 +137,7 @@ class FactCollector:
             position, end, source = self._watermarks.position(name), query.progress, None
         else:
             position, source = self._watermarks.position(name), self._source(name)
-            end = watermark(position, self._clock.now())
+            end = combined(self._watermarks.positions(name), self._clock.now())
         held, counts = self._inputs.segments(name), self._log.counts(name)
         elements = counts.elements + sum(part.rows for part in self._inputs.in_place(name))
         late, malformed = self._split(name) if counts.late or counts.malformed else ([], ())
@@ -145,6 +153,8 @@ class FactCollector:
             problem,
             malformed,
             lateness_for(elements, late, position.lateness),
+            self._watermarks.partitions(name),
+            self._watermarks.slowest(name),
         )
 
     def _source(self, name: str) -> str | None:

@@ -32,7 +32,7 @@ from penstock.stream.evaluation.rounds import Rounds
 from penstock.stream.evaluation.rule_dependencies import RuleDependencies
 from penstock.stream.ingest.bounded_sources import BoundedSources
 from penstock.stream.ingest.dead_letters import DeadLetters
-from penstock.stream.ingest.elements import LINES
+from penstock.stream.ingest.elements import LINES, MESSAGE
 from penstock.stream.ingest.stream_declaration import Declared
 from penstock.stream.ingest.stream_view import StreamView
 from penstock.stream.log.stream_log import StreamLog
@@ -81,7 +81,7 @@ class Runtime:
         self._session, self._clock = session, (clock := ForwardClock(clock))
         self._on_progress, self._retention, self._tuning = on_progress, retention, tuning
         self._registry = MetadataStore(self._root / "registry" if checkpoint else None)
-        self._streams = {name: Declared(**kept) for name, kept in self._registry.load_streams().items()}
+        self._streams = {name: Declared.from_json(kept) for name, kept in self._registry.load_streams().items()}
         self._log = StreamLog(self._root / "log", tuning)
         self._dead = DeadLetters(self._root / "dead")
         self._inputs = StreamView(self._log, self._streams)
@@ -342,7 +342,8 @@ class Runtime:
     def push(self, stream: str, data: bytes, kind: str | None = None) -> int:
         """Push lines, or documents of that kind; None: the format of the stream."""
         self._check_source(stream)
-        kind = kind or kind_named(self._streams[stream].format)
+        declared = self._streams[stream]
+        kind = kind or (MESSAGE if declared.takes_messages else kind_named(declared.format))
         kind = None if kind == LINES else kind
         if self._live is not None:
             return self._live.push(stream, data, kind)

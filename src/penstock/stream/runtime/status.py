@@ -78,7 +78,10 @@ class Status:
         counts = self._log.counts(name)
         elements = counts.elements + sum(part.rows for part in self._inputs.in_place(name))
         newest, end = to_datetime(self._newest(name)), to_datetime(watermark)
-        return StreamStatus(elements, counts.late, counts.malformed, newest, end, problem, counts.ahead)
+        status = StreamStatus(elements, counts.late, counts.malformed, newest, end, problem, counts.ahead)
+        partitions = self._watermarks.partitions(name)
+        times = {partition: to_datetime(position.newest) for partition, position in partitions.items()}
+        return replace(status, partitions=times, held_back_by=self._watermarks.slowest(name)) if times else status
 
     def _newest(self, name: str) -> int | None:
         times = [self._log.newest(name), *(part.last for part in self._inputs.in_place(name))]

@@ -63,6 +63,7 @@ _STREAMS: dict[str, Callable[[tuple[str, StreamStatus]], str]] = {
     "malformed": lambda row: f"{row[1].malformed:,}",
     "newest": lambda row: _time(row[1].newest),
     "watermark": lambda row: _time(row[1].watermark),
+    "held back by": lambda row: row[1].held_back_by or "",
     "waiting": lambda row: f"{row[1].waiting:,} bytes" if row[1].waiting else "",
     "refused": lambda row: f"{row[1].refused:,}" if row[1].refused else "",
     "problem": lambda row: row[1].problem or "",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import socket
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from threading import Condition
@@ -17,7 +17,7 @@ from penstock.stream.ingest import sources
 from penstock.stream.ingest.sources.iterable import IterableSource
 from penstock.stream.ingest.sources.lines import Lines
 from penstock.stream.ingest.sources.listen import ListenSource
-from penstock.stream.ingest.sources.receiver import Receiver, address_of
+from penstock.stream.ingest.sources.receiver import BEGINNING, Message, Positions, Receiver, address_of
 from penstock.stream.ingest.sources.tcp import TcpSource
 from penstock.testing import ManualClock
 
@@ -29,8 +29,10 @@ class Taker:
         self.data = b""
         self._changed = Condition()
 
-    def __call__(self, data: bytes) -> int:
-        assert data.endswith(b"\n")
+    is_full = False
+
+    def __call__(self, messages: Sequence[Message], position: Positions = BEGINNING) -> int:
+        data = b"".join(message.payload for message in messages)
         with self._changed:
             self.data += data
             self._changed.notify_all()
@@ -99,7 +101,7 @@ def test_iterable_is_read_on_when_the_last_item_is_durable() -> None:
     seen = []
 
     def items() -> Iterator[str | bytes]:
-        for item in ("a\n", b"b", "c\nd\n"):
+        for item in ("a\n", b"b\n", "c\nd\n"):
             seen.append(taker.data)
             yield item
 

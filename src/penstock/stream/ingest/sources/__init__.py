@@ -4,24 +4,28 @@ FOLDER                  watched: every file in it is read once (files appear by 
 tcp://HOST:PORT         connects and reads lines; when the connection is lost, connects again
 listen://HOST:PORT      accepts producers, and tells each how many of its lines are durable
 an iterable             of lines or blocks of lines, asked for the next when the last is durable
+a mapping               of an "address" and options: the same as the address with the options in it
+a `Source`              of one's own
 
+Connectors to brokers are extras. Each is a class in a file of its own and a row in `SOURCES`: see `connector.py`.
 Other packages offer theirs through the entry point group `penstock.sources`; the name is the scheme.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
 from penstock.errors import PenstockError
+from penstock.io.connect.address import address_text
 from penstock.plug_ins import PlugIns
 from penstock.stream.ingest.sources.folder import Folder
 from penstock.stream.ingest.sources.iterable import IterableSource
 from penstock.stream.ingest.sources.receiver import Receiver
-from penstock.stream.ingest.sources.source import Accept, Source
+from penstock.stream.ingest.sources.source import Accept, Message, Positions, Source
 
-__all__ = ["SOURCES", "Accept", "Folder", "Receiver", "Source", "is_live", "open"]
+__all__ = ["SOURCES", "Accept", "Folder", "Message", "Positions", "Receiver", "Source", "is_live", "open"]
 
 SOURCES = PlugIns(
     "penstock.sources",
@@ -51,7 +55,12 @@ def open(spec: Any, kinds: PlugIns = SOURCES) -> Folder | Source:
         if not is_live(text):
             return Folder(text)
         scheme, _, address = text.partition("://")
-        return cast(Source, kinds.load(scheme)(address))
+        kind, _, inner = scheme.partition("+")
+        return cast(Source, kinds.load(kind)(f"{inner}://{address}" if inner else address))
+    if isinstance(spec, Mapping):
+        return open(address_text(spec), kinds)
+    if isinstance(spec, Source):
+        return spec
     if isinstance(spec, Iterable):
         return IterableSource(spec)
     raise PenstockError(f"{spec!r} is not a source: give a folder, tcp://HOST:PORT, listen://HOST:PORT or an iterable.")

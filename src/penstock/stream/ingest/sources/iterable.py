@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from penstock.stream.base.clock import Clock
-from penstock.stream.ingest.sources.receiver import Accept, Receiver
+from penstock.stream.ingest.sources.receiver import Accept, Message, Positions, Receiver
 
 __all__ = ["IterableSource"]
 
@@ -17,14 +17,13 @@ class IterableSource(Receiver):
         super().__init__()
         self._items = items
 
-    def run(self, accept: Accept, clock: Clock) -> None:
+    def run(self, accept: Accept, clock: Clock, position: Positions) -> None:
         """Accept the items one by one. A resumable iterable knows that an item was taken when it is asked for the next,
         and gives that one again; from any other, every item that was asked for is taken."""
         resumable = getattr(self._items, "resumable", False)
         for item in self._items:
             if resumable and self.stopping:
                 return
-            data = item.encode() if isinstance(item, str) else item
-            accept(data if data.endswith(b"\n") else data + b"\n")
+            accept([Message(item.encode() if isinstance(item, str) else item)])
             if self.stopping and not resumable:
                 return

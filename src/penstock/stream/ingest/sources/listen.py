@@ -10,7 +10,7 @@ from threading import Thread
 from penstock.errors import PenstockError, SetupError
 from penstock.stream.base.clock import Clock
 from penstock.stream.ingest.sources.lines import Lines
-from penstock.stream.ingest.sources.receiver import Accept, Receiver, address_of
+from penstock.stream.ingest.sources.receiver import BEGINNING, Accept, Message, Positions, Receiver, address_of
 
 __all__ = ["ListenSource"]
 
@@ -20,6 +20,8 @@ _PIECE = 1 << 18
 class ListenSource(Receiver):
     """A server. It listens from the moment it is started; `port` is the real one where the address says 0."""
 
+    by_line = True
+
     def __init__(self, address: str) -> None:
         super().__init__()
         self._address = address_of(address)
@@ -27,16 +29,16 @@ class ListenSource(Receiver):
         self._producers: dict[socket.socket, Thread] = {}
         self.port: int | None = None
 
-    def start(self, accept: Accept, clock: Clock) -> None:
+    def start(self, accept: Accept, clock: Clock, position: Positions = BEGINNING) -> None:
         """Listen at once, so that an address in use is an error of `start`."""
         try:
             self._server = socket.create_server(self._address)
         except OSError as error:
             raise SetupError(_refusal(error, *self._address)) from None
         self.port = self._server.getsockname()[1]
-        super().start(accept, clock)
+        super().start(accept, clock, position)
 
-    def run(self, accept: Accept, clock: Clock) -> None:
+    def run(self, accept: Accept, clock: Clock, position: Positions) -> None:
         while not self.stopping and self._server is not None:
             try:
                 producer, _ = self._server.accept()
@@ -82,7 +84,7 @@ class ListenSource(Receiver):
         """Make lines durable, then say how many there are by now."""
         if not lines:
             return count
-        accept(lines)
+        accept([Message(lines)])
         count += lines.count(b"\n")
         producer.sendall(b"ok %d\n" % count)
         return count

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import socket
-import warnings
 from contextlib import suppress
 
-from penstock import log
-from penstock.errors import PenstockWarning
 from penstock.stream.base.clock import Clock
 from penstock.stream.ingest.sources.lines import Lines
-from penstock.stream.ingest.sources.receiver import Accept, Receiver, address_of
+from penstock.stream.ingest.sources.receiver import Accept, Message, Positions, Receiver, address_of
 
 __all__ = ["TcpSource"]
 
@@ -22,13 +19,15 @@ _CONNECTING = 5.0  # seconds until an attempt fails
 class TcpSource(Receiver):
     """A client. Its lines are durable before it reads on, so a slow disk slows the sender down (backpressure)."""
 
+    by_line = True
+
     def __init__(self, address: str) -> None:
         super().__init__()
         self._address = address_of(address)
         self._name = f"tcp://{address}"
         self._socket: socket.socket | None = None
 
-    def run(self, accept: Accept, clock: Clock) -> None:
+    def run(self, accept: Accept, clock: Clock, position: Positions) -> None:
         wait = _SHORTEST
         while not self.stopping:
             if self._visit(accept):
@@ -42,7 +41,7 @@ class TcpSource(Receiver):
         try:
             connection = socket.create_connection(self._address, _CONNECTING)
         except OSError as error:
-            self._report(f"{self._name} cannot be reached ({error.strerror or error}); trying again.")
+            self.report(f"{self._name} cannot be reached ({error.strerror or error}); trying again.", self._name)
             return False
         with connection:
             connection.settimeout(None)
@@ -56,23 +55,16 @@ class TcpSource(Receiver):
             while not self.stopping and (piece := connection.recv(_PIECE)):
                 received = True
                 if whole := lines.add(piece):
-                    accept(whole)
+                    accept([Message(whole)])
         except OSError as error:
             reason = f"broke the connection ({error.strerror or error})"
         if rest := lines.end():
-            accept(rest)
+            accept([Message(rest)])
         if not self.stopping:
-            self._report(f"{self._name} {reason}; connecting again. All lines that had come are kept.")
+            self.report(f"{self._name} {reason}; connecting again. All lines that had come are kept.", self._name)
         return received
 
     def interrupt(self) -> None:
         if self._socket is not None:
             with suppress(OSError):
                 self._socket.shutdown(socket.SHUT_RDWR)
-
-    def _report(self, message: str) -> None:
-        """Once for each change, not for each attempt."""
-        if message != self.message:
-            self.message = message
-            log.ingest.warning("%s", message, extra={"source": self._name})
-            warnings.warn(message, PenstockWarning, stacklevel=1)

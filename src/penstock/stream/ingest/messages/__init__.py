@@ -1,0 +1,1 @@
+"""Messages: what sources bring, and how their payloads become elements."""
