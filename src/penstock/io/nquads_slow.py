@@ -62,11 +62,11 @@ _ANY_IRI = "<[^<> \t]*+>"
 _ANY_BLANK = '_:[^ \t<>"#]*?'
 _ANY_LITERAL = rf'"[^"\\]*+(?:\\.[^"\\]*+)*+"(?:{_GAP}@[A-Za-z0-9\-]+|{_GAP}\^\^{_GAP}{_ANY_IRI})?'
 _RESOURCE = f"(?:{_ANY_IRI}|{_ANY_BLANK})"
-_LINE = re.compile(
-    f"(?P<triple>{_RESOURCE}{_GAP}{_ANY_IRI}{_GAP}(?:{_RESOURCE}|{_ANY_LITERAL})){_GAP}"
-    f'(?:(?P<graph>{_ANY_IRI}|(?<=[ \t]){_ANY_BLANK}){_GAP}(?="))?'
-    rf"(?P<stamp>{_ANY_LITERAL})?{_GAP}\.{_GAP}(?:#.*)?"
-)
+_TRIPLE = f"(?P<triple>{_RESOURCE}{_GAP}{_ANY_IRI}{_GAP}(?:{_RESOURCE}|{_ANY_LITERAL})){_GAP}"
+_GRAPH = rf"(?P<graph>{_ANY_IRI}|(?<=[ \t]){_ANY_BLANK}){_GAP}"
+_END = rf"(?P<stamp>{_ANY_LITERAL})?{_GAP}\.{_GAP}(?:#.*)?"
+_LINE = re.compile(f'{_TRIPLE}(?:{_GRAPH}(?="))?{_END}')
+_STAMPED_LINE = re.compile(f"{_TRIPLE}(?:{_GRAPH})?{_END}")  # one that needs no time may have a graph all the same
 _USUAL_STAMP = re.compile(rf'"([^"\\]*)"(?:\^\^<{re.escape(DATE_TIME)}(?:Stamp)?>)?')
 _INTERVAL = re.compile(rf'"([^"\\/]*)/([^"\\/]*)"\^\^<{re.escape(INTERVAL)}>')
 _TIMESTAMP = re.compile(rf'"[^"\\]*"\^\^<{re.escape(DATE_TIME)}(?:Stamp)?>|"[-+0-9T:.Z]*+"(?=[ \t]*+\.?[ \t]*+$)')
@@ -104,7 +104,7 @@ def _find(line: int, text: str, reading: Reading) -> _Found | None:
     content = text.strip(" \t\r")
     if not content or (content.startswith("#") and "\r" not in content):
         return None
-    match = _LINE.fullmatch(content)
+    match = (_STAMPED_LINE if reading.timed and reading.stamp is not None else _LINE).fullmatch(content)
     if match is None or "\r" in content:
         return _Found(line, text, problem=_reason(content))
     try:

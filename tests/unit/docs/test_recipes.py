@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from queue import Queue
 from types import SimpleNamespace
@@ -14,6 +15,7 @@ from penstock.io.sinks import Sink, open_sink
 from penstock.knowledge.oxigraph import OxigraphStore
 from penstock.knowledge.store import open_store
 from penstock.stream.ingest import sources
+from penstock.stream.ingest.sources.source import BEGINNING
 from penstock.testing import ManualClock
 
 CONTRIBUTING = Path(__file__).parents[3] / "CONTRIBUTING.md"
@@ -41,18 +43,23 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_source_continues_after_the_last_durable_line(tmp_path: Path) -> None:
-    file, taken = tmp_path / "lines", Queue[bytes]()
+    file, taken, stored = tmp_path / "lines", Queue[bytes](), dict[str, sources.SourcePosition]()
 
-    def accept(data: bytes) -> int:
-        taken.put(data)
-        return 1
+    class Taker:
+        is_full = False
+
+        def __call__(self, messages: Sequence[sources.Message], position: sources.Positions = BEGINNING) -> int:
+            stored.update(position)
+            for message in messages:
+                taken.put(message.payload)
+            return len(messages)
 
     for line in (b"one\n", b"two\n"):
         with file.open("ab") as lines:
             lines.write(line)
         source = sources.open(f"myqueue://{file}")
         assert isinstance(source, sources.Source)
-        source.start(accept, ManualClock())
+        source.start(Taker(), ManualClock(), stored)
         assert taken.get(timeout=20) == line
         source.stop()
         assert taken.empty()

@@ -190,7 +190,7 @@ def test_dropped_files_by_their_ending(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(trig(3, 1).replace(PROV, "http://e/at"))
     assert dropped(tmp_path / "a.trig") == [(G1, "")]
     assert dropped(tmp_path / "a.trig.gz") == [("<http://e/g2>", "")]
-    assert dropped(tmp_path / "a.txt", format="trig", time_property="http://e/at") == [("<http://e/g3>", "")]
+    assert dropped(tmp_path / "a.txt", format="trig", time_property=("http://e/at",)) == [("<http://e/g3>", "")]
 
 
 def test_a_truncated_file_keeps_its_complete_graphs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -348,8 +348,8 @@ def test_a_source_of_documents_gives_text() -> None:
 
 def test_the_property_as_people_write_it() -> None:
     for one in (PROV, f"<{PROV}>", NamedNode(PROV)):
-        assert source(None, time_property=one).live().documents.properties == Properties(PROV)
-    assert source(None).live().documents.properties == Properties(PROV)
+        assert source(None, time_property=one).live().documents.properties == Properties((PROV,))
+    assert source(None).live().documents.properties == Properties((PROV,))
     given = {"time_property": "urn:at", "start_property": "urn:from", "end_property": "urn:to"}
-    kept = Declared(**source(None, **given).remembered())
-    assert kept.bounded().documents.properties == Properties("urn:at", "urn:from", "urn:to")
+    kept = Declared.from_json(source(None, **given).remembered())
+    assert kept.bounded().documents.properties == Properties(("urn:at",), "urn:from", "urn:to")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -17,7 +18,7 @@ SECOND = 1_000_000
 G1, G2 = "<http://e/g1>", "<http://e/g2>"
 
 
-def read(text: str | bytes, kind: str = "trig", base: str | None = None, **properties: str) -> Parsed:
+def read(text: str | bytes, kind: str = "trig", base: str | None = None, **properties: Any) -> Parsed:
     data = text.encode() if isinstance(text, str) else text
     found = list(parse_documents([data], kind, "L.", Properties(**properties), base))
     assert all(one.elements.schema == LOGGED for one in found)
@@ -128,7 +129,7 @@ def test_the_first_of_two_times_counts() -> None:
 
 def test_another_property() -> None:
     text = ':g1 :when "1970-01-01T00:00:01Z" ; at: "1970-01-01T00:00:09Z" . :g1 { :a :p :b }'
-    assert [(at, g) for _, at, g in rows(trig(text, time="http://e/when"))] == [(1, None), (1, G1)]
+    assert [(at, g) for _, at, g in rows(trig(text, time=("http://e/when",)))] == [(1, None), (1, G1)]
 
 
 # Graphs that last.

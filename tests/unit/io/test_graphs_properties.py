@@ -14,7 +14,7 @@ from tests.support.terms import blank_nodes, iris, terms, unhurried
 
 AT, FROM, TO, LABELS = NamedNode(GENERATED_AT), NamedNode("http://e/from"), NamedNode("http://e/to"), "L."
 NAMES = [NamedNode("http://e/g1"), NamedNode("http://e/g2"), BlankNode("g3"), BlankNode("g4")]
-LASTING = Properties(GENERATED_AT, FROM.value, TO.value)
+LASTING = Properties((GENERATED_AT,), FROM.value, TO.value)
 
 quads = st.builds(
     Quad, iris | blank_nodes | st.sampled_from(NAMES), iris, terms, st.sampled_from([*NAMES, DefaultGraph()])

@@ -54,6 +54,27 @@ def test_the_watermark_stands_still() -> None:
     )
 
 
+def test_a_partition_is_silent() -> None:
+    partitions = {
+        "t/0": Position(EIGHT + 30 * MINUTE, last_arrival=EIGHT),
+        "t/1": Position(EIGHT + 3 * MINUTE, last_arrival=EIGHT),
+    }
+    gates = reached(0, 30, partitions=partitions, slowest="t/1")
+    found = facts(gates, live=True, through=EIGHT + 3 * MINUTE - 1, next_instant=EIGHT + 4 * MINUTE)
+    remedy = 'If a partition may be silent, declare the stream with idle="10s"; else look who writes to it.'
+    assert said(next(iter(query_reasons(found)))) == (
+        "watermark",
+        f"The watermark stands still: the partition t/1 of <{GATES}> has had no element for 5m, its newest is of "
+        f"2009-07-20T08:03:00Z, and that of others is 27m further. {remedy}",
+    )
+    partitions["t/1"] = Position(last_arrival=EIGHT)
+    assert said(next(iter(query_reasons(replace(found, through=None))))) == (
+        "watermark",
+        f"There is no watermark yet: the partition t/1 of <{GATES}> has had no element for 5m, and the newest of "
+        f"others is of 2009-07-20T08:30:00Z. {remedy}",
+    )
+
+
 def test_there_is_no_watermark() -> None:
     found = facts(reached(0, 30), stream(ROOMS), text=TWO_STREAMS)
     assert said(next(iter(query_reasons(found)))) == (

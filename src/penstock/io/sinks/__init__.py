@@ -1,5 +1,8 @@
 """Sinks of answers: memory, a function, a file of lines, a folder of Parquet, or a sink of one's own.
 
+Connectors to brokers and databases are extras. Each is a class in a file of its own and a row in `SINKS`: see
+`connector.py`. A mapping with an "address" and options is the same as the address with the options in it.
+
 Other packages offer theirs through the entry point group `penstock.sinks`. The name is the scheme of the spec
 (`myqueue` for `"myqueue://ADDRESS"`), or with a dot the ending of a path (`.xlsx`).
 """
@@ -7,12 +10,13 @@ Other packages offer theirs through the entry point group `penstock.sinks`. The 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 from penstock.answer import Answer
 from penstock.errors import QueryError
+from penstock.io.connect.address import address_text
 from penstock.io.sinks.files import FileSink, Writer, csv_text, ndjson_text, nquads_text
 from penstock.io.sinks.function import FunctionSink
 from penstock.io.sinks.memory import MemorySink
@@ -23,7 +27,7 @@ from penstock.tuning import DEFAULT, Tuning
 
 __all__ = ["SINKS", "Batch", "MemorySink", "ParquetSink", "Position", "Sink", "SinkSpec", "open_sink", "sink_text"]
 
-SinkSpec: TypeAlias = Callable[[Answer], object] | Sink | str | os.PathLike[str] | None
+SinkSpec: TypeAlias = Callable[[Answer], object] | Sink | str | os.PathLike[str] | Mapping[str, Any] | None
 
 SINKS = PlugIns("penstock.sinks", "sink")
 
@@ -38,6 +42,8 @@ _FILES: dict[str, tuple[Writer, tuple[str, ...]]] = {
 
 def sink_text(spec: SinkSpec) -> str | None:
     """The spec as it can be remembered: an address or absolute path, or None for what lives in this process alone."""
+    if isinstance(spec, Mapping):
+        return address_text(spec)
     if not isinstance(spec, str | os.PathLike):
         return None
     path = os.fspath(spec)
@@ -53,7 +59,7 @@ def open_sink(spec: SinkSpec, kind: str, plug_ins: PlugIns = SINKS, tuning: Tuni
         return MemorySink(tuning.live_answer_rows)
     if isinstance(spec, Sink):
         return spec
-    if isinstance(spec, str | os.PathLike):
+    if isinstance(spec, str | os.PathLike | Mapping):
         return _for_text(sink_text(spec) or "", kind, plug_ins, tuning)
     if callable(spec):
         return FunctionSink(spec)
@@ -65,7 +71,8 @@ def open_sink(spec: SinkSpec, kind: str, plug_ins: PlugIns = SINKS, tuning: Tuni
 def _for_text(text: str, kind: str, plug_ins: PlugIns, tuning: Tuning) -> Sink:
     scheme, _, address = text.partition("://")
     if address:
-        return cast(Sink, plug_ins.load(scheme)(address))
+        sink, _, inner = scheme.partition("+")
+        return cast(Sink, plug_ins.load(sink)(f"{inner}://{address}" if inner else address))
     suffix = Path(text).suffix.lower()
     if suffix and suffix not in _FILES and plug_ins.find(suffix):
         return cast(Sink, plug_ins.load(suffix)(text))

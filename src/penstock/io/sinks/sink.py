@@ -24,6 +24,10 @@ class Batch(Protocol):
     """The answers of a query at some instants, in their order."""
 
     @property
+    def query(self) -> str:
+        """The name of the query. With the number it is a key by which a reader, or a sink, knows a repeated batch."""
+
+    @property
     def number(self) -> int:
         """The number of batches that the query delivered before; one that is delivered again has the same number."""
 

@@ -94,6 +94,11 @@ class AnswerBatch:
         return in_order(self._unsorted)
 
     @property
+    def query(self) -> str:
+        """See `Batch.query`."""
+        return self.shape.query
+
+    @property
     def instants(self) -> int:
         """See `Batch.instants`."""
         return int(pc.count_distinct(self._unsorted.column("t")).as_py())
@@ -160,6 +165,11 @@ class Uncollected:
         assert self._frame is not None
         frame, self._frame = self._frame, None
         return collect(frame, self.shape, self.number)
+
+    @property
+    def query(self) -> str:
+        """See `Batch.query`."""
+        return self.shape.query
 
     @property
     def instants(self) -> int:

@@ -23,9 +23,12 @@ from penstock.plug_ins import PlugIns
 from penstock.stream.ingest.sources.folder import Folder
 from penstock.stream.ingest.sources.iterable import IterableSource
 from penstock.stream.ingest.sources.receiver import Receiver
-from penstock.stream.ingest.sources.source import Accept, Message, Positions, Source
+from penstock.stream.ingest.sources.source import Accept, Message, Positions, Source, SourcePosition
 
-__all__ = ["SOURCES", "Accept", "Folder", "Message", "Positions", "Receiver", "Source", "is_live", "open"]
+__all__ = [
+    "SOURCES", "Accept", "Folder", "Message", "Positions", "Receiver", "Source", "SourcePosition",
+    "is_live", "open",
+]  # fmt: skip
 
 SOURCES = PlugIns(
     "penstock.sources",

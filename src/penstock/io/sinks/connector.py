@@ -1,0 +1,98 @@
+"""The base of sinks that are extras: an address with options, a client that may be missing, and repeated batches.
+
+A connector is a class with four names and `send`, in a file of its own, and a row in the table of `sinks/__init__.py`.
+The position is the number of batches. A batch that is delivered again after a crash has the same query and number:
+a sink that can look these up delivers it once, and any other one sends them along, so that a reader can drop doubles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, TypeAlias
+
+from penstock.answer import Answer
+from penstock.errors import StoreError
+from penstock.io.connect.address import Address
+from penstock.io.connect.clients import check_client, client
+from penstock.io.connect.options import read_options
+from penstock.io.connect.secrets import hidden
+from penstock.io.sinks.sink import Batch, Position
+
+__all__ = ["AnswerFormat", "SinkConnector", "SinkOptions", "encoder"]
+
+AnswerFormat: TypeAlias = Literal["ndjson", "json", "csv", "tsv", "xml", "ntriples"]
+"""The format of the answer at an instant: NDJSON has its time, and fits answers of all kinds."""
+_ENCODERS: dict[str, Callable[[Answer], str]] = {
+    "ndjson": Answer.to_ndjson,
+    "json": Answer.to_json,
+    "csv": Answer.to_csv,
+    "tsv": Answer.to_tsv,
+    "xml": Answer.to_xml,
+    "ntriples": Answer.to_ntriples,
+}
+
+
+def encoder(format: AnswerFormat) -> Callable[[Answer], bytes]:
+    """A function that writes an answer in a format."""
+    return lambda answer: _ENCODERS[format](answer).encode()
+
+
+@dataclass(frozen=True, slots=True)
+class SinkOptions:
+    """The options that every sink with messages has."""
+
+    format: AnswerFormat = "ndjson"
+
+
+class SinkConnector:
+    """A `Sink` with an `address` and `options`.
+
+    `kind` is the scheme, `client` the module of the client and `extra` the extra that installs it (None: it needs
+    none), `Options` the dataclass of the options. Overwrite `send`, `close`, and where a repeated batch can be looked
+    up `rewind`; an error of a client becomes one sentence without secrets.
+    """
+
+    kind: ClassVar[str]
+    client: ClassVar[str | None] = None
+    extra: ClassVar[str | None] = None
+    Options: ClassVar[type[Any]] = SinkOptions
+
+    def __init__(self, address: str) -> None:
+        if self.client is not None:
+            check_client(self.client, self.extra or self.kind, f"the sink {self.kind}")
+        self.address = Address.parse(self.kind, address)
+        self.options = read_options(self.kind, self.Options, self.address.options)
+        self.check()
+
+    def check(self) -> None:
+        """Raise an `OptionError` if the address or an option cannot be; called when the query is registered."""
+
+    def module(self, name: str | None = None) -> Any:
+        """The client's module, or another of its package; imported when it is first needed."""
+        return client(name or self.client or "", self.extra or self.kind, f"the sink {self.kind}")
+
+    def send(self, batch: Batch) -> None:
+        """Deliver the batch, for good when this returns."""
+        raise NotImplementedError
+
+    def begin(self) -> Position:
+        """See `Sink.begin`."""
+        return 0
+
+    def rewind(self, position: Position) -> None:
+        """See `Sink.rewind`. What was sent cannot be taken back: readers know it by query and number."""
+
+    def deliver(self, batch: Batch) -> Position:
+        """See `Sink.deliver`."""
+        try:
+            self.send(batch)
+        except Exception as error:
+            raise StoreError(f"{self.address.text}: {hidden(str(error)) or type(error).__name__}") from None
+        return batch.number + 1
+
+    def close(self) -> None:
+        """See `Sink.close`."""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.address.text}>"
