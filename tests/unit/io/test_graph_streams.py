@@ -130,7 +130,7 @@ def test_pushed_text_has_the_given_format() -> None:
     assert pushed(FIVE, None, 0, "nq")[1] == "nquads"
     assert pushed(FIVE, None, 0, None)[1] is None
     with pytest.raises(LoadError, match="Text of format 'ttl' cannot be pushed: there are nquads, trig, jsonld, ndjso"):
-        pushed(FIVE, None, 0, "ttl")  # type: ignore[arg-type]
+        pushed(FIVE, None, 0, "ttl")
     with pytest.raises(LoadError, match="Text brings its own times"):
         pushed(trig(1, 1), 5, 0, "trig")
 

@@ -25,7 +25,7 @@ def read(text: str | bytes, kind: str = "trig", base: str | None = None, **prope
     return Parsed(pa.concat_tables([one.elements for one in found]), [bad for one in found for bad in one.bad])
 
 
-def trig(text: str, **options: str) -> Parsed:
+def trig(text: str, **options: Any) -> Parsed:
     return read(HEAD + text, **options)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import cast
 
 import pytest
 
@@ -35,8 +35,9 @@ def batch(number: int) -> Batch:
 
 def test_a_sink_is_made_from_a_text_or_a_mapping() -> None:
     for spec in ("queue://h/q?format=json", {"address": "queue://h/q", "format": "json"}):
-        sink: Any = open_sink(spec, "solutions", KINDS)
+        sink = open_sink(spec, "solutions", KINDS)
         assert isinstance(sink, Sink)
+        assert isinstance(sink, QueueSink)
         assert (sink.options.format, sink.address.text) == ("json", "queue://h/q")
     assert sink_text({"address": "queue://h/q", "format": "json"}) == "queue://h/q?format=json"
     with pytest.raises(OptionError, match="the option format is one of ndjson, json"):

@@ -39,6 +39,7 @@ class Given:
 
     number: int
     given: list[Answer] = field(default_factory=list)
+    query: str = "cars"
 
     @property
     def instants(self) -> int:

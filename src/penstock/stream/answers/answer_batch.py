@@ -276,6 +276,11 @@ class SingleAnswer:
     size: int = 1
 
     @property
+    def query(self) -> str:
+        """See `Batch.query`."""
+        return self.answer.query or ""
+
+    @property
     def answers(self) -> Iterator[Answer]:
         return iter([self.answer])
 
