@@ -7,7 +7,6 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from importlib.metadata import PackageNotFoundError, version
 from threading import current_thread, main_thread
 from types import FrameType
 from typing import Annotated, Any
@@ -34,6 +33,8 @@ app = typer.Typer(
 def _print_version(wanted: bool) -> None:
     if not wanted:
         return
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         typer.echo(f"penstock {version('penstock')}")
     except PackageNotFoundError:

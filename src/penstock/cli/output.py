@@ -11,7 +11,6 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from penstock.errors import OptionError
-from penstock.io.results import when_text
 
 if TYPE_CHECKING:
     from penstock.answer import Answer
@@ -123,6 +122,8 @@ class Printer:
         return f"{self._heading(answer)}\n{text}\n" if self._format is Format.table else text
 
     def _heading(self, answer: Answer) -> str:
+        from penstock.io.results import when_text
+
         return " ".join(filter(None, [answer.query, when_text(answer)]))
 
     def _csv(self, answer: Answer) -> str:

@@ -9,8 +9,6 @@ from threading import RLock
 from types import TracebackType
 from typing import TYPE_CHECKING, TextIO
 
-from penstock.stream.runtime.status_table import duration
-
 if TYPE_CHECKING:
     from penstock.stream.runtime.progress import Progress
 
@@ -73,6 +71,8 @@ class ProgressLine:
 
 def describe(progress: Progress, seconds: float) -> str:
     """Elements read, their rate, how far answers are behind the newest element, and how many there were."""
+    from penstock.stream.runtime.status_table import duration
+
     parts = [f"{progress.elements:,} elements"]
     if seconds > 0:
         parts.append(f"{progress.elements / seconds:,.0f}/s")

@@ -407,6 +407,16 @@ def test_the_embedded_store_imports_neither_spark_nor_pandas() -> None:
     assert python(WITHOUT_SPARK).communicate() == (b"set()\n", b"")
 
 
+BEFORE_JAVA = """
+from penstock import cli
+print({"lark", "pyoxigraph", "pyarrow", "pyspark", "penstock.engine", "penstock.syntax"} & set(sys.modules))
+"""
+
+
+def test_little_is_imported_before_a_command_can_start_java() -> None:
+    assert python(BEFORE_JAVA).communicate() == (b"set()\n", b"")
+
+
 BROKEN_PIPE = """
 from penstock import cli
 from tests.unit.cli.test_cli import ANSWERS, CAR, Answer, FakeEngine
