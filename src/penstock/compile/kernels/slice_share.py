@@ -9,15 +9,17 @@ import io
 import pickle
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import duckdb
 import pyarrow as pa
 
 from penstock.compile.kernels.slice_kernel import Kernel, Program, Scan, Slice
 
-__all__ = ["Work", "evaluate", "pack", "unpack_rows"]
+__all__ = ["Work", "evaluate", "pack", "unpack", "unpack_rows"]
 
+_CODEC: Final = "zstd"
+_LENGTH = 8  # of the bytes before the compressed ones, which say how many there were
 _kernels: dict[tuple[int, int], Kernel] = {}  # of this worker, by memory and Java's version
 
 
@@ -36,15 +38,18 @@ _CLASSES = {kind.__name__: kind for kind in (Work, Program, Scan, Slice)}
 
 def pack(share: Iterable[Work], memory: int, java: int, most: int, large: Collection[int] = ()) -> bytes:
     """Return a share as bytes. They name the classes above, and the tables with the identities `large`: the worker has
-    both. Its answers are sent in parts of at most `most` rows."""
-    packed = io.BytesIO()
-    _Pickler(packed, large).dump((memory, java, most, list(share)))
-    return packed.getvalue()
+    both. Its answers are sent in parts of at most `most` rows.
+
+    The bytes are compressed: they go to Java as text, and from there to every task. Windows of one stream overlap."""
+    pickled = io.BytesIO()
+    _Pickler(pickled, large).dump((memory, java, most, list(share)))
+    content = pickled.getvalue()
+    return len(content).to_bytes(_LENGTH) + pa.compress(content, _CODEC, asbytes=True)
 
 
 def evaluate(packed: bytes, large: Mapping[int, pa.Table]) -> Iterator[tuple[int, bytes | None, str]]:
     """Evaluate a share: the number of a query, and a part of its rows; None and the reason if DuckDB fails."""
-    memory, java, most, share = _Unpickler(packed, large).load()
+    memory, java, most, share = unpack(packed, large)
     kernel = _kernels.get((memory, java)) or _kernels.setdefault((memory, java), Kernel(memory, java))
     for work in share:
         try:
@@ -53,6 +58,14 @@ def evaluate(packed: bytes, large: Mapping[int, pa.Table]) -> Iterator[tuple[int
             yield work.number, None, str(error)
         else:
             yield from ((work.number, part, "") for part in _pack_rows(rows, most))
+
+
+def unpack(packed: bytes, large: Mapping[int, pa.Table]) -> tuple[int, int, int, list[Work]]:
+    """Return the memory, Java's version, the most rows of a part, and the share."""
+    length = int.from_bytes(packed[:_LENGTH])
+    content = pa.decompress(packed[_LENGTH:], length, _CODEC, asbytes=True)
+    unpacked: tuple[int, int, int, list[Work]] = _Unpickler(content, large).load()
+    return unpacked
 
 
 def unpack_rows(parts: Iterable[bytes]) -> pa.Table:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import pickle
 import sys
+import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -58,8 +60,7 @@ def collect(
     The quickest way through Spark: nothing is planned, and a worker loads the code of `work` once. That is for small
     jobs, which come again and again.
     """
-    code, given, tables = _code(work, modules), list(shares), dict(large)
-    digest = hashlib.sha256(code).hexdigest()
+    (digest, code), given, tables = _code(work, modules), list(shares), dict(large)
 
     def task(number: int, nothing: Iterable[object]) -> Iterable[T]:
         deque(nothing, maxlen=0)  # a worker that has not read to the end is ended, and the next job starts another
@@ -71,17 +72,22 @@ def collect(
 
 
 @cache
-def _code(work: ShareWork[T], modules: tuple[ModuleType, ...]) -> bytes:
+def _code(work: ShareWork[T], modules: tuple[ModuleType, ...]) -> tuple[str, bytes]:
+    """Return a digest of the code of a function, and the code, compressed: it goes to Java as text with every job."""
     by_value(*modules)
-    code: bytes = cloudpickle.dumps(work)
-    return code
+    code: bytes = zlib.compress(cloudpickle.dumps(work))
+    return hashlib.sha256(code).hexdigest(), code
 
 
 def _kept(digest: str, code: bytes) -> ShareWork[Any]:
-    """Return the function with that code. It is loaded once by a worker, and its globals last as long as the worker."""
+    """Return the function with that code. It is loaded once by a worker, and its globals last as long as the worker.
+
+    A worker collects garbage after every task. The modules that are loaded by now are never garbage: looking through
+    them would take some tens of milliseconds of a core each time."""
     kept = sys.modules.setdefault(_KEPT, ModuleType(_KEPT)).__dict__
     if digest not in kept:
-        kept[digest] = pickle.loads(code)
+        kept[digest] = pickle.loads(zlib.decompress(code))
+        gc.freeze()
     function: ShareWork[Any] = kept[digest]
     return function
 
