@@ -270,7 +270,11 @@ class Engine:
         self._runtime.start()
 
     def stop(self) -> None:
-        """Answer all due instants, then stop. `start` may follow."""
+        """Answer all due instants, then stop. `start` may follow.
+
+        A sink that does not return is given up after some seconds (`stop_patience_us` of the tuning), with a warning;
+        its query stays behind, and continues when the sink returns or the next engine delivers its batch again.
+        """
         self._runtime.stop()
 
     def push(

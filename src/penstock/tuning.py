@@ -119,6 +119,7 @@ class Tuning:
     written_answers: int = _set(1_000, "answers that a sink of files writes at once")
     slow_round_us: int = _set(10_000_000, "microseconds after which a round is logged as slow, also without a step")
     sink_patience_us: int = _set(100_000, "microseconds that a round waits for a sink; then it goes on without it")
+    stop_patience_us: int = _set(10_000_000, "microseconds that stop() waits for sinks alone; then it leaves them")
     retry_wait_us: int = _set(100_000, "microseconds before a sink is tried again; each further wait is twice as long")
     retry_longest_us: int = _set(10_000_000, "but never longer than this")
     tick_us: int = _set(20_000, "microseconds between two looks at time that moves by itself, at least")

@@ -122,6 +122,10 @@ class Rounds:
         """The threads of sinks."""
         return self._evaluator.deliveries
 
+    def end_deliveries(self) -> None:
+        """Save the progress of queries whose slow sinks have ended since the last round."""
+        self._evaluator.end_deliveries()
+
     def live(self) -> bool:
         """Evaluate all instants that are due now; whether any were. A watermark is computed once for the round."""
         ordered, snapshot = self._ordered(live=True), RoundSnapshot(self._inputs)

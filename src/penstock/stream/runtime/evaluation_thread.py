@@ -42,6 +42,7 @@ class EvaluationThread:
         self._changed = Condition()
         self._news = 0  # how often it was woken
         self._seen = 0  # how many of those have been answered by a round that found nothing more to do
+        self._held = 0  # how many of those have, but for sinks that are at work or to be tried again
         self._stopping = False
         self._error: BaseException | None = None
         self._thread = Thread(target=self._run, name="penstock-evaluation", daemon=True)
@@ -55,16 +56,24 @@ class EvaluationThread:
             self._news += 1
             self._changed.notify_all()
 
-    def wait_until_idle(self) -> None:
-        """Wait until everything that is due by now has been answered."""
+    def wait_until_idle(self, patience: float | None = None) -> bool:
+        """Wait until everything that is due by now has been answered; whether it has.
+
+        Where only sinks are missing, they have `patience` seconds; None: as long as they take."""
         self._not_inside("wait for the answers")
         with self._changed:
             self._news += 1
             wanted = self._news
             self._changed.notify_all()
-            self._changed.wait_for(lambda: self._seen >= wanted or not self._thread.is_alive() or self._error)
+            self._wait_for(lambda: self._seen >= wanted or (patience is not None and self._held >= wanted))
+            self._wait_for(lambda: self._seen >= wanted, patience)
         if self._error is not None:
             raise PenstockError(self.problem) from self._error
+        return self._seen >= wanted
+
+    def _wait_for(self, reached: Callable[[], bool], seconds: float | None = None) -> None:
+        """Wait until something holds, or no round will follow."""
+        self._changed.wait_for(lambda: reached() or not self._thread.is_alive() or self._error, seconds)
 
     @property
     def problem(self) -> str | None:
@@ -106,6 +115,7 @@ class EvaluationThread:
 
     def _wait_for_news(self, news: int) -> None:
         with self._changed:
+            self._held = news
             if not self._postponed():
                 self._seen = news
             self._changed.notify_all()

@@ -7,6 +7,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from penstock import log
 from penstock.stream.base.clock import Clock
 from penstock.stream.base.watermark import Watermarks
 from penstock.stream.ingest.ingest import Ingest
@@ -36,7 +37,7 @@ class LiveEngine:
         root: Path,
         clock: Clock,
         streams: Mapping[str, Declared],
-        log: StreamLog,
+        stream_log: StreamLog,
         watermarks: Watermarks,
         round: Callable[[], bool],
         groups: EvaluationGroups,
@@ -44,11 +45,11 @@ class LiveEngine:
         in_sink: Callable[[], bool] = lambda: False,
     ) -> None:
         self._session = session
-        self._clock, self._tick_us = clock, tuning.tick_us
+        self._clock, self._tuning = clock, tuning
         self._streams = streams
         self._groups, self._evaluate = groups, round
         options = {name: declared.live() for name, declared in streams.items()}
-        self.ingest = Ingest(session, root, clock, options, log, watermarks, tuning)
+        self.ingest = Ingest(session, root, clock, options, stream_log, watermarks, tuning)
         self._tag = f"penstock-live-{next(_numbers)}"
         self._thread = EvaluationThread(
             self._round,
@@ -66,10 +67,14 @@ class LiveEngine:
         self._thread.start()
 
     def stop(self, *, finish: bool = True) -> None:
-        """Bring dropped files to the log, answer due instants, and end; or end at once, and cancel the Spark jobs."""
+        """Bring dropped files to the log, answer due instants, and end; or end at once, and cancel the Spark jobs.
+
+        A sink that does not return is given up: its query keeps its progress, and has its batch again later."""
         try:
             if finish:
-                self.flush()
+                self.ingest.drain()
+                if not self._thread.wait_until_idle(self._tuning.stop_patience_us / 1e6):
+                    self._log_held()
         finally:
             self._thread.stop(None if finish else lambda: self._session.sparkContext.cancelJobsWithTag(self._tag))
             self.ingest.close()
@@ -77,6 +82,19 @@ class LiveEngine:
     def flush(self) -> None:
         self.ingest.drain()
         self._thread.wait_until_idle()
+
+    def _log_held(self) -> None:
+        """Log the queries that stop with answers which their sinks have not taken."""
+        for group in self._groups:
+            for task in group.tasks.values():
+                if task.state in ("delivering", "retrying"):
+                    wait = self._tuning.stop_patience_us / 1e6
+                    log.sinks.warning(
+                        "%s: stopped without its sink, which has not taken its answers in %g s; they come again",
+                        task.name,
+                        wait,
+                        extra={"query": task.name, "state": task.state, "wait_s": wait},
+                    )
 
     def push(self, stream: str, data: bytes, kind: str | None = None) -> int:
         return self.ingest.push(stream, data, kind)
@@ -107,7 +125,7 @@ class LiveEngine:
         moved = next_by_clock(self._groups, self._streams), self.ingest.watermarks.next_change()
         changes = (*moved, self._groups.next_retry())
         moments = [moment for moment in changes if moment is not None]
-        return max(self._tick_us, min(moments) - self._clock.now()) if moments else None
+        return max(self._tuning.tick_us, min(moments) - self._clock.now()) if moments else None
 
 
 def next_by_clock(groups: Iterable[EvaluationGroup], streams: Mapping[str, Declared]) -> int | None:

@@ -427,6 +427,7 @@ class Runtime:
 
     def close(self) -> None:
         self.stop(finish=False)
+        self._rounds.end_deliveries()
         self._rounds.deliveries.close()
         for task in self.catalogue:
             task.close()

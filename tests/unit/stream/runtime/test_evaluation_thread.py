@@ -177,3 +177,19 @@ def test_an_evaluation_that_stops_by_itself_says_why(caplog: pytest.LogCaptureFi
         ("penstock.rounds", "ERROR", message)
     ]
     assert caplog.records[0].exc_info is not None
+
+
+def test_a_sink_that_does_not_return_is_given_up_when_all_else_is_answered() -> None:
+    left, away = [3], Event()
+
+    def round() -> bool:
+        left[0] -= left[0] > 0
+        return left[0] > 0
+
+    loop = EvaluationThread(round, ManualClock(), lambda: None, postponed=lambda: not away.is_set())
+    loop.start()
+    assert not loop.wait_until_idle(patience=0)
+    assert left == [0]
+    away.set()
+    assert loop.wait_until_idle(patience=0)
+    loop.stop()
