@@ -111,16 +111,16 @@ class AnswerBatch:
     @property
     def answers(self) -> Iterator[Answer]:
         """See `Batch.answers`."""
-        term = lru_cache(1 << 16)(decode)
-        times = [self.table.column(name).to_numpy() for name in ("t", "since") if name in self.table.column_names]
-        changes = np.any([column[1:] != column[:-1] for column in times], axis=0)
-        for start, end in pairwise([0, *(np.flatnonzero(changes) + 1).tolist(), self.table.num_rows]):
-            if start < end:
-                part = self.table.slice(start, end - start)
-                real = part.filter(part.column("row"))
-                own = (real.column(name).to_pylist() for name in _names(len(self.shape.columns)))
-                cells = [[None if cell is None else term(cell) for cell in column] for column in own]
-                yield self._answer([int(column[start]) for column in times], real.num_rows, cells)
+        term, table = lru_cache(1 << 16)(decode), self.table
+        times = [table.column(name).to_numpy() for name in ("t", "since") if name in table.column_names]
+        real_rows = table.column("row").to_numpy(zero_copy_only=False)
+        names = _names(len(self.shape.columns))
+        for start, end in pairwise(_bounds(times, table.num_rows)):
+            part = table.slice(start, end - start)
+            real = part if real_rows[start:end].all() else part.filter(part.column("row"))
+            own = (real.column(name).to_pylist() for name in names)
+            cells = [[None if cell is None else term(cell) for cell in column] for column in own]
+            yield self._answer([int(column[start]) for column in times], real.num_rows, cells)
 
     @cached_property
     def rows(self) -> pa.Table:
@@ -199,6 +199,14 @@ class Uncollected:
             _written_by_spark(self._frame.frame, self.shape).write.mode("overwrite").parquet(folder)
 
 
+def _bounds(times: Sequence[np.ndarray], count: int) -> list[int]:
+    """Where answers begin in sorted rows, and the number of rows: an answer has one time, or one beginning and end."""
+    changes = np.zeros(max(0, count - 1), bool)
+    for column in times:
+        changes |= column[1:] != column[:-1]
+    return [0, *(np.flatnonzero(changes) + 1).tolist(), count] if count else []
+
+
 def collect(frame: Frame, shape: AnswerSchema, number: int) -> AnswerBatch:
     """Run the Spark job, and return its answers as the batch of that number."""
     return AnswerBatch(shape, number, order_rows(frame.collect(), len(shape.columns)))
@@ -229,6 +237,8 @@ def order_rows(fetched: pa.Table, own: int) -> pa.Table:
 
 def in_order(rows: pa.Table, *first: str) -> pa.Table:
     """Arranged rows, sorted by the columns `first`, and then as answers are."""
+    if rows.num_rows < 2:
+        return rows
     names = (*first, "t", "since", "order", *_names(rows.num_columns))
     keys = [name for name in names if name in rows.column_names]
     return rows.take(pc.sort_indices(rows, [(key, "ascending") for key in keys]))
