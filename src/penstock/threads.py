@@ -20,6 +20,7 @@ T = TypeVar("T")
 def interruptible(work: Callable[[], T], interrupted: Callable[[Future[T]], None] = lambda _: None) -> T:
     """Return the result of `work`, run in a thread of its own if this is the thread that Ctrl-C reaches.
 
+    The thread has ended by then, with its own objects: the end of the process must not meet it in native code.
     `interrupted` may end the work; without it the work goes on, unheeded, until it is done or the process ends.
     """
     if current_thread() is not main_thread():
@@ -28,7 +29,9 @@ def interruptible(work: Callable[[], T], interrupted: Callable[[Future[T]], None
     thread = Thread(target=copy_context().run, args=(_fulfil, future, work), name="penstock", daemon=True)
     try:
         thread.start()
-        return future.result()
+        found = future.result()
+        thread.join()
+        return found
     except KeyboardInterrupt:
         interrupted(future)
         raise

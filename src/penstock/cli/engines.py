@@ -12,6 +12,8 @@ from penstock.threads import interruptible
 from penstock.tuning import DEFAULT
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from penstock.engine import Engine
 
 __all__ = ["QUERY_OPTIONS", "begin_spark", "check_checkpoint", "open_engine", "rules_of", "setting", "split_settings"]
@@ -47,12 +49,22 @@ def split_settings(settings: dict[str, str]) -> tuple[dict[str, str], dict[str, 
     return {name: value for name, value in settings.items() if name not in of_query}, of_query
 
 
-def begin_spark(master: str | None, options: dict[str, str], size: int | None) -> None:
-    """Start Java in the background, for a run over that many bytes (None: their number is unknown)."""
+def begin_spark(master: str | None, options: dict[str, str], size: int | None, *, streams: bool = False) -> None:
+    """Start Java in the background, for a run over that many bytes (None: their number is unknown). The jobs of streams
+    need a Python process of Spark's, which starts while queries are compiled."""
     from penstock.spark.session import early_start
 
     settings = {name: value for name, value in options.items() if name.startswith("spark.")}
-    early_start.begin(master, settings, short=size is not None and size <= DEFAULT.short_run_bytes)
+    short = size is not None and size <= DEFAULT.short_run_bytes
+    jobs = {"then": _start_worker} if streams and options.get("rounds") != "auto" else {}
+    early_start.begin(master, settings, short=short, **jobs)
+
+
+def _start_worker(session: SparkSession) -> None:
+    from penstock.spark.query.sliced_rows import start_worker
+    from penstock.spark.session.jobs import Jobs
+
+    start_worker(Jobs(session))
 
 
 @contextmanager

@@ -114,7 +114,8 @@ def run(
         settings |= {} if rounds is None else {"rounds": rounds}
         if stream or store == "spark":
             bounded = not follow and checkpoint is None
-            engines.begin_spark(master, settings, input_bytes(stream, background) if bounded else None)
+            size = input_bytes(stream, background) if bounded else None
+            engines.begin_spark(master, settings, size, streams=bool(stream))
         texts = [read_query(path) for path in queries]
         job = Streaming(
             queries=texts,

@@ -58,7 +58,7 @@ def test_sigterm_answers_due_instants_and_ends_without_an_error(tmp_path: Path) 
         f"1970-01-01T00:0{minute}:00Z" for minute in range(4)
     ]
     said = [json.loads(line)["message"] for line in errors.splitlines() if line.startswith("{")]
-    assert said[-2:] == ["the engine has stopped", "Spark has stopped"]
+    assert said[-2:] == ["the engine has stopped", "Spark ends with this process"]
     assert process.returncode == 0
 
 

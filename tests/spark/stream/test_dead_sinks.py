@@ -50,6 +50,7 @@ def test_an_engine_stops_without_a_dead_sink_and_goes_on_with_it_later(
         engine.push(STREAM, lines(200, 300))
         blocked.go.set()
         engine.flush()
+        engine.stop()
         assert counted(blocked.seen) == counted(good.answers()) == due(300)
         assert [answer.time for answer in blocked.seen] == [answer.time for answer in good.answers()]
 

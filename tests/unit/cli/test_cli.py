@@ -219,7 +219,7 @@ def test_a_wrong_option_is_exit_2_before_spark_starts(
     folder: Path, monkeypatch: pytest.MonkeyPatch, command: str, message: str
 ) -> None:
     starts: list[object] = []
-    monkeypatch.setattr(engines, "begin_spark", lambda *_: starts.append(1))
+    monkeypatch.setattr(engines, "begin_spark", lambda *_, **__: starts.append(1))
     (folder / "ask.rq").write_text("ASK {}")
     result = CliRunner().invoke(cli.app, command.split())
     assert (result.exit_code, result.stdout, result.stderr) == (2, "", message + "\n")
@@ -257,7 +257,7 @@ def test_sigterm_ends_as_ctrl_c_does(engine: FakeEngine, folder: Path, monkeypat
 def test_a_checkpoint_in_use_is_refused_before_spark_starts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     starts: list[object] = []
     monkeypatch.setattr("penstock.spark.session.session.start", lambda *_, **__: starts.append(1))
-    monkeypatch.setattr(engines, "begin_spark", lambda *_: starts.append(2))
+    monkeypatch.setattr(engines, "begin_spark", lambda *_, **__: starts.append(2))
     (folder / "cars.rq").write_text("ASK FROM STREAM <http://e/s> [RANGE 1m STEP 1m] {}")
     (folder / "gates.nq").touch()
     options = [

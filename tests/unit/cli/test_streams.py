@@ -136,12 +136,12 @@ def run(*arguments: str, stream: str = f"{GATES}=gates.nq") -> Any:
 def test_spark_begins_to_start_with_the_size_of_the_input(
     engine: FakeEngine, options: list[str], stream: str, size: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begun: list[tuple[str | None, dict[str, str], int | None]] = []
-    monkeypatch.setattr(engines, "begin_spark", lambda *arguments: begun.append(arguments))
+    begun: list[tuple[object, ...]] = []
+    monkeypatch.setattr(engines, "begin_spark", lambda *arguments, streams: begun.append((*arguments, streams)))
     for name, length in {"gates.nq": 1_000, "city.nt.gz": 70, "drop/a.nq": 1_500, "drop/b.nq": 500}.items():
         Path(name).write_bytes(bytes(length))
     run("wrong.rq", "--master", "local[2]", "--set", "spark.driver.memory=3g", *options, stream=stream)
-    assert begun == [("local[2]", {"spark.driver.memory": "3g"}, size)]
+    assert begun == [("local[2]", {"spark.driver.memory": "3g"}, size, True)]
 
 
 @pytest.mark.parametrize(("size", "short"), [(4 << 20, True), ((4 << 20) + 1, False), (None, False)])
@@ -150,6 +150,18 @@ def test_only_a_run_on_little_input_is_short(size: int | None, short: bool, monk
     monkeypatch.setattr(early_start, "begin", lambda *arguments, short: begun.append((*arguments, short)))
     engines.begin_spark(None, {"spark.driver.memory": "3g", "rules": ""}, size)
     assert begun == [(None, {"spark.driver.memory": "3g"}, short)]
+
+
+@pytest.mark.parametrize(
+    ("options", "streams", "starts"), [({}, True, True), ({}, False, False), ({"rounds": "auto"}, True, False)]
+)
+def test_a_python_process_is_started_early_if_rounds_are_jobs_of_spark(
+    options: dict[str, str], streams: bool, starts: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[bool] = []
+    monkeypatch.setattr(early_start, "begin", lambda *_, **given: begun.append("then" in given))
+    engines.begin_spark(None, options, None, streams=streams)
+    assert begun == [starts]
 
 
 def test_a_table_an_answer(engine: FakeEngine) -> None:

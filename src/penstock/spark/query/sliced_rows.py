@@ -17,7 +17,7 @@ from penstock.spark.session.catalog import frame
 from penstock.spark.session.jobs import Jobs
 from penstock.syntax import iri
 
-__all__ = ["SliceJob", "SlicedRows"]
+__all__ = ["SliceJob", "SlicedRows", "start_worker"]
 
 _MODULES = (slice_kernel, slice_share, prepared_program, duckdb_functions, java_numbers, iri)  # sent with a task
 _DDL = {pa.string(): "STRING", pa.int64(): "BIGINT", pa.int32(): "INT", pa.bool_(): "BOOLEAN"}
@@ -78,6 +78,13 @@ class SlicedRows:
             (self._job or SliceJob()).run(self)
         assert self.found is not None
         return self.found.table()
+
+
+def start_worker(jobs: Jobs) -> None:
+    """Run a job without a slice, for which Spark starts a Python process that loads the kernel: the first job that has
+    slices then need not wait for that."""
+    empty = slice_share.pack([], jobs.tuning.slice_memory, jobs.java, jobs.tuning.slice_answer_rows)
+    jobs.collect([empty], slice_share.evaluate, _MODULES, {})
 
 
 @dataclass(slots=True)

@@ -25,7 +25,7 @@ from penstock.spark.session import archive, java
 from penstock.spark.session import settings as spark_settings
 from penstock.spark.session.archive import Archive
 
-__all__ = ["Gateway", "is_plain", "quick", "spark_home"]
+__all__ = ["Gateway", "is_left", "is_plain", "leave", "quick", "spark_home"]
 
 _SWITCH = "PENSTOCK_START"
 _SHORT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # a run of seconds ends before the other compiler has paid
@@ -138,6 +138,19 @@ def _start(command: list[str], variables: Mapping[str, str], home_of_spark: Path
         return None
 
 
+def leave() -> None:
+    """Leave Spark to Java, which stops it and ends when this process has ended: nobody has to wait for that.
+
+    For a process that ends after its command."""
+    _left.append(True)
+
+
+def is_left() -> bool:
+    """Whether Spark is left to Java."""
+    return bool(_left)
+
+
+_left: list[bool] = []
 _running: list[subprocess.Popen[bytes]] = []  # with their standard inputs, which are closed when this process ends
 _unfinished: list[subprocess.Popen[bytes]] = []  # not up yet: they would wait for ever for a place to write to
 

@@ -43,12 +43,17 @@ def start(master: str | None = None, **settings: str) -> SparkSession:
 
 
 def stop(session: SparkSession) -> None:
-    """Release the session of `start`; the last release ends it. A second call has no effect."""
+    """Release the session of `start`; the last release ends it, unless it ends with this process. A second call has
+    no effect."""
     holders = [holder for holder in _holders if holder is session]
     if not holders:
         return
     _holders[:] = [holder for holder in _holders if holder is not session]
-    if not _holders:
+    if _holders:
+        return
+    if launch.is_left():
+        log.session.info("Spark ends with this process")
+    else:
         session.stop()
         log.session.info("Spark has stopped")
 

@@ -7,6 +7,9 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -186,3 +189,39 @@ def test_an_early_start_is_claimed_once_with_its_error(machine: Machine, monkeyp
     with pytest.raises(SetupError, match="no Java was found"):
         begun.result(timeout=60)
     assert early_start.claim() is None
+
+
+def test_work_beside_the_owner_of_a_session_cannot_fail_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    from penstock.spark.session import session
+
+    def fail(given: object) -> None:
+        done.append(given)
+        ended.set()
+        raise OSError("Spark has stopped")
+
+    done, ended = list[object](), Event()
+    monkeypatch.setattr(early_start, "_has_jvm", lambda: False)
+    monkeypatch.setattr(launch, "quick", lambda *_: None)
+    monkeypatch.setattr(session, "launched", lambda *_: "a session")
+    early_start.begin(None, {}, short=True, then=fail)
+    begun = early_start.claim()
+    assert begun is not None
+    assert str(begun.result(timeout=60)) == "a session"
+    assert ended.wait(60)
+    assert done == ["a session"]
+
+
+def test_a_session_that_is_left_to_java_is_released_and_not_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    from penstock.spark.session import session
+
+    stops: list[bool] = []
+    held: Any = SimpleNamespace(stop=lambda: stops.append(launch.is_left()))
+    monkeypatch.setattr(launch, "_left", [])
+    monkeypatch.setattr(session, "_holders", [held])
+    launch.leave()
+    session.stop(held)
+    assert (session._holders, stops) == ([], [])
+    launch._left.clear()
+    session._holders.append(held)
+    session.stop(held)
+    assert (session._holders, stops) == ([], [False])
