@@ -4,6 +4,7 @@ PenstockError
 ├── QueryError          the query's text is wrong; knows line, column and what to do
 │   └── RefusedError    valid SPARQL that Penstock will not run (SERVICE, LOAD, fetching FROM IRIs)
 ├── MappingError        a mapping that lifts messages is wrong; knows file, line, column and what to do
+├── ProjectError        a project file (`penstock run city.toml`) is wrong; knows file, line, column and what to do
 ├── OptionError         an option has a value that it cannot have; a ValueError as well
 ├── LoadError           background data could not be read; names file, line and reason
 ├── OverloadError       a push was refused, since more comes than can be evaluated; nothing of it was kept
@@ -19,14 +20,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 __all__ = [
-    "LoadError", "MappingError", "OptionError", "OverloadError", "PenstockError", "PenstockWarning", "QueryError",
-    "RefusedError", "SetupError", "StoreError", "TextPlace",
+    "LoadError", "MappingError", "OptionError", "OverloadError", "PenstockError", "PenstockWarning", "ProjectError",
+    "QueryError", "RefusedError", "SetupError", "StoreError", "TextPlace",
 ]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class TextPlace:
-    """A place in the text of a query or mapping, of so many characters; lines and columns count from 1."""
+    """A place in the text of a query, mapping or project file, of so many characters; lines and columns count from 1."""
 
     line: int
     column: int
@@ -54,7 +55,7 @@ class QueryError(PenstockError):
     """
 
     def __init__(self, reason: str, *, place: TextPlace | None = None, hint: str | None = None) -> None:
-        self.reason = reason
+        self.reason, self.place = reason, place
         self.line = None if place is None else place.line
         self.column = None if place is None else place.column
         self.hint = hint
@@ -66,8 +67,8 @@ class RefusedError(QueryError):
     """Valid SPARQL that Penstock does not run, by decision."""
 
 
-class MappingError(PenstockError):
-    """A mapping that cannot be used, with the place in its file and, where there is one, a suggestion."""
+class _FileError(PenstockError):
+    """A file that cannot be used, with the place in it and, where there is one, a suggestion."""
 
     def __init__(self, reason: str, *, file: str, place: TextPlace | None = None, hint: str | None = None) -> None:
         self.reason, self.file, self.hint = reason, file, hint
@@ -76,6 +77,14 @@ class MappingError(PenstockError):
         where = "" if place is None else f", line {place.line}, column {place.column}"
         sentence = f"{file}{where}: {reason}"
         super().__init__(_with_hint(sentence if place is None else place.marked(sentence), hint))
+
+
+class MappingError(_FileError):
+    """A mapping that cannot be used, with the place in its file and, where there is one, a suggestion."""
+
+
+class ProjectError(_FileError):
+    """A project file that cannot be used, with the place in it and, where there is one, a suggestion."""
 
 
 class OptionError(PenstockError, ValueError):

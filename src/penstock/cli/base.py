@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from penstock.errors import MappingError, OptionError, PenstockError, QueryError
+from penstock.errors import MappingError, OptionError, PenstockError, ProjectError, QueryError
 
 __all__ = ["FAILED", "app", "clean_exit", "complain", "exit_code", "status"]
 
@@ -57,7 +57,7 @@ class Terminated(KeyboardInterrupt):
 
 def exit_code(error: PenstockError) -> int:
     """The exit code of an error."""
-    return WRONG if isinstance(error, QueryError | MappingError | OptionError) else FAILED
+    return WRONG if isinstance(error, QueryError | MappingError | ProjectError | OptionError) else FAILED
 
 
 def complain(message: str) -> None:
