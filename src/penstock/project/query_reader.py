@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from penstock.algebra.build import translate
-from penstock.algebra.ops import Query
+from penstock.algebra.ops import RULES, Query
 from penstock.errors import PenstockError, ProjectError, QueryError
 from penstock.io.sinks import open_sink
 from penstock.project.project_text import ProjectText
@@ -31,18 +31,19 @@ def read_query_table(text: ProjectText, path: KeyPath, given: dict[str, Any]) ->
     query = _located(text, path, options, file, lambda: _parsed(options))
     registration = query.registration
     options["name"] = _name(text, path, options, file, registration and registration.name)
-    checked(text, path, given, lambda: entry_of(**{"base": None, "duplicates": "keep", "emit": None, "sink": None} | options))
+    defaults = {"base": None, "duplicates": "keep", "emit": None, "sink": None}
+    checked(text, path, given, lambda: entry_of(**defaults | options))
     _located(text, path, options, file, lambda: check_overload(query, options.get("overload", "catch-up")))
     kind = AnswerSchema.of(options["name"], query).kind
     checked(text, path, {"sink": 0}, lambda: _check_sink(text, path, options.get("sink"), kind))
-    output = None if registration is None or registration.output is None else registration.output.value
-    return QueryTable(options, tuple(one.iri.value for one in query.streams), output, kind, path, file)
+    inputs = tuple(one.iri.value for one in query.streams)
+    return QueryTable(options, inputs, _output(query, options["name"]), kind, path, file)
 
 
 def check_queries(project: Project) -> None:
     """Raise an error if a query reads a stream that is not there, or if queries derive in a cycle or share a sink."""
     streams = [stream.iri for stream in project.streams]
-    outputs = [query.output for query in project.queries if query.output is not None]
+    outputs = [RULES.value, *(query.output for query in project.queries if query.output is not None)]
     sinks: dict[str, str] = {}
     for query in project.queries:
         _located(
@@ -50,7 +51,8 @@ def check_queries(project: Project) -> None:
         )
         other = sinks.setdefault(str(query.sink), query.name)
         if query.sink is not None and other != query.name:
-            raise project.text.value_error((*query.path, "sink"), f"this is the sink of the query {other}: give each its own")
+            reason = f"this is the sink of the query {other}: give each query its own"
+            raise project.text.value_error((*query.path, "sink"), reason)
         if query.output in streams:
             raise project.text.key_error(query.path, f"this query derives <{query.output}>, which has a source as well")
     try:
@@ -86,6 +88,14 @@ def _name(text: ProjectText, path: KeyPath, options: Mapping[str, Any], file: Pa
     if name is None:
         raise text.key_error(path, "this query has no name", 'give it one, as in name = "cars"')
     return str(name)
+
+
+def _output(query: Query, name: str) -> str | None:
+    """The stream that a query derives; the triples of a rule are a stream of its own."""
+    output = None if query.registration is None else query.registration.output
+    if output is None:
+        return None
+    return f"{RULES.value}:{name}" if output == RULES and query.emit == "events" else output.value
 
 
 def _check_sink(text: ProjectText, path: KeyPath, sink: Any, kind: str) -> None:

@@ -16,6 +16,7 @@ from penstock.errors import StoreError
 from penstock.io.connect.address import Address
 from penstock.io.connect.clients import check_client, client
 from penstock.io.connect.options import read_options
+from penstock.io.connect.reachable import check_address, check_secrets
 from penstock.io.connect.secrets import hidden
 from penstock.io.sinks.sink import Batch, Position
 
@@ -67,6 +68,14 @@ class SinkConnector:
 
     def check(self) -> None:
         """Raise an `OptionError` if the address or an option cannot be; called when the query is registered."""
+
+    def check_connection(self) -> str:
+        """A sentence about the peer, for `penstock check`; a `PenstockError` if it cannot be reached.
+
+        It is cheap and changes nothing: by default the secrets are read, and one of the hosts is connected to.
+        """
+        check_secrets(self.options)
+        return check_address(self.address)
 
     def module(self, name: str | None = None) -> Any:
         """The client's module, or another of its package; imported when it is first needed."""

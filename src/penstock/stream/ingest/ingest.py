@@ -74,7 +74,7 @@ class Ingest:
         self._commits: dict[str, GroupCommit] = {}
         self._adding = Lock()
         self.watermarks.begin(self._in_flight.logged_until)
-        self._runners: list[StreamingQueryRunner] = []
+        self._runners: dict[str, StreamingQueryRunner] = {}  # by stream
 
     def start(self) -> None:
         """Begin to read, first the files that are in the folders."""
@@ -96,9 +96,9 @@ class Ingest:
         for source in self._sources.values():
             if not isinstance(source, Folder):
                 source.stop()
-        for runner in self._runners:
+        for runner in self._runners.values():
             runner.stop()
-        self._runners = []
+        self._runners = {}
 
     def close(self) -> None:
         """Stop, and take no more pushes. What sources have read, and pushes that wait, is let in: no round follows."""
@@ -144,19 +144,28 @@ class Ingest:
 
     def drain(self) -> None:
         """Wait until all that lies in the folders is in the log, as all that was pushed is."""
-        for runner in self._runners:
+        for runner in list(self._runners.values()):
             runner.wait_until_idle()
         self._check()
 
     @property
     def error(self) -> str | None:
         """Why ingest has stopped, in one sentence."""
-        return next((runner.error for runner in self._runners if runner.error is not None), None)
+        return next((runner.error for runner in list(self._runners.values()) if runner.error is not None), None)
 
     def forget(self, stream: str) -> None:
         """Forget a stream that was added and whose source could not be opened."""
         self._sources.pop(stream, None)
         self._streams.pop(stream, None)
+
+    def remove(self, stream: str) -> None:
+        """End the source of a stream, after what it has read, and forget the stream. The others run on."""
+        source, runner = self._sources.get(stream), self._runners.pop(stream, None)
+        if source is not None and not isinstance(source, Folder):
+            source.stop()
+        if runner is not None:
+            runner.stop()
+        self.forget(stream)
 
     @property
     def problems(self) -> dict[str, str]:
@@ -210,7 +219,7 @@ class Ingest:
             reach("ingested")
 
         arrivals, checkpoint = folder.arrivals(streaming_session(self._session)), self._root / "ingest" / name
-        self._runners.append(StreamingQueryRunner(folder.path, arrivals, checkpoint, take, _WATCHING))
+        self._runners[stream] = StreamingQueryRunner(folder.path, arrivals, checkpoint, take, _WATCHING)
 
     def _options(self, stream: str) -> Declared:
         return self._streams.get(stream, Declared())

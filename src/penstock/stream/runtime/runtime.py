@@ -111,6 +111,8 @@ class Runtime:
                 raise PenstockError(f"The stream <{stream}> is derived by a query: it cannot have a source as well.")
             if self._live is not None and stream in self._streams:
                 raise PenstockError(f"The stream <{stream}> is declared already: stop() the engine to change it.")
+            if stream in self._unread:
+                self._forget([stream])
             self._streams[stream] = declared
             self._inputs.read_log_alone(stream)
             self._save_streams()
@@ -120,6 +122,45 @@ class Runtime:
                 except BaseException:
                     self._undeclare(stream)
                     raise
+        self.wake()
+
+    def redeclare(self, stream: str, declared: Declared) -> None:
+        """Declare a stream anew while the engine is live: only its source is ended and begun again.
+
+        Elements that are in the log stay, and so does the watermark: what was late stays late.
+        """
+        before = self._streams.get(stream)
+        if self._live is None or before is None:
+            self.declare(stream, declared)
+            return
+        if before.is_file or declared.is_file:
+            raise PenstockError(f"The stream <{stream}> is read from a file, which is read once: stop() to change it.")
+        self._live.ingest.remove(stream)  # without the lock, since a source may wait for a round
+        with self._lock:
+            through = self._watermarks.combined([stream])
+            if through is not None:
+                self._log.advance(stream, through)
+            del self._streams[stream]
+            try:
+                self.declare(stream, declared)
+            except BaseException:
+                self.declare(stream, before)
+                raise
+
+    def undeclare(self, stream: str) -> None:
+        """Forget a stream that no query names, and its elements, once event queries are bound to the others."""
+        self._check_source(stream)
+        reader = next((task for task in self.catalogue if stream in task.named), None)
+        if reader is not None:
+            raise PenstockError(f"The query {reader.name} reads the stream <{stream}>: drop it first.")
+        if self._live is not None:
+            self._live.ingest.remove(stream)
+        with self._lock:
+            del self._streams[stream]
+            self._save_streams()
+            self._unread.add(stream)
+            if self._live is None:
+                self._forget([stream])
         self.wake()
 
     def _undeclare(self, stream: str) -> None:

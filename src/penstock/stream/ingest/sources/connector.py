@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from penstock.io.connect.address import Address
 from penstock.io.connect.clients import check_client, client
 from penstock.io.connect.options import read_options
+from penstock.io.connect.reachable import check_address, check_secrets
 from penstock.io.connect.secrets import hidden
 from penstock.stream.base.clock import Clock
 from penstock.stream.ingest.sources.receiver import Receiver
@@ -48,6 +49,14 @@ class Connector(Receiver):
 
     def check(self) -> None:
         """Raise an `OptionError` if the address or an option cannot be; called when the stream is declared."""
+
+    def check_connection(self) -> str:
+        """A sentence about the peer, for `penstock check`; a `PenstockError` if it cannot be reached.
+
+        It is cheap and changes nothing: by default the secrets are read, and one of the hosts is connected to.
+        """
+        check_secrets(self.options)
+        return check_address(self.address)
 
     def module(self, name: str | None = None) -> Any:
         """The client's module, or another of its package; imported when it is first needed."""

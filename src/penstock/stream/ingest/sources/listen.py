@@ -31,12 +31,20 @@ class ListenSource(Receiver):
 
     def start(self, accept: Accept, clock: Clock, position: Positions = BEGINNING) -> None:
         """Listen at once, so that an address in use is an error of `start`."""
-        try:
-            self._server = socket.create_server(self._address)
-        except OSError as error:
-            raise SetupError(_refusal(error, *self._address)) from None
+        self._server = self._listening()
         self.port = self._server.getsockname()[1]
         super().start(accept, clock, position)
+
+    def check_connection(self) -> str:
+        """Listen for a moment: the port may be in use."""
+        with self._listening() as server:
+            return f"port {server.getsockname()[1]} is free"
+
+    def _listening(self) -> socket.socket:
+        try:
+            return socket.create_server(self._address)
+        except OSError as error:
+            raise SetupError(_refusal(error, *self._address)) from None
 
     def run(self, accept: Accept, clock: Clock, position: Positions) -> None:
         while not self.stopping and self._server is not None:

@@ -45,6 +45,10 @@ class Receiver:
         """Bring messages from that position on, until there are no more or the source is stopped."""
         raise NotImplementedError
 
+    def check_connection(self) -> str:
+        """A sentence about the peer, for `penstock check`; a `PenstockError` if it cannot be reached."""
+        return "no attempt is made to connect"
+
     def interrupt(self) -> None:
         """Make `run` return soon if it waits for a peer."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from contextlib import suppress
 
+from penstock.io.connect.reachable import check_host
 from penstock.stream.base.clock import Clock
 from penstock.stream.ingest.sources.lines import Lines
 from penstock.stream.ingest.sources.receiver import Accept, Message, Positions, Receiver, address_of
@@ -35,6 +36,9 @@ class TcpSource(Receiver):
             if not self.stopping:
                 self.pause(clock, wait)
                 wait = min(2 * wait, _LONGEST)
+
+    def check_connection(self) -> str:
+        return check_host(*self._address)
 
     def _visit(self, accept: Accept) -> bool:
         """Connect once and read until the end; whether anything came."""
