@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         OverloadError,
         PenstockError,
         PenstockWarning,
+        ProjectError,
         QueryError,
         RefusedError,
         SetupError,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from penstock.io.sinks import Batch, Sink
     from penstock.lift import Failure, Lifted, Lifting
     from penstock.log import JsonFormatter
+    from penstock.project import load_project
     from penstock.query import Query
     from penstock.stream.base.dead_letter import DeadLetter
     from penstock.stream.runtime.progress import EngineStatus, Progress, QueryStatus
@@ -36,21 +38,22 @@ if TYPE_CHECKING:
 __all__ = [
     "Answer", "Batch", "DeadLetter", "Engine", "EngineStatus", "Explanation", "Failure", "JsonFormatter", "Lifted",
     "Lifting", "LoadError", "MappingError", "OptionError", "OverloadError", "PenstockError", "PenstockWarning",
-    "Progress", "Provenance", "Query", "QueryError", "QueryStatus", "Reason", "RefusedError", "SetupError", "Sink",
-    "SourceElement", "StoreError", "Tuning", "Why", "explain",
+    "Progress", "ProjectError", "Provenance", "Query", "QueryError", "QueryStatus", "Reason", "RefusedError",
+    "SetupError", "Sink", "SourceElement", "StoreError", "Tuning", "Why", "explain", "load_project",
 ]  # fmt: skip
 
 _NAMES = {
     "answer": ("Answer",),
     "engine": ("Engine",),
     "errors": (
-        "LoadError", "MappingError", "OptionError", "OverloadError", "PenstockError", "PenstockWarning", "QueryError",
-        "RefusedError", "SetupError", "StoreError",
+        "LoadError", "MappingError", "OptionError", "OverloadError", "PenstockError", "PenstockWarning",
+        "ProjectError", "QueryError", "RefusedError", "SetupError", "StoreError",
     ),
     "explain": ("Explanation",),
     "io.sinks": ("Batch", "Sink"),
     "lift": ("Failure", "Lifted", "Lifting"),
     "log": ("JsonFormatter",),
+    "project": ("load_project",),
     "query": ("Query",),
     "stream.base.dead_letter": ("DeadLetter",),
     "stream.runtime.progress": ("EngineStatus", "Progress", "QueryStatus"),

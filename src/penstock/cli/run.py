@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penstock.cli import engines, output
+from penstock.cli import engines, output, project
 from penstock.cli.base import app, clean_exit, complain, exit_code, status
 from penstock.cli.inputs import QueryFile, input_bytes, read_query, stream_spec
 from penstock.cli.logs import LogFormatOption, LogLevelOption, to_stderr
@@ -32,11 +32,17 @@ Examples:
   penstock run cars.rq -s http://streams.org/citytollgates.trdf=listen://127.0.0.1:7007 -f ndjson
   penstock run cars.rq -s http://streams.org/citytollgates.trdf=drop/ --follow --checkpoint state/
   penstock run cars.rq -s http://streams.org/citytollgates.trdf=drop/ --follow --log-level info --log-format json
+  penstock run city.toml
+  penstock run city.toml --watch
 
 \b
 A SOURCE is a file of timestamped N-Quads (also .gz) or Parquet, a folder of such files, tcp://HOST:PORT to read lines
 from a server, or listen://HOST:PORT to accept connections of producers. Files are read to their end; sockets, and
 folders with --follow, are read until Ctrl-C or SIGTERM: then all that is due is answered.
+
+\\b
+A project file (.toml) has background, streams, queries, sinks and options: each of its tables is one call of Python
+(docs/how-to/project-file.md). Changed while it runs, it is read again with --watch, or when SIGHUP comes.
 
 \b
 Log records (--log-level) go to standard error: starts and rounds, dead letters, slow rounds with the reason, queries
@@ -50,9 +56,14 @@ unless a live run was ended by it.
 
 @app.command(epilog=_EXAMPLES)
 def run(
+    context: typer.Context,
     queries: Annotated[
         list[str],
-        typer.Argument(metavar="QUERY.rq", help="Files with a query each; - reads standard input.", show_default=False),
+        typer.Argument(
+            metavar="QUERY.rq",
+            help="Files with a query each, or a project file; - reads standard input.",
+            show_default=False,
+        ),
     ],
     background: BackgroundOption = [],  # noqa: B006 (typer reads it, nobody writes it)
     stream: StreamOption = [],  # noqa: B006
@@ -100,6 +111,9 @@ def run(
             help="spark: each round is a job of Spark's; auto: this process evaluates rounds of a few elements itself.",
         ),
     ] = None,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Of a project file: run until Ctrl-C, and follow changes of the file.")
+    ] = False,
     store: StoreOption = "oxigraph",
     master: MasterOption = None,
     set_: SetOption = [],  # noqa: B006
@@ -108,6 +122,9 @@ def run(
 ) -> None:
     """Answer SPARQL queries over RDF files or an endpoint, and C-SPARQL queries over streams."""
     with to_stderr(log_level, log_format), clean_exit():
+        if project.is_project(queries, watch=watch):
+            project.check_flags(context)
+            raise typer.Exit(project.run_project(queries[0], format, follow=follow, watch=watch))
         engines.check_checkpoint(checkpoint)  # before Java is started
         settings, query_options = engines.split_settings(dict(map(engines.setting, set_)))
         streams = [stream_spec(spec) for spec in stream]

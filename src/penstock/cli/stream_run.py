@@ -115,9 +115,13 @@ class Streaming:
         try:
             while _goes_on(engine.status):
                 _look_again()
+                self.between_looks(engine)
         except KeyboardInterrupt:
             self.progress.clear()
         interruptible(engine.stop)
+
+    def between_looks(self, engine: Engine) -> None:
+        """Called again and again while a live engine runs."""
 
     def _failures(self, engine: Engine) -> int:
         """Report the queries that failed while they were live, and return the exit code."""

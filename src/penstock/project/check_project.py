@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,20 +32,20 @@ class CheckResult:
 def check_project(project: Project) -> Iterator[CheckResult]:
     """The result for every table, one by one as it is made; nothing is read, written or started."""
     for load in project.loads:
-        yield _result(project.text, "load", _short(project, load.source), (*load.path, "source"), lambda: _file(load))
+        yield _result(project.text, "load", _short(project, load.source), (*load.path, "source"), partial(_file, load))
     for stream in project.streams:
-        yield _result(project.text, "stream", stream.iri, (*stream.path, "source"), lambda: _source(stream))
+        yield _result(project.text, "stream", stream.iri, (*stream.path, "source"), partial(_source, stream))
     for query in project.queries:
-        yield _result(project.text, "register", query.name, (*query.path, "sink"), lambda: _sink(query))
+        yield _result(project.text, "register", query.name, (*query.path, "sink"), partial(_sink, query))
 
 
 def check_files(project: Project) -> None:
     """Raise the error of a file or folder that is not there. No attempt is made to connect."""
     for load in project.loads:
-        _at(project.text, (*load.path, "source"), lambda: _file(load))
+        _at(project.text, (*load.path, "source"), partial(_file, load))
     for stream in project.streams:
         if not stream.declared.is_endless:
-            _at(project.text, (*stream.path, "source"), lambda: _source(stream))
+            _at(project.text, (*stream.path, "source"), partial(_source, stream))
 
 
 def _result(text: ProjectText, table: str, name: str, path: KeyPath, check: Callable[[], str]) -> CheckResult:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -47,7 +48,7 @@ def check_queries(project: Project) -> None:
     sinks: dict[str, str] = {}
     for query in project.queries:
         _located(
-            project.text, query.path, query.options, query.file, lambda: check_streams([query], [*streams, *outputs])
+            project.text, query.path, query.options, query.file, partial(check_streams, [query], [*streams, *outputs])
         )
         other = sinks.setdefault(str(query.sink), query.name)
         if query.sink is not None and other != query.name:

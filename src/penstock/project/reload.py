@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from penstock.project.changes import Changes, compare
 from penstock.project.check_project import check_files
 from penstock.project.open_project import register
 from penstock.project.read_project import read_project
-from penstock.project.records import Project, QueryTable
+from penstock.project.records import LoadTable, Project, QueryTable, StreamTable
 
 __all__ = ["Reloader"]
 
@@ -47,56 +47,67 @@ class Reloader:
         return True
 
     def _apply(self, changes: Changes, new: Project) -> None:
+        """Do the changes. Afterwards `project` is that which runs: a part that could not be changed is the old one."""
         for sentence in changes.refused:
             self._tell(sentence)
         old = {query.name: query for query in self.project.queries}
+        queries = dict(old)
         for query in changes.dropped:
             self._engine[query.name].drop()
-        kept = {name: one for name, one in self._streams(changes)}
-        for load in changes.loaded:
-            self._try(f"{load.source} is loaded.", lambda: self._engine.load(**load.options))
+            del queries[query.name]
+        streams = self._change_streams(changes)
+        loads = self._load(changes)
         for query in changes.registered:
-            self._register(query, old.get(query.name))
+            queries |= self._register(query, old.get(query.name))
         for query in changes.dropped:
-            if query.name not in {one.name for one in changes.registered}:
+            if query.name not in queries:
                 self._tell(f"The query {query.name} is dropped.")
-        streams = tuple(kept.get(stream.iri, stream) for stream in new.streams)
-        self.project = replace(new, engine=self.project.engine, streams=streams, queries=self._running(new, old))
+        self.project = Project(new.text, self.project.engine, loads, streams, tuple(queries.values()))
 
-    def _streams(self, changes: Changes) -> Iterator[tuple[str, Any]]:
-        """Change the streams; those that could not be changed, as they were."""
+    def _change_streams(self, changes: Changes) -> tuple[StreamTable, ...]:
+        """The streams that are declared after the changes."""
         runtime = self._engine._runtime
-        was = {stream.iri: stream for stream in self.project.streams}
+        running = {stream.iri: stream for stream in self.project.streams}
         for stream in changes.removed:
-            self._try(f"The stream <{stream.iri}> is removed.", lambda: runtime.undeclare(stream.iri))
+            if self._try(f"The stream <{stream.iri}> is removed.", partial(runtime.undeclare, stream.iri)):
+                del running[stream.iri]
         for stream in changes.changed:
-            said = f"The stream <{stream.iri}> is declared again."
-            if not self._try(said, lambda: runtime.redeclare(stream.iri, stream.declared)):
-                yield stream.iri, was[stream.iri]
+            done = f"The stream <{stream.iri}> is declared again."
+            if self._try(done, partial(runtime.redeclare, stream.iri, stream.declared)):
+                running[stream.iri] = stream
         for stream in changes.added:
-            self._try(f"The stream <{stream.iri}> is declared.", lambda: self._engine.stream(**stream.options))
+            if self._try(f"The stream <{stream.iri}> is declared.", partial(self._engine.stream, **stream.options)):
+                running[stream.iri] = stream
+        return tuple(running.values())
 
-    def _register(self, query: QueryTable, old: QueryTable | None) -> None:
-        again = "" if old is None else " again"
-        done = f"The query {query.name} is registered{again}."
-        if not self._try(done, lambda: register(self._engine, query, self._sink)) and old is not None:
-            self._try(f"The query {old.name} goes on as it was.", lambda: register(self._engine, old, self._sink))
-
-    def _running(self, new: Project, old: dict[str, QueryTable]) -> tuple[QueryTable, ...]:
-        """The queries of the new project as they run: one that could not be changed is the old one."""
-        texts = {query.name: query.text for query in self._engine.queries}
-        both = ((query, old.get(query.name)) for query in new.queries if query.name in texts)
-        return tuple(
-            before if before is not None and texts[query.name] != query.options["text"] else query
-            for query, before in both
+    def _load(self, changes: Changes) -> tuple[LoadTable, ...]:
+        """The background that is loaded after the changes."""
+        done = (
+            load
+            for load in changes.loaded
+            if self._try(f"{load.source} is loaded.", partial(self._engine.load, **load.options))
         )
+        return (*self.project.loads, *done)
+
+    def _register(self, query: QueryTable, old: QueryTable | None) -> dict[str, QueryTable]:
+        """The query that runs by that name afterwards: the new one, else the old one, else none."""
+        again = "" if old is None else " again"
+        if self._try(
+            f"The query {query.name} is registered{again}.", partial(register, self._engine, query, self._sink)
+        ):
+            return {query.name: query}
+        if old is None or not self._try(
+            f"The query {old.name} is registered as it was.", partial(register, self._engine, old, self._sink)
+        ):
+            return {}
+        return {old.name: old}
 
     def _try(self, done: str, step: Callable[[], object]) -> bool:
         """Do a step and say so, or say why it could not be done."""
         try:
             step()
         except PenstockError as error:
-            self._tell(f"{error}\nThis part of the project runs on as it was.")
+            self._tell(f"{error}\nThis change of the project is not made.")
             return False
         self._tell(done)
         return True

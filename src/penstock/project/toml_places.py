@@ -16,7 +16,7 @@ __all__ = ["Entry", "Extent", "KeyPath", "find_places"]
 KeyPath: TypeAlias = tuple[str | int, ...]
 
 _SPACE = re.compile(r"(?:[ \t\n]|#[^\n]*)*")
-_STRING = r'''"{3}(?:\\.|[^\\])*?"{3}"{0,2}|'{3}.*?'{3}'{0,2}|"(?:\\.|[^"\\\n])*"|'[^'\n]*\''''
+_STRING = r""""{3}(?:\\.|[^\\])*?"{3}"{0,2}|'{3}.*?'{3}'{0,2}|"(?:\\.|[^"\\\n])*"|'[^'\n]*\'"""
 _VALUE = re.compile(rf"{_STRING}|\d{{4}}-\d\d-\d\d \d\d:[^\s,\]}}#]*|[^\s,\]}}#]+", re.DOTALL)
 _NAME = re.compile(rf"{_STRING}|[A-Za-z0-9_-]+", re.DOTALL)
 _DOT = re.compile(r"[ \t]*\.[ \t]*")

@@ -61,7 +61,7 @@ def written(value: Any, draw: st.DrawFn) -> str:
     if isinstance(value, date | time):
         return value.isoformat()
     if isinstance(value, list):
-        gap = draw(st.sampled_from(["", " ", "\n", " # ], \"\n"]))
+        gap = draw(st.sampled_from(["", " ", "\n", ' # ], "\n']))
         return f"[{gap}" + "".join(f"{written(one, draw)}{gap},{gap}" for one in value) + "]"
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key(name)} = {written(one, draw)}" for name, one in value.items()) + "}"
