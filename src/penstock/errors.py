@@ -27,7 +27,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class TextPlace:
-    """A place in the text of a query, mapping or project file, of so many characters; lines and columns count from 1."""
+    """A place in the text of a query, mapping or project, of so many characters; lines and columns count from 1."""
 
     line: int
     column: int

@@ -1,4 +1,4 @@
-"""The one table from the tables of a project file to calls of Python. Keys and their types are those of the signatures."""
+"""The one table from the tables of a project file to calls of Python. Keys and types are those of the signatures."""
 
 from __future__ import annotations
 

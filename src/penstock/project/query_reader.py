@@ -31,7 +31,7 @@ def read_query_table(text: ProjectText, path: KeyPath, given: dict[str, Any]) ->
     options, file = _with_text(text, path, given)
     query = _located(text, path, options, file, lambda: _parsed(options))
     registration = query.registration
-    options["name"] = _name(text, path, options, file, registration and registration.name)
+    options["name"] = _name(text, path, options, file, None if registration is None else registration.name)
     defaults = {"base": None, "duplicates": "keep", "emit": None, "sink": None}
     checked(text, path, given, lambda: entry_of(**defaults | options))
     _located(text, path, options, file, lambda: check_overload(query, options.get("overload", "catch-up")))

@@ -36,7 +36,7 @@ class LoadTable:
 
 @dataclass(frozen=True, slots=True)
 class StreamTable:
-    """`[[stream]]`: the parameters of `Engine.stream`, and the declaration that they make; it has the mapping's text."""
+    """`[[stream]]`: the parameters of `Engine.stream`, and their declaration, which has the mapping's text."""
 
     options: Mapping[str, Any] = field(compare=False)
     declared: Declared

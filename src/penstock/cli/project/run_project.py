@@ -10,7 +10,6 @@ from threading import Event, current_thread, main_thread
 from typing import TYPE_CHECKING
 
 import typer
-from click.core import ParameterSource
 
 from penstock.cli import engines, output
 from penstock.cli.base import complain, exit_code, status
@@ -43,8 +42,8 @@ def check_flags(context: typer.Context) -> None:
     """Raise an error for an option that the project file has to say."""
     for parameter in context.command.params:
         name = parameter.name or ""
-        given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if given and name not in _FLAGS:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE" and name not in _FLAGS:
             raise OptionError(f"{parameter.opts[0]} is not for project files: the file says it")
 
 
