@@ -21,10 +21,12 @@ SUMS = f"SELECT (SUM(?n) AS ?sum) FROM STREAM <{STREAM}> [RANGE 1m TUMBLING] WHE
 
 def test_the_readme_shows_what_streams_give(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    _, console = re.findall(r"```console\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
-    command, _, shown = console.replace("\\\n", " ").removeprefix("$ ").partition("\n")
-    result = CliRunner().invoke(cli.app, shlex.split(command)[1:])
-    assert (result.stdout, result.stderr, result.exit_code) == (shown, "", 0)
+    _, *consoles = re.findall(r"```console\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
+    assert len(consoles) == 2  # queries with their streams, and a project file
+    for console in consoles:
+        command, _, shown = console.replace("\\\n", " ").removeprefix("$ ").partition("\n")
+        result = CliRunner().invoke(cli.app, shlex.split(command)[1:])
+        assert (result.stdout, result.stderr, result.exit_code) == (shown, "", 0)
 
 
 def test_a_mistake_is_exit_2_with_a_caret(spark: SparkSession, tmp_path: Path) -> None:

@@ -85,11 +85,12 @@ class ProjectText:
         return ProjectError(reason, file=self.name, place=place, hint=hint)
 
     def _extent(self, path: KeyPath, *, is_key: bool) -> Extent | None:
-        for length in range(len(path), 0, -1):
-            if entry := self._entries.get(path[:length]):
-                return entry.key if is_key or length < len(path) else entry.value
+        """The key or value itself, else the first key inside of a table without a header, else the table around it."""
+        if entry := self._entries.get(path):
+            return entry.key if is_key else entry.value
         inside = [entry.key for known, entry in self._entries.items() if known[: len(path)] == path]
-        return min(inside, key=lambda extent: extent.start, default=None)
+        around = (self._entries[path[:n]].key for n in range(len(path) - 1, 0, -1) if path[:n] in self._entries)
+        return min(inside, key=lambda extent: extent.start) if inside else next(around, None)
 
     def _text_place(self, extent: Extent) -> TextPlace:
         """The extent up to the end of its first line."""
@@ -101,5 +102,6 @@ class ProjectText:
 
 def _place(text: str, match: re.Match[str] | None) -> TextPlace | None:
     if match is None or match[1] is None:
-        return TextPlace(max(1, len(text.splitlines())), 1, text)
+        lines = text.splitlines() or [""]
+        return TextPlace(len(lines), len(lines[-1]) + 1, text)
     return TextPlace(int(match[1]), int(match[2]), text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import is_dataclass
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
@@ -18,7 +19,7 @@ def fits(value: Any, of: Any) -> bool:
         return any(fits(value, one) for one in get_args(of))
     if get_origin(of) is Literal:
         return value in get_args(of) and not isinstance(value, bool)
-    if get_origin(of) is Mapping:
+    if get_origin(of) is Mapping or is_dataclass(of):
         return isinstance(value, dict)
     if get_origin(of) in (Sequence, Collection):
         return isinstance(value, list) and all(fits(one, get_args(of)[0]) for one in value)
@@ -44,4 +45,4 @@ def _words(of: Any) -> list[str]:
         return [word for one in get_args(of) if one is not NoneType for word in _words(one)]
     if get_origin(of) is Literal:
         return [f"one of {', '.join(map(str, get_args(of)))}"]
-    return [_ORIGINS.get(get_origin(of), "") or _PLAIN.get(of, "")]
+    return ["a table" if is_dataclass(of) else _ORIGINS.get(get_origin(of), "") or _PLAIN.get(of, "")]

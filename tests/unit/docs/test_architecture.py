@@ -13,7 +13,7 @@ from tests.support.documents import DOCS, ROOT
 
 PAGE = (DOCS / "architecture.md").read_text("utf-8")
 SOURCE = ROOT / "src/penstock"
-PARTS = ("compile", "spark", "stream", "model", "recursive_rules", "lift")
+PARTS = ("compile", "spark", "stream", "model", "recursive_rules", "lift", "project")
 HOP = re.compile(r"^\| \d+ \| `(penstock[\w.]*)` \| `([\w.]+)` \|", re.MULTILINE)
 
 
