@@ -29,7 +29,14 @@ __all__ = ["SINKS", "Batch", "MemorySink", "ParquetSink", "Position", "Sink", "S
 
 SinkSpec: TypeAlias = Callable[[Answer], object] | Sink | str | os.PathLike[str] | Mapping[str, Any] | None
 
-SINKS = PlugIns("penstock.sinks", "sink")
+SINKS = PlugIns(
+    "penstock.sinks",
+    "sink",
+    {
+        "mqtt": "penstock.io.sinks.mqtt:MqttSink",
+        "mqtts": "penstock.io.sinks.mqtt:MqttsSink",
+    },
+)
 
 _ALL = ("solutions", "boolean", "graph")
 _FILES: dict[str, tuple[Writer, tuple[str, ...]]] = {

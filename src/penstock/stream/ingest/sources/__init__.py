@@ -36,6 +36,8 @@ SOURCES = PlugIns(
     {
         "tcp": "penstock.stream.ingest.sources.tcp:TcpSource",
         "listen": "penstock.stream.ingest.sources.listen:ListenSource",
+        "mqtt": "penstock.stream.ingest.sources.mqtt:MqttSource",
+        "mqtts": "penstock.stream.ingest.sources.mqtt:MqttsSource",
     },
 )
 # Schemes of paths, as Arrow and Hadoop have them; any other scheme is that of a live source.
