@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import ssl
 from dataclasses import dataclass
 
@@ -47,7 +48,8 @@ def reason_of(error: BaseException) -> str:
     if isinstance(error, ssl.SSLError):
         return f"it does not speak TLS as expected ({error.reason or error})"
     if isinstance(error, OSError) and error.strerror is not None:
-        return f"it cannot be reached ({error.strerror})"
+        known = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror
+        return f"it cannot be reached ({known})"
     if isinstance(error, TimeoutError) and str(error) in ("", "timed out"):
         return "it cannot be reached (timed out)"
     return str(error) or type(error).__name__

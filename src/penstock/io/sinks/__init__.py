@@ -35,6 +35,7 @@ SINKS = PlugIns(
     {
         "mqtt": "penstock.io.sinks.mqtt:MqttSink",
         "mqtts": "penstock.io.sinks.mqtt:MqttsSink",
+        "nats": "penstock.io.sinks.nats:NatsSink",
     },
 )
 

@@ -38,6 +38,7 @@ SOURCES = PlugIns(
         "listen": "penstock.stream.ingest.sources.listen:ListenSource",
         "mqtt": "penstock.stream.ingest.sources.mqtt:MqttSource",
         "mqtts": "penstock.stream.ingest.sources.mqtt:MqttsSource",
+        "nats": "penstock.stream.ingest.sources.nats:NatsSource",
     },
 )
 # Schemes of paths, as Arrow and Hadoop have them; any other scheme is that of a live source.

@@ -140,6 +140,7 @@ class _Session:
         pending, self._pending = self._pending, []
         if not pending:
             return
+        self._well()
         accept([_message(one) for one in pending])
         for one in pending:
             self._client.ack(one.mid, one.qos)
