@@ -49,6 +49,15 @@ class Address:
             return self.resource if self.resource.startswith(f"{self.kind}://") else f"{self.kind}+{self.resource}"
         return f"{self.kind}://{self.place}/{self.path}" if self.path else f"{self.kind}://{self.place}"
 
+    def host_and_port(self, default: int) -> tuple[str, int]:
+        """The place as a host and a port, which may be left out; an IPv6 address is in brackets."""
+        host, colon, port = self.place.rpartition(":")
+        if not colon or self.place.endswith("]"):
+            host, port = self.place, str(default)
+        if not host or not port.isdecimal() or not 0 < int(port) < 65536:
+            raise OptionError(f"{self.kind}: {self.place or 'nothing'} is no HOST:PORT")
+        return host.strip("[]"), int(port)
+
 
 def address_text(spec: Mapping[str, Any]) -> str:
     """The text of a mapping with an "address" and options beside it."""

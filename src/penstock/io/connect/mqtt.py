@@ -32,7 +32,7 @@ class MqttOptions(TlsOptions):
 def check_mqtt(address: Address, options: MqttOptions) -> None:
     """Raise an `OptionError` if the address has no topic, or an option does not fit."""
     check_tls(address.kind, options, secure=address.kind == "mqtts")
-    _place(address)
+    address.host_and_port(_PORTS[address.kind])
     if not address.path:
         raise OptionError(f"{address.kind}: which topic? Write {address.kind}://HOST:PORT/TOPIC")
     if "\0" in address.path or len(address.path.encode()) > _LONGEST_TOPIC:
@@ -63,7 +63,7 @@ def new_client(mqtt: Any, address: Address, options: MqttOptions, client_id: str
 
 def connect(client: Any, address: Address, options: MqttOptions, settings: Any, *, lasting: bool) -> None:
     """Connect a client, with the properties `settings` in MQTT 5. The broker's answer comes by `on_connect`."""
-    host, port = _place(address)
+    host, port = address.host_and_port(_PORTS[address.kind])
     seconds = max(1, options.keep_alive // 1_000_000)
     if options.version == "5":
         client.connect(host, port, seconds, clean_start=not lasting, properties=settings)
@@ -77,12 +77,3 @@ def properties(module: Any, packet: str, **values: Any) -> Any:
     for name, value in values.items():
         setattr(made, name, value)
     return made
-
-
-def _place(address: Address) -> tuple[str, int]:
-    host, colon, port = address.place.rpartition(":")
-    if not colon or address.place.endswith("]"):
-        host, port = address.place, str(_PORTS[address.kind])
-    if not host or not port.isdecimal() or not 0 < int(port) < 65536:
-        raise OptionError(f"{address.kind}: {address.place or 'nothing'} is no HOST:PORT")
-    return host.strip("[]"), int(port)

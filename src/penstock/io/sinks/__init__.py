@@ -36,6 +36,8 @@ SINKS = PlugIns(
         "mqtt": "penstock.io.sinks.mqtt:MqttSink",
         "mqtts": "penstock.io.sinks.mqtt:MqttsSink",
         "nats": "penstock.io.sinks.nats:NatsSink",
+        "redis": "penstock.io.sinks.redis:RedisSink",
+        "rediss": "penstock.io.sinks.redis:RedissSink",
     },
 )
 

@@ -39,6 +39,8 @@ SOURCES = PlugIns(
         "mqtt": "penstock.stream.ingest.sources.mqtt:MqttSource",
         "mqtts": "penstock.stream.ingest.sources.mqtt:MqttsSource",
         "nats": "penstock.stream.ingest.sources.nats:NatsSource",
+        "redis": "penstock.stream.ingest.sources.redis:RedisSource",
+        "rediss": "penstock.stream.ingest.sources.redis:RedissSource",
     },
 )
 # Schemes of paths, as Arrow and Hadoop have them; any other scheme is that of a live source.
