@@ -41,6 +41,10 @@ SOURCES = PlugIns(
         "nats": "penstock.stream.ingest.sources.nats:NatsSource",
         "redis": "penstock.stream.ingest.sources.redis:RedisSource",
         "rediss": "penstock.stream.ingest.sources.redis:RedissSource",
+        "poll": "penstock.stream.ingest.sources.web.poll:PollSource",
+        "sse": "penstock.stream.ingest.sources.web.sse:SseSource",
+        "ws": "penstock.stream.ingest.sources.web.websocket:WebSocketSource",
+        "wss": "penstock.stream.ingest.sources.web.websocket:SecureWebSocketSource",
     },
 )
 # Schemes of paths, as Arrow and Hadoop have them; any other scheme is that of a live source.

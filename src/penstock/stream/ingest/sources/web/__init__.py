@@ -1,0 +1,1 @@
+"""Sources on the web: polled resources, Server-Sent Events and WebSockets."""
