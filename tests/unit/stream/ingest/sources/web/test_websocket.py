@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from urllib.parse import quote
 
 import pytest
 from websockets.exceptions import ConnectionClosed
@@ -126,10 +125,9 @@ def test_without_ids_every_message_counts() -> None:
         connection.send(b"two")
         connection.recv()
 
-    source = sources.open(f"ws://127.0.0.1:0/{quote('x')}")
-    assert isinstance(source, WebSocketSource)
     with websocket_server(feed) as port:
-        source = sources.open(f"ws://127.0.0.1:{port}/")  # type: ignore[assignment]
+        source = sources.open(f"ws://127.0.0.1:{port}/")
+        assert isinstance(source, WebSocketSource)
         with started(source) as (taken, _):
             assert taken.wait_for(2) == [b"one", b"two"]
             assert taken.position == {}
