@@ -19,6 +19,8 @@ from penstock.stream.ingest.stream_declaration import declare
 
 QUEUE = "penstock.stream.ingest.sources.tcp:TcpSource"
 TABLE = f"{__name__}:Table"
+TWO_SOURCES = PlugIns("penstock.sources", "source", {"tcp": QUEUE, "listen": QUEUE})
+NO_SINKS = PlugIns("penstock.sinks", "sink")
 
 
 @dataclass(frozen=True)
@@ -35,8 +37,10 @@ def offered(plug_ins: PlugIns, **classes: str) -> PlugIns:
 
 
 def test_names_are_those_of_penstock_and_of_packages() -> None:
-    assert offered(sources.SOURCES, mine=QUEUE).names() == ("listen", "mine", "tcp")
-    assert offered(SINKS).names() == ()
+    assert offered(TWO_SOURCES, mine=QUEUE).names() == ("listen", "mine", "tcp")
+    assert offered(NO_SINKS).names() == ()
+    assert {"listen", "poll", "sse", "tcp", "ws", "wss"} <= set(sources.SOURCES.names())
+    assert {"postgresql", "sqlite", "webhook"} <= set(SINKS.names())
 
 
 def test_a_built_in_class_goes_before_one_of_a_package() -> None:
@@ -51,9 +55,9 @@ def test_classes_of_other_groups_are_not_found() -> None:
 @pytest.mark.parametrize(
     ("plug_ins", "message"),
     [
-        (offered(sources.SOURCES), r"no source 'qq': installed are listen, tcp; .* an entry point penstock\.sources\."),
-        (offered(sources.SOURCES, qqq=QUEUE), r"no source 'qq': did you mean 'qqq'\? installed are listen, qqq, tcp;"),
-        (offered(SINKS), r"no sink 'qq': none is installed; for another, install .* entry point penstock\.sinks\."),
+        (offered(TWO_SOURCES), r"no source 'qq': installed are listen, tcp; .* an entry point penstock\.sources\."),
+        (offered(TWO_SOURCES, qqq=QUEUE), r"no source 'qq': did you mean 'qqq'\? installed are listen, qqq, tcp;"),
+        (offered(NO_SINKS), r"no sink 'qq': none is installed; for another, install .* entry point penstock\.sinks\."),
         (
             offered(SINKS, qq="no_such_package:Sink"),
             r"sink 'qq' is broken: no_such_package:Sink .* Install its package",

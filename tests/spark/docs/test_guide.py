@@ -14,7 +14,13 @@ PAGES = pages_with("python")
 
 
 def test_examples_are_found_in_all_kinds_of_pages() -> None:
-    assert {page.relative_to(DOCS).parts[0] for page in PAGES} == {"tutorial", "how-to", "connect", "concepts", "reference"}
+    assert {page.relative_to(DOCS).parts[0] for page in PAGES} == {
+        "tutorial",
+        "how-to",
+        "connect",
+        "concepts",
+        "reference",
+    }
     assert len(PAGES) >= 15
 
 
