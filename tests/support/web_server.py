@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import ssl
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -37,8 +38,11 @@ class WebServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, answer: Callable[[Asked], Reply], port: int = 0) -> None:
+    def __init__(self, answer: Callable[[Asked], Reply], port: int = 0, tls: ssl.SSLContext | None = None) -> None:
         super().__init__(("127.0.0.1", port), _Handler)
+        self._scheme = "http" if tls is None else "https"
+        if tls is not None:
+            self.socket = tls.wrap_socket(self.socket, server_side=True)
         self.answer = answer
         self.asked: list[Asked] = []
         self._connections: list[socket.socket] = []
@@ -46,7 +50,7 @@ class WebServer(ThreadingHTTPServer):
     @property
     def url(self) -> str:
         """The address without a slash at its end."""
-        return f"http://127.0.0.1:{self.server_port}"
+        return f"{self._scheme}://127.0.0.1:{self.server_port}"
 
     def process_request(self, request: Any, client_address: Any) -> None:
         self._connections.append(request)
@@ -95,9 +99,11 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def web_server(answer: Callable[[Asked], Reply], port: int = 0) -> Iterator[WebServer]:
+def web_server(
+    answer: Callable[[Asked], Reply], port: int = 0, tls: ssl.SSLContext | None = None
+) -> Iterator[WebServer]:
     """The server, which listens until the block ends."""
-    server = WebServer(answer, port)
+    server = WebServer(answer, port, tls)
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import socket
+import ssl
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -11,11 +12,11 @@ from typing import Any
 
 import httpx
 
-from penstock.errors import OptionError
+from penstock.errors import OptionError, SetupError
 from penstock.io.connect.options import SECRET, Microseconds
 from penstock.io.connect.secrets import REFERENCE, Secret
 
-__all__ = ["HttpOptions", "Wire", "check_request", "failure_of", "headers_of", "http_client", "reason_of"]
+__all__ = ["HttpOptions", "Wire", "check_request", "failure_of", "headers_of", "http_client", "reason_of", "trusted"]
 
 _PREFIX = "header."
 _CREDENTIALS = ("authorization", "proxy-authorization", "cookie")
@@ -26,12 +27,14 @@ _ANSWERING = Microseconds(30_000_000)
 
 @dataclass(frozen=True, slots=True)
 class HttpOptions:
-    """The options of every request: who asks, further headers (`header.Accept=…`), and how long an answer may take."""
+    """The options of every request: who asks, further headers (`header.Accept=…`), how long an answer may take, and a
+    file of certificates that are trusted too."""
 
     token: Secret | None = field(default=None, metadata=SECRET)
     username: Secret | None = None
     password: Secret | None = field(default=None, metadata=SECRET)
     timeout: Microseconds = _ANSWERING
+    ca: str | None = None
     headers: Mapping[str, Secret] = field(default_factory=dict)
 
 
@@ -65,8 +68,25 @@ def http_client(options: Any, *, silence: int | None = None, redirects: bool = T
     seconds = (options.timeout if silence is None else silence) / 1e6
     timeout = httpx.Timeout(options.timeout / 1e6, connect=min(_CONNECTING, options.timeout / 1e6), read=seconds)
     return httpx.Client(
-        headers=headers_of(options), timeout=timeout, follow_redirects=redirects, max_redirects=_REDIRECTS
+        headers=headers_of(options),
+        timeout=timeout,
+        follow_redirects=redirects,
+        max_redirects=_REDIRECTS,
+        verify=trusted(options) or True,
     )
+
+
+def trusted(options: Any) -> ssl.SSLContext | None:
+    """The certificates that are trusted if others are named than the usual ones; a `SetupError` if these are none."""
+    if options.ca is None:
+        return None
+    context = ssl.create_default_context()
+    try:
+        context.load_verify_locations(options.ca)
+    except (OSError, ssl.SSLError) as error:
+        reason = (error.strerror if not isinstance(error, ssl.SSLError) else None) or "it has none in PEM"
+        raise SetupError(f"The certificates of ca={options.ca} cannot be read: {reason}.") from None
+    return context
 
 
 class Wire:
@@ -106,7 +126,7 @@ def reason_of(error: BaseException) -> str:
     if isinstance(error, httpx.TooManyRedirects):
         return "it redirects in circles"
     if "CERTIFICATE_VERIFY_FAILED" in str(error):
-        return f"its certificate is not trusted ({str(error).partition('verify failed: ')[2].partition(' (_ssl')[0]})"
+        return f"its certificate is refused ({str(error).partition('verify failed: ')[2].partition(' (_ssl')[0]})"
     said = str(error).strip() or type(error).__name__
     return f"it cannot be reached ({said})" if isinstance(error, httpx.ConnectError) else said
 

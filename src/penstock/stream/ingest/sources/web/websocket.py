@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from penstock.errors import OptionError
-from penstock.io.connect.http import HttpOptions, check_request, headers_of, reason_of
+from penstock.io.connect.http import HttpOptions, check_request, headers_of, reason_of, trusted
 from penstock.io.connect.secrets import Secret
 from penstock.stream.base.clock import Clock
 from penstock.stream.ingest.sources.connector import Connector
@@ -101,6 +101,7 @@ class WebSocketSource(Connector):
             open_timeout=seconds,
             close_timeout=_CLOSING,
             max_size=_LARGEST,
+            ssl=trusted(self.options) if self.kind == "wss" else None,
         )
 
     def _greet(self, connection: Any) -> None:
