@@ -282,3 +282,16 @@ def test_killed_in_the_middle_nothing_is_missing_and_nothing_comes_twice(
         assert times(first.log) == [1, 2, 3]
         for ingest in (first, second, third):
             ingest.close()
+
+
+def test_an_item_that_cannot_be_lifted_is_a_dead_letter_and_the_others_count(
+    ingest_of: Callable[[PollSource], tuple[Ingest, ManualClock]],
+) -> None:
+    body = b'{"posts": [{"id": 3, "t": 3, "v": "c"}, {"id": 2, "t": "soon"}, {"id": 1, "t": 1, "v": "a"}]}'
+    with web_server(lambda _: Reply(body)) as server:
+        ingest, clock = ingest_of(opened(server))
+        clock.advance(10 * SECOND)
+        clock.await_waiter()
+        assert times(ingest.log) == [1, 3]
+        assert ingest.log.counts(STREAM).malformed == 1
+        ingest.close()
