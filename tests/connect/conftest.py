@@ -1,5 +1,10 @@
-"""The brokers and databases of these tests, each started once."""
+"""The brokers and databases of these tests. Each is started once, when the first test wants it, and ended with the last.
 
+Each has a module of its own, with its fixture imported here.
+"""
+
+from tests.connect.kafka.fixture import kafka
 from tests.connect.postgresql import postgresql
+from tests.connect.watched_ingest import open_ingest
 
-__all__ = ["postgresql"]
+__all__ = ["kafka", "open_ingest", "postgresql"]

@@ -33,6 +33,7 @@ SINKS = PlugIns(
     "penstock.sinks",
     "sink",
     {
+        "kafka": "penstock.io.sinks.kafka:KafkaSink",
         "mqtt": "penstock.io.sinks.mqtt:MqttSink",
         "mqtts": "penstock.io.sinks.mqtt:MqttsSink",
         "nats": "penstock.io.sinks.nats:NatsSink",

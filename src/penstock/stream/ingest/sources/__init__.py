@@ -3,6 +3,7 @@
 FOLDER                  watched: every file in it is read once (files appear by being renamed into it)
 tcp://HOST:PORT         connects and reads lines; when the connection is lost, connects again
 listen://HOST:PORT      accepts producers, and tells each how many of its lines are durable
+kafka://HOST:PORT/TOPIC reads all partitions of topics
 an iterable             of lines or blocks of lines, asked for the next when the last is durable
 a mapping               of an "address" and options: the same as the address with the options in it
 a `Source`              of one's own
@@ -45,6 +46,7 @@ SOURCES = PlugIns(
         "sse": "penstock.stream.ingest.sources.web.sse:SseSource",
         "ws": "penstock.stream.ingest.sources.web.websocket:WebSocketSource",
         "wss": "penstock.stream.ingest.sources.web.websocket:SecureWebSocketSource",
+        "kafka": "penstock.stream.ingest.sources.kafka:KafkaSource",
     },
 )
 # Schemes of paths, as Arrow and Hadoop have them; any other scheme is that of a live source.
