@@ -32,6 +32,7 @@ _FIXED: dict[str, object] = {
 _GROUP = "penstock"  # the client wants one; nothing is ever committed to it
 _WAIT = 0.1  # seconds for the next message
 _MOST = 10_000  # messages of one append
+_REFRESH = Microseconds(10_000_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class KafkaOptions:
 
     start: str = "earliest"
     lost: Literal["stop", "skip"] = "stop"
-    refresh: Microseconds = Microseconds(10_000_000)
+    refresh: Microseconds = _REFRESH
     settings: Mapping[str, Secret] = field(default_factory=dict)
 
 
