@@ -1,19 +1,16 @@
 """Answers into a topic of Kafka: `kafka://HOST:PORT/TOPIC?format=…`, each exactly once.
 
-    begin ─ answers of a batch ─ the place of the batch in the topic ─ commit      one transaction of Kafka
-                                                                          ▼
-                                                          progress of the query     the checkpoint
+    one transaction of Kafka: the answers of a batch ──► the checkpoint: progress, and the offset behind these answers
 
-A process that dies between the two commits has delivered answers that its successor is given again, perhaps in a batch
-of another size. The place of the last batch is the committed offset of a consumer group of the sink's own: there the
-successor reads which answers are in the topic, and leaves these out.
+A process that dies between the two commits has delivered answers that its successor is given again, perhaps in batches
+of another size. The successor reads from that offset on which of its answers are in the topic, and leaves these out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 from uuid import uuid4
 from zlib import crc32
 
@@ -28,6 +25,7 @@ __all__ = ["KafkaSink", "KafkaSinkOptions"]
 
 _FIXED = ("transactional.id", "enable.idempotence", "group.id", "isolation.level", "enable.auto.commit", "acks")
 _TIMEOUT = 60.0  # seconds for a step of a transaction
+_Found = TypeVar("_Found")
 _SINK, _QUERY, _BATCH = "penstock-sink", "penstock-query", "penstock-batch"
 
 
@@ -39,54 +37,71 @@ class KafkaSinkOptions:
     settings: Mapping[str, Secret] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """The name of a sink, its partition (one, so that answers stay in their order), and the offset behind its last
+    answer. As a text it is the sink's position."""
+
+    sink: str
+    partition: int
+    end: int
+
+    @classmethod
+    def parse(cls, position: Position) -> _Place:
+        sink, partition, end = str(position).split(":")
+        return cls(sink, int(partition), int(end))
+
+    def __str__(self) -> str:
+        return f"{self.sink}:{self.partition}:{self.end}"
+
+
 class KafkaSink(SinkConnector):
-    """A transaction for each batch. The position is the name of the sink, by which its successor finds its answers,
-    and the number of batches."""
+    """A transaction for each batch; an answer is a message."""
 
     kind, client, extra = "kafka", "confluent_kafka", "kafka"
     Options = KafkaSinkOptions
+    _place: _Place
+    _writer: _Writer | None = None
 
     def check(self) -> None:
         """See `SinkConnector.check`."""
         kafka.check_settings(self.address, self.options.settings, _FIXED)
         if "," in self.address.path or self.address.path.startswith("^"):
             raise OptionError(f"kafka: a sink has one topic, and not {self.address.path}")
-        self._id = ""
-        self._writer: _Writer | None = None
 
     def begin(self) -> Position:
         """See `Sink.begin`. The topic has to be there."""
-        problems = kafka.Problems()
-        consumer = self.module().Consumer(self.settings({"group.id": "penstock", "error_cb": problems}))
+        problems, name = kafka.Problems(), uuid4().hex
+        consumer = self.consumer("read_uncommitted", error_cb=problems)
         try:
-            self.partitions(consumer)
+            partition = crc32(name.encode()) % self._partitions(consumer)
+            self._place = _Place(name, partition, self.end(consumer, partition))
         except self.module().KafkaException as error:
+            consumer.poll(0)  # the client tells the reason
             raise StoreError(f"{self.address.text}: {problems.of(error)}") from None
         finally:
             consumer.close()
-        self._id = uuid4().hex
-        return f"{self._id}:0"
+        return str(self._place)
 
     def rewind(self, position: Position) -> None:
         """See `Sink.rewind`. What was committed stays, and is left out when it comes again."""
-        self._id = str(position).partition(":")[0]
+        self._place = _Place.parse(position)
         self.close()
 
     def deliver(self, batch: Batch) -> Position:
         """See `Sink.deliver`."""
         super().deliver(batch)
-        return f"{self._id}:{batch.number + 1}"
+        return str(self._place)
 
     def send(self, batch: Batch) -> None:
         """See `SinkConnector.send`. After an error nobody knows what was committed: the next attempt looks."""
         try:
-            self._writer = self._writer or _Writer(self, batch.query, self._id)
-            self._writer.write(batch)
-        except self.module().KafkaException as error:
+            self._writer = self._writer or _Writer(self, self._place, batch.query)
+            self._place = replace(self._place, end=self._writer.write(batch))
+        except BaseException as error:
             self.close()
-            raise StoreError(kafka.said(error)) from None
-        except BaseException:
-            self.close()
+            if isinstance(error, self.module().KafkaException):
+                raise StoreError(kafka.said(error)) from None
             raise
 
     def close(self) -> None:
@@ -97,8 +112,18 @@ class KafkaSink(SinkConnector):
         """The settings of a client of this sink."""
         return kafka.settings(self.address, self.options.settings, fixed)
 
-    def partitions(self, client: Any) -> int:
-        """The number of partitions of the topic; a `StoreError` if it is not there."""
+    def consumer(self, isolation: str, **more: object) -> Any:
+        """A consumer of nothing yet."""
+        fixed = {"group.id": "penstock", "enable.auto.commit": False, "isolation.level": isolation}
+        reading = {"enable.partition.eof": True, "auto.offset.reset": "earliest"}
+        return self.module().Consumer(self.settings({**fixed, **reading, **more}))
+
+    def end(self, consumer: Any, partition: int) -> int:
+        """The offset behind all that is in a partition, committed or not."""
+        here = self.module().TopicPartition(self.address.path, partition)
+        return int(consumer.get_watermark_offsets(here, timeout=kafka.TIMEOUT, cached=False)[1])
+
+    def _partitions(self, client: Any) -> int:
         there = client.list_topics(timeout=kafka.TIMEOUT).topics
         if missing := kafka.Topics((self.address.path,)).missing(there):
             raise StoreError(f"{self.address.text}: {missing}")
@@ -106,93 +131,81 @@ class KafkaSink(SinkConnector):
 
 
 class _Writer:
-    """A producer with the answers that it need not deliver again."""
+    """A producer, and the keys of the answers that are in the topic and may come again."""
 
-    def __init__(self, sink: KafkaSink, query: str, name: str) -> None:
-        self._sink, self._query, self._name = sink, query, name
+    def __init__(self, sink: KafkaSink, place: _Place, query: str) -> None:
+        self._sink, self._place, self._end = sink, place, place.end
         self._topic, self._module = sink.address.path, sink.module()
         self._encode = encoder(sink.options.format)
-        own = f"penstock-{self._topic}-{query}-{name}"
+        own = f"penstock-{self._topic}-{query}-{place.sink}"
         self._producer = self._module.Producer(sink.settings({"transactional.id": own}))
         self._producer.init_transactions(_TIMEOUT)  # ends the transaction of a predecessor, and locks that one out
-        fixed = {"group.id": own, "enable.auto.commit": False, "isolation.level": "read_committed"}
-        more = {"enable.partition.eof": True, "auto.offset.reset": "earliest"}
-        self._consumer = self._module.Consumer(sink.settings(fixed | more))
-        count = sink.partitions(self._consumer)
-        self._partition = crc32(query.encode()) % count  # one, so that the answers of a query stay in their order
-        self._first: int | None = None  # the offset from which on a successor has to look
-        self._done = {key for number in range(count) for key in self._committed(number)}
+        end = self._looked(lambda consumer: sink.end(consumer, place.partition), "read_uncommitted")
+        self._known = self._looked(lambda consumer: set(self._keys(consumer, end)), "read_committed")
+        self._behind = end  # all known answers
 
-    def _committed(self, number: int) -> Iterator[bytes]:
-        """The keys of the answers that came last into a partition, and are there for good."""
-        (found,) = self._consumer.committed([self._module.TopicPartition(self._topic, number)], _TIMEOUT)
-        if found.error is not None:
-            raise self._module.KafkaException(found.error)
-        if found.offset < 0:
-            return
-        first = int(found.metadata)
-        if number == self._partition:
-            self._first = first
-        self._consumer.assign([self._module.TopicPartition(self._topic, number, first)])
-        for record in self._until(found.offset):
-            if (_SINK, self._name.encode()) in (record.headers() or ()):
-                yield record.key()
-        self._consumer.unassign()
+    def _looked(self, look: Callable[[Any], _Found], isolation: str) -> _Found:
+        consumer = self._sink.consumer(isolation)
+        try:
+            return look(consumer)
+        finally:
+            consumer.close()
 
-    def _until(self, end: int) -> Iterator[Any]:
-        """The records before an offset. One that Kafka has removed is not waited for."""
-        reached = 0
+    def _keys(self, consumer: Any, end: int) -> Iterator[bytes]:
+        """The keys of this sink's answers between its place and an offset."""
+        reached = self._place.end
+        consumer.assign([self._module.TopicPartition(self._topic, self._place.partition, reached)])
         while reached < end:
-            record = self._consumer.poll(_TIMEOUT)
+            record = consumer.poll(_TIMEOUT)
             if record is None:
                 raise StoreError("the answers that were delivered last cannot be read: another transaction is open")
-            reached = max(reached, record.offset() + (record.error() is None))
-            if record.error() is None:
-                yield record
-            elif record.error().code() != self._module.KafkaError._PARTITION_EOF:
-                raise self._module.KafkaException(record.error())
+            if (error := record.error()) is None:
+                reached = record.offset() + 1
+                if (_SINK, self._place.sink.encode()) in (record.headers() or ()):
+                    yield record.key()
+            elif error.code() == self._module.KafkaError._PARTITION_EOF:
+                reached = record.offset()
+            else:
+                raise self._module.KafkaException(error)
 
-    def write(self, batch: Batch) -> None:
-        """Commit the answers of a batch that are not in the topic yet."""
+    def write(self, batch: Batch) -> int:
+        """Commit the answers of a batch that are not in the topic yet. The offset from which on a successor has to
+        look: behind them, unless known answers have not come again so far."""
         offsets: list[int] = []
-        is_repeated, is_open = False, False
+        is_open = False
         for answer in batch.answers:
-            if (key := _key(batch.query, answer)) in self._done:
-                is_repeated = True
+            if (key := _key(batch.query, answer)) in self._known:
+                self._known.remove(key)
                 continue
             if not is_open:
                 self._producer.begin_transaction()
                 is_open = True
-            self._produce(key, answer, batch.number, offsets)
+            self._produce(key, answer, batch, offsets)
         if is_open:
-            self._commit(offsets, is_repeated)
+            self._commit()
+            self._behind = max(offsets) + 1
+        if not self._known:
+            self._end = self._behind
+        return self._end
 
-    def _produce(self, key: bytes, answer: Answer, number: int, offsets: list[int]) -> None:
+    def _produce(self, key: bytes, answer: Answer, batch: Batch, offsets: list[int]) -> None:
         def delivered(error: Any, record: Any) -> None:
-            if error is not None:
-                raise self._module.KafkaException(error)
-            offsets.append(record.offset())
+            if error is None:  # else the commit fails, and tells the reason
+                offsets.append(record.offset())
 
-        about = [(_SINK, self._name), (_QUERY, self._query), (_BATCH, str(number))]
-        headers = [(name, value.encode()) for name, value in about]
-        value = self._encode(answer)
+        about = {_SINK: self._place.sink, _QUERY: batch.query, _BATCH: str(batch.number)}
+        headers = [(name, value.encode()) for name, value in about.items()]
+        value, partition = self._encode(answer), self._place.partition
         while True:
             try:
-                return self._producer.produce(
-                    self._topic, value, key, self._partition, headers=headers, on_delivery=delivered
-                )
+                self._producer.produce(self._topic, value, key, partition, headers=headers, on_delivery=delivered)
+                return
             except BufferError:
                 self._producer.poll(1)
 
-    def _commit(self, offsets: list[int], is_repeated: bool) -> None:
-        """Commit the messages, and where they are. If some of their batch were there before, it begins at these."""
+    def _commit(self) -> None:
         if self._producer.flush(_TIMEOUT):
             raise StoreError("the brokers have not taken the answers in time")
-        if not is_repeated or self._first is None:
-            self._first = min(offsets)
-        here = self._module.TopicPartition(self._topic, self._partition, max(offsets) + 1, str(self._first))
-        group = self._consumer.consumer_group_metadata()
-        self._producer.send_offsets_to_transaction([here], group, _TIMEOUT)
         self._producer.commit_transaction(_TIMEOUT)
 
 
