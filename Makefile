@@ -6,6 +6,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 UV     := $(BIN)/uv pip install --quiet --python $(BIN)/python
 FAST   := tests/unit tests/golden tests/fuzz
+CLIENTS := http jelly kafka mqtt nats postgres redis
 LOCK   := $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
           --no-emit-index-url --no-annotate --custom-compile-command "make lock"
 EXTRA  := import sys, tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
@@ -82,7 +83,7 @@ bench-gate: $(INSTALLED) java ## Measure a few ratios at small sizes, in five to
 	@$(BIN)/python -m benchmarks.run --gate
 
 lock: $(INSTALLED) ## Lock the newest dependencies that fit pyproject.toml
-	@$(LOCK) pyproject.toml --extra dev --extra reasoning --output-file requirements.lock
+	@$(LOCK) pyproject.toml $(addprefix --extra ,dev reasoning $(CLIENTS)) --output-file requirements.lock
 	@$(BIN)/python -c '$(EXTRA)' java | $(LOCK) - --output-file requirements-java.lock
 	@$(BIN)/python -c '$(EXTRA)' docs | $(LOCK) - --constraint requirements.lock --output-file requirements-docs.lock
 

@@ -1,4 +1,4 @@
-"""The brokers and databases of these tests. Each is started once, when the first test wants it, and ended with the last.
+"""The brokers and databases of these tests. Each is started once, when a test wants it, and ended with the last test.
 
 Each has a module of its own, with its fixture imported here.
 """

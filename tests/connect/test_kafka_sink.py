@@ -65,6 +65,7 @@ def test_messages_have_query_instant_and_batch(kafka: KafkaBroker) -> None:
 
 def test_all_kinds_of_terms_come_through(kafka: KafkaBroker) -> None:
     topic = kafka.topic()
+    terms: list[NamedNode | BlankNode | Literal]
     terms = [NamedNode("http://e/ä"), BlankNode("b"), Literal('a "\n😀'), Literal("chat", language="fr"), Literal(2.5)]
     answer = Answer(("x",), [{"x": term} for term in terms], time=START)
 

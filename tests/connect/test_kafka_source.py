@@ -47,7 +47,8 @@ def offsets(ingest: WatchedIngest) -> dict[str, int]:
 
 def objects(ingest: WatchedIngest) -> list[str]:
     paths = [path for segment in ingest.log.segments(STREAM) for path in segment.paths]
-    return sorted(term for path in paths for term in pq.read_table(path, partitioning=None).column("o").to_pylist())
+    columns = (pq.read_table(path, partitioning=None).column("o").to_pylist() for path in paths)
+    return sorted(str(term) for column in columns for term in column)
 
 
 def test_all_kinds_of_terms_come_through(kafka: KafkaBroker, open_ingest: Opener, tmp_path: Path) -> None:

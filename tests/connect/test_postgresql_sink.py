@@ -35,7 +35,8 @@ def password(monkeypatch: pytest.MonkeyPatch) -> None:
 def rows(postgresql: Cluster) -> Rows:
     def ask(text: str) -> Sequence[tuple[Any, ...]]:
         with psycopg.connect(postgresql.conninfo) as connection:
-            return connection.execute(text.encode()).fetchall()
+            answer: Sequence[tuple[Any, ...]] = connection.execute(text.encode()).fetchall()
+            return answer
 
     with psycopg.connect(postgresql.conninfo) as connection:
         connection.execute("DROP TABLE IF EXISTS answers, penstock_batches")

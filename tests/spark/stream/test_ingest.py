@@ -74,7 +74,7 @@ def test_a_crash_repeats_a_batch_and_no_element(open_ingest: Opener, drops: Path
 
     failpoints.handler = crash
     drop(drops, "2.nq", text([5, 3, 4]))
-    first._runners[0]._watcher.join(30)
+    next(iter(first._runners.values()))._watcher.join(30)
     failpoints.handler = None
     first.close()
     second = open_ingest(drops, lateness=1)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,7 +31,8 @@ def told(folder: Path, text: str) -> str:
 
 
 def test_keys_are_the_parameters_of_the_calls() -> None:
-    for name, function in {"load": Engine.load, "stream": Engine.stream, "register": Engine.register}.items():
+    calls: dict[str, Callable[..., Any]] = {"load": Engine.load, "stream": Engine.stream, "register": Engine.register}
+    for name, function in calls.items():
         parameters = {*inspect.signature(function).parameters} - {"self"}
         assert {*CALLS[name].keys} - {"file"} == parameters
     assert {*inspect.signature(Engine.__init__).parameters} - {*CALLS["engine"].keys} == {
