@@ -10,7 +10,7 @@ from typing import Literal
 from examples.social.posts import NAMESPACE, Post, knows
 from penstock import Answer, Engine
 
-__all__ = ["FRIENDS", "TOPICS", "declare", "listen", "local"]
+__all__ = ["FRIENDS", "TOPICS", "declare", "listen", "local", "source"]
 
 FOLDER = Path(__file__).parent
 STREAM = f"{NAMESPACE}interactions.trdf"
@@ -23,17 +23,17 @@ _PATIENCE = 60.0  # seconds without an answer
 def declare(engine: Engine, url: str, users: int, format: Literal["json", "xml"]) -> None:
     """Who knows whom, the polled stream with its mapping, and the queries."""
     engine.load(knows(users), graph=f"{NAMESPACE}glueusers.rdf", format="nt")
-    items, id, time = _ITEMS[format]
-    source = {
-        "address": f"poll+{url}?format={format}",
-        "interval": "100ms",
-        "items": items,
-        "id": id,
-        "newest": "first",
-    }
-    engine.stream(STREAM, source, format=format, mapping=FOLDER / f"mapping-{format}.ttl", time_path=time)
+    mapping, time = FOLDER / f"mapping-{format}.ttl", _ITEMS[format][2]
+    engine.stream(STREAM, source(url, format), format=format, mapping=mapping, time_path=time)
     for path in sorted(FOLDER.glob("*.rq")):
         engine.register(path.read_text("utf-8"))
+
+
+def source(url: str, format: Literal["json", "xml"]) -> dict[str, str]:
+    """The service's newest posts, polled."""
+    items, id, _ = _ITEMS[format]
+    address = f"poll+{url}?format={format}"
+    return {"address": address, "interval": "100ms", "items": items, "id": id, "newest": "first"}
 
 
 def listen(engine: Engine, query: str, posts: list[Post]) -> Iterator[Answer]:
