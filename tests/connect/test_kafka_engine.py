@@ -37,7 +37,7 @@ def expected(spark: SparkSession, lines: list[bytes]) -> list[str]:
     with Engine(spark=spark, clock=ManualClock()) as engine:
         engine.stream(STREAM, lateness=1_000_000_000_000)
         query = engine.register(QUERY, name="all")
-        engine.push(STREAM, b"".join(sorted(lines, key=lambda text: text.split(b'"')[3])))
+        engine.push(STREAM, b"".join(sorted(lines, key=lambda text: bytes(text).split(b'"')[3])))
         engine.run()
         return [answer.to_ndjson() for answer in query.answers()]
 
