@@ -113,12 +113,16 @@ class Streaming:
         """The main thread only waits: Ctrl-C, and another while the first is obeyed, never meets it inside the JVM."""
         interruptible(engine.start)
         try:
-            while _goes_on(engine.status):
+            while self.goes_on(engine.status):
                 _look_again()
                 self.between_looks(engine)
         except KeyboardInterrupt:
             self.progress.clear()
         interruptible(engine.stop)
+
+    def goes_on(self, status: EngineStatus) -> bool:
+        """Whether a live engine has something to wait for."""
+        return status.problem is None and any(query.state not in _OVER for query in status.queries.values())
 
     def between_looks(self, engine: Engine) -> None:
         """Called again and again while a live engine runs."""
@@ -136,11 +140,6 @@ def _say_why(engine: Engine, answered: Collection[str | None]) -> None:
     for query in engine.queries:
         if query.name not in answered and not query.status.error:
             complain(f"{query.name} has no answer:\n{interruptible(query.why).top(_REASONS)}")
-
-
-def _goes_on(status: EngineStatus) -> bool:
-    """Whether a live engine has something to wait for."""
-    return status.problem is None and any(query.state not in _OVER for query in status.queries.values())
 
 
 def _look_again() -> None:

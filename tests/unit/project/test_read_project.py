@@ -31,8 +31,10 @@ def told(folder: Path, text: str) -> str:
 
 
 def test_keys_are_the_parameters_of_the_calls() -> None:
-    calls: dict[str, Callable[..., Any]] = {"load": Engine.load, "stream": Engine.stream, "register": Engine.register}
-    for name, function in calls.items():
+    functions: dict[str, Callable[..., Any]] = {
+        "load": Engine.load, "stream": Engine.stream, "register": Engine.register
+    }  # fmt: skip
+    for name, function in functions.items():
         parameters = {*inspect.signature(function).parameters} - {"self"}
         assert {*CALLS[name].keys} - {"file"} == parameters
     assert {*inspect.signature(Engine.__init__).parameters} - {*CALLS["engine"].keys} == {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from threading import Event, current_thread, main_thread
 from typing import TYPE_CHECKING
@@ -15,13 +15,14 @@ from penstock.cli import engines, output
 from penstock.cli.base import complain, exit_code, status
 from penstock.cli.inputs import QueryFile, StreamSpec, input_bytes
 from penstock.cli.stream_run import Streaming, warnings_of
-from penstock.errors import OptionError, PenstockError
+from penstock.errors import OptionError, PenstockError, ProjectError
 from penstock.threads import interruptible
 
 if TYPE_CHECKING:
     from penstock.engine import Engine
-    from penstock.project.records import Project
+    from penstock.project.records import Project, QueryTable
     from penstock.project.reload import Reloader
+    from penstock.stream.runtime.progress import EngineStatus
 
 __all__ = ["ProjectRun", "check_flags", "is_project", "run_project"]
 
@@ -55,13 +56,16 @@ def run_project(path: str, format: output.Format, *, follow: bool = False, watch
 
     project = read_project(path)
     check_files(project)
+    if not project.queries:
+        raise ProjectError("there is no query to run: add a table [[register]]", file=path)
     job = ProjectRun.of(project, format, follow=follow or watch, watch=watch)
     job.check()
     engines.check_checkpoint(project.engine.options.get("checkpoint"))
     engines.begin_spark(project.engine.options.get("master"), dict(project.engine.spark), job.size)
     with status("Starting Spark…"):
         engine = open_engine(project, on_progress=job.progress.update)
-    with closing(_Closing(engine)), _hang_up(job.asked):
+    with ExitStack() as stack, _hang_up(job.asked):
+        stack.callback(interruptible, engine.close)  # so that one more Ctrl-C does not meet us inside the JVM
         for load in project.loads:
             with status(f"Loading {load.source}…"):
                 engine.load(**load.options)
@@ -83,7 +87,9 @@ class ProjectRun(Streaming):
         from penstock.stream.registry.dependency_order import in_order
 
         queries = [
-            QueryFile(one.name, str(one.file or one.name), one.options["text"], None, continuous=True, kind=_kind(one))
+            QueryFile(
+                one.name, str(one.file or one.name), one.options["text"], None, continuous=True, kind=_printed(one)
+            )
             for one in in_order(project.queries)
         ]
         streams = [StreamSpec(one.iri, one.declared.path or "") for one in project.streams]
@@ -111,6 +117,8 @@ class ProjectRun(Streaming):
         if self.reloader is None:
             self.reloader = Reloader(engine, self.project, printer, self._tell)
         table = next(one for one in self.project.queries if one.name == query.name)
+        if table.sink is not None:
+            printer.answered.add(table.name)  # its answers are not seen here: nothing is said if there are none
         try:
             with warnings_of(query):
                 register(engine, table, printer)
@@ -125,25 +133,19 @@ class ProjectRun(Streaming):
             self.asked.clear()
             interruptible(self.reloader.reload)
 
+    def goes_on(self, status: EngineStatus) -> bool:
+        """A file that is watched may have queries again."""
+        return super(ProjectRun, self).goes_on(status) or (self.watch and not status.queries and not status.problem)
+
     def _tell(self, sentence: str) -> None:
         self.progress.clear()
         complain(sentence)
         self.progress.draw()
 
 
-def _kind(query: object) -> str | None:
-    """The kind of the answers that are printed; those with a sink are not."""
-    return getattr(query, "kind", None) if getattr(query, "sink", None) is None else None
-
-
-class _Closing:
-    """Closes the engine beside the main thread, so that one more Ctrl-C does not meet us inside the JVM."""
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-
-    def close(self) -> None:
-        interruptible(self._engine.close)
+def _printed(query: QueryTable) -> str | None:
+    """The kind of the answers that are printed; None: they go to a sink."""
+    return query.kind if query.sink is None else None
 
 
 @contextmanager
