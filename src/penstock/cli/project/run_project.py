@@ -86,12 +86,7 @@ class ProjectRun(Streaming):
         """The run of a project."""
         from penstock.stream.registry.dependency_order import in_order
 
-        queries = [
-            QueryFile(
-                one.name, str(one.file or one.name), one.options["text"], None, continuous=True, kind=_printed(one)
-            )
-            for one in in_order(project.queries)
-        ]
+        queries = [_query_file(one) for one in in_order(project.queries)]
         streams = [StreamSpec(one.iri, one.declared.path or "") for one in project.streams]
         return cls(queries, streams, format, follow, project=project, watch=watch)
 
@@ -143,9 +138,10 @@ class ProjectRun(Streaming):
         self.progress.draw()
 
 
-def _printed(query: QueryTable) -> str | None:
-    """The kind of the answers that are printed; None: they go to a sink."""
-    return query.kind if query.sink is None else None
+def _query_file(query: QueryTable) -> QueryFile:
+    """The query as the command line has it. Its answers have a kind if they are printed."""
+    place, kind = str(query.file or query.name), query.kind if query.sink is None else None
+    return QueryFile(query.name, place, query.options["text"], None, continuous=True, kind=kind)
 
 
 @contextmanager
