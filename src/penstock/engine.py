@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from penstock.stream.runtime.progress import EngineStatus, Progress
     from penstock.stream.runtime.runtime import Runtime
 
-__all__ = ["Engine"]
+__all__ = ["Engine", "iri_option"]
 
 
 class Engine:
@@ -137,7 +137,7 @@ class Engine:
 
     def query(self, text: str, base: str | None = None) -> Answer:
         """Answer one SPARQL 1.1 query. A mistake in it raises `QueryError`, which says where and what to do."""
-        query = translate(text, None if base is None else _iri("base", base))
+        query = translate(text, None if base is None else iri_option("base", base))
         if query.streams:
             raise QueryError("this query reads streams", hint="register it: engine.register(text), then engine.run()")
         try:
@@ -216,7 +216,7 @@ class Engine:
             start_property=start_property,
             end_property=end_property,
         )
-        self._runtime.declare(_iri("iri", iri), declared)
+        self._runtime.declare(iri_option("iri", iri), declared)
 
     def register(
         self,
@@ -244,7 +244,7 @@ class Engine:
         query fails; other queries go on meanwhile, and the sink is first rewound, so that it gets each answer once.
         The same name and text again, also after a restart, is the same query, and continues.
         """
-        options = duplicates, emit, None if base is None else _iri("base", base), overload, retry
+        options = duplicates, emit, None if base is None else iri_option("base", base), overload, retry
         return Query(self._runtime.register(text, name, sink, *options), self._runtime)
 
     @property
@@ -403,7 +403,7 @@ def _retention(retention: Duration | None) -> int | None:
     return duration_option("retention", retention)
 
 
-def _iri(option: str, text: str) -> str:
+def iri_option(option: str, text: str) -> str:
     """The IRI that an option has to be."""
     try:
         return NamedNode(text).value

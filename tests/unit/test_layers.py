@@ -60,7 +60,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "tuning",
     },
     "query": {"answer", "stream", "explain", "why"},
-    "project": {"errors", "options", "tuning", "syntax", "algebra", "io", "lift", "spark", "stream", "engine"},
+    "project": FOR_SPARK | {"lift", "spark", "stream", "engine"},
 }
 KNOWS_SPARK = {"spark", "stream", "io"}
 

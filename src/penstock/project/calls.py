@@ -9,14 +9,16 @@ from functools import cached_property
 from typing import Any, get_type_hints
 
 from penstock import options
-from penstock.engine import Engine
+from penstock.engine import Engine, iri_option
 from penstock.io.sinks import SinkSpec
+from penstock.knowledge.store import STORES
 from penstock.lift.event_time import TimeUnit
-from penstock.stream.base.time_values import Duration
+from penstock.optimise import enabled
+from penstock.stream.base.time_values import Duration, duration_option
 from penstock.stream.ingest.stream_declaration import SourceSpec, declare
 from penstock.tuning import Tuning
 
-__all__ = ["CALLS", "Call", "declare_stream", "tuning_keys"]
+__all__ = ["CALLS", "Call", "check_engine", "check_load", "declare_stream", "tuning_keys"]
 
 # Names that the signatures of `Engine` have for type checkers alone.
 _NAMES = vars(options) | {
@@ -60,9 +62,24 @@ def tuning_keys() -> dict[str, Any]:
     return {field.name: hints[field.name] for field in fields(Tuning)}
 
 
+def check_engine(given: Mapping[str, Any]) -> None:
+    """Raise the errors that `Engine(**given)` would raise, without making one."""
+    enabled(given.get("rules"))
+    duration_option("retention", given.get("retention"))
+    STORES.load(given.get("background", "oxigraph").partition(":")[0])
+
+
+def check_load(given: Mapping[str, Any]) -> None:
+    """Raise the errors of the options of `engine.load(**given)`."""
+    for name in ("graph", "base"):
+        if name in given:
+            iri_option(name, given[name])
+
+
 def declare_stream(given: Mapping[str, Any]) -> Any:
     """The declaration of `engine.stream(**given)`, checked as that checks it, without an engine."""
     bound = inspect.signature(Engine.stream).bind(None, **given)
     bound.apply_defaults()
+    iri_option("iri", given["iri"])
     arguments = {name: value for name, value in bound.arguments.items() if name not in ("self", "iri")}
     return declare(**arguments)

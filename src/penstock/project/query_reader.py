@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from penstock.algebra.build import translate
 from penstock.algebra.ops import RULES, Query
+from penstock.engine import iri_option
 from penstock.errors import PenstockError, ProjectError, QueryError
 from penstock.io.sinks import open_sink
 from penstock.project.project_text import ProjectText
@@ -29,6 +30,8 @@ T = TypeVar("T")
 def read_query_table(text: ProjectText, path: KeyPath, given: dict[str, Any]) -> QueryTable:
     """The query of a table: its text is there, or in a file."""
     options, file = _with_text(text, path, given)
+    if "base" in given:
+        checked(text, path, given, lambda: iri_option("base", given["base"]))
     query = _located(text, path, options, file, lambda: _parsed(options))
     registration = query.registration
     options["name"] = _name(text, path, options, file, None if registration is None else registration.name)

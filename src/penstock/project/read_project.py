@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from penstock.project.calls import CALLS, Call, declare_stream, tuning_keys
+from penstock.project.calls import CALLS, Call, check_engine, check_load, declare_stream, tuning_keys
 from penstock.project.project_text import ProjectText
 from penstock.project.query_reader import check_queries, read_query_table
 from penstock.project.records import EngineTable, LoadTable, Project, StreamTable
@@ -62,6 +62,7 @@ def _engine(text: ProjectText) -> EngineTable:
     store, colon, folder = str(options.get("background", "")).partition(":")
     if store == "oxigraph" and colon:
         options["background"] = f"oxigraph:{resolved_path(text.folder, folder)}"
+    checked(text, ("engine",), options, lambda: check_engine(options))
     return EngineTable(options, spark)
 
 
@@ -78,7 +79,8 @@ def _settings(text: ProjectText, path: KeyPath, table: Mapping[str, Any]) -> Ite
             yield full if full.startswith("spark.") else f"spark.{full}", told
 
 
-def _load(_text: ProjectText, path: KeyPath, options: dict[str, Any]) -> LoadTable:
+def _load(text: ProjectText, path: KeyPath, options: dict[str, Any]) -> LoadTable:
+    checked(text, path, options, lambda: check_load(options))
     return LoadTable(options, path)
 
 

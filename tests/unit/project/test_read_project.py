@@ -150,6 +150,21 @@ def test_secrets_stay_references_and_files_are_relative_to_the_project(tmp_path:
             "  checkpoint = '${env:HOME}'\n               ^^^^^^^^^^^^^",
         ),
         (
+            "[[stream]]\niri = 'gates'\n",
+            "p.toml, line 2, column 7: iri='gates' is not an absolute IRI: No scheme found in an absolute IRI\n"
+            "  iri = 'gates'\n        ^^^^^^^",
+        ),
+        (
+            "[engine]\nretention = 'long'\n",
+            'p.toml, line 2, column 13: retention: "long" is not a duration: write one as 10s, 500ms, 5m, 2h, 1d, '
+            "\"2 minutes\" or PT1H\n  retention = 'long'\n              ^^^^^^",
+        ),
+        (
+            "[[load]]\nsource = 'a.nt'\ngraph = 'g'\n",
+            "p.toml, line 3, column 9: graph='g' is not an absolute IRI: No scheme found in an absolute IRI\n"
+            "  graph = 'g'\n          ^^^",
+        ),
+        (
             f"{STREAM}[[register]]\nname = 'n'\n",
             "p.toml, line 3, column 3: a query has either a text or a file\n  [[register]]\n    ^^^^^^^^\n"
             'hint: write file = "cars.rq", or text = """…"""',
