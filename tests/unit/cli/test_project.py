@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 from typer.testing import CliRunner
 
-from penstock import cli
+from penstock import Engine, cli
 from penstock.cli import output
 from penstock.cli.project.run_project import ProjectRun
 from penstock.project import read_project
@@ -77,3 +77,23 @@ def test_when_the_file_is_read_again(tmp_path: Path, watch: bool, asked: bool, c
     job.between_looks(cast(Any, None))
     assert len(calls) == reloads
     assert not job.asked.is_set()
+
+
+def test_a_run_declares_everything_and_then_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+
+    def pretend(engine: Engine) -> None:
+        seen.append((list(engine.status.streams), [query.name for query in engine.queries]))
+        seen.append(len(engine.query("SELECT * { ?s ?p ?o }").rows))
+
+    monkeypatch.setattr(Engine, "run", pretend)
+    (tmp_path / "a.nt").write_text("<http://e/a> <http://e/b> <http://e/c> .\n")
+    (tmp_path / "p.toml").write_text(f"[[load]]\nsource = 'a.nt'\n{TEXT}sink = 'answers.csv'\n")
+    assert run("run", str(tmp_path / "p.toml")) == (0, "")
+    assert seen == [([S], ["q"]), 1]
+
+
+def test_a_project_without_a_query_is_told(tmp_path: Path) -> None:
+    (tmp_path / "p.toml").write_text(f"[[stream]]\niri = '{S}'\n")
+    message = f"{tmp_path}/p.toml: there is no query to run: add a table [[register]]\n"
+    assert run("run", str(tmp_path / "p.toml")) == (2, message)
