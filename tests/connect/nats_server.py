@@ -18,18 +18,21 @@ class NatsServer(BrokerProcess):
     """The server."""
 
     binary = "nats-server"
+    arguments: tuple[str, ...] = ()
 
     @classmethod
     @contextmanager
-    def running(cls, factory: pytest.TempPathFactory) -> Iterator[NatsServer]:
+    def running(cls, factory: pytest.TempPathFactory, *arguments: str) -> Iterator[NatsServer]:
         """A server, for all tests of a module."""
         server = cls(factory.mktemp("nats"))
+        server.arguments = arguments
         server.start()
         yield server
         server.stop()
 
     def command(self) -> list[str]:
-        return ["--addr", "127.0.0.1", "--port", str(self.port), "--jetstream", "--store_dir", str(self.folder / "js")]
+        place = ["--addr", "127.0.0.1", "--port", str(self.port)]
+        return [*place, "--jetstream", "--store_dir", str(self.folder / "js"), *self.arguments]
 
     def create(self, name: str, **settings: Any) -> None:
         """Make a stream for all subjects below its name."""

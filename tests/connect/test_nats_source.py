@@ -181,6 +181,23 @@ def test_a_bad_address_is_one_sentence(
     source.stop()
 
 
+def test_a_server_with_a_token(
+    tmp_path_factory: pytest.TempPathFactory, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOKEN", "hunter2")
+    monkeypatch.setenv("WRONG", "hunter3")
+    with NatsServer.running(tmp_path_factory, "--auth", "hunter2") as closed:
+        for options in ("", "?token=${env:WRONG}"):
+            source, clock = opened(f"nats://{closed.place}/S{options}"), ManualClock()
+            with pytest.warns(PenstockWarning, match=r"the server refuses the connection \(authorization violation\)"):
+                attempted(source, recorder, clock)
+            source.stop()
+        source, clock = opened(f"nats://{closed.place}/S?token=${{env:TOKEN}}"), ManualClock()
+        with pytest.warns(PenstockWarning, match="stream not found"):
+            attempted(source, recorder, clock)
+        source.stop()
+
+
 def test_a_payload_of_another_format_is_a_dead_letter(server: NatsServer, stream: str, tmp_path: Path) -> None:
     server.publish([(f"{stream}.a", b"no element"), *numbers(stream, 1, 1)])
     with ingesting(tmp_path, f"nats://{server.place}/{stream}") as ingest:
