@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.connect.broker_process import BrokerProcess, free_port
+from tests.connect.certificates import make_certificates
 
 __all__ = ["PASSWORD", "Mosquitto", "Subscriber", "begin_session", "publish"]
 
@@ -49,7 +50,7 @@ class Mosquitto(BrokerProcess):
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         self.secured, self.expired, self.closed = free_port(), free_port(), free_port()
-        _certificates(folder)
+        make_certificates(folder)
         (folder / "acl").write_text("user reader\ntopic readwrite open/#\n")
         passwords = folder / "passwords"
         passwords.write_text(f"reader:{PASSWORD}\n")
@@ -61,9 +62,11 @@ class Mosquitto(BrokerProcess):
     def running(cls, factory: pytest.TempPathFactory) -> Iterator[Mosquitto]:
         """A broker, for all tests of a module."""
         broker = cls(factory.mktemp("mosquitto"))
-        broker.start()
-        yield broker
-        broker.stop()
+        try:
+            broker.start()
+            yield broker
+        finally:
+            broker.stop()
 
     def command(self) -> list[str]:
         ports = {"port": self.port, "secured": self.secured, "expired": self.expired, "closed": self.closed}
@@ -153,25 +156,3 @@ def _labels(headers: dict[str, str]) -> Any:
     if headers:
         made.UserProperty = list(headers.items())
     return made
-
-
-def _certificates(folder: Path) -> None:
-    """An authority, and two certificates of the server: one that is good, and one that has expired."""
-    (folder / "names").write_text("subjectAltName=IP:127.0.0.1\n")
-    (folder / "index").touch()
-    (folder / "ca.conf").write_text(
-        "[ca]\ndefault_ca=d\n[d]\ndatabase=index\nnew_certs_dir=.\nserial=serial\ndefault_md=sha256\npolicy=p\n"
-        "unique_subject=no\n[p]\ncommonName=supplied\n"
-    )
-    (folder / "serial").write_text("10\n")
-    authority = "-x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.pem -days 3650 -subj /CN=authority"
-    _openssl(folder, f"req {authority}")
-    _openssl(folder, "req -newkey rsa:2048 -nodes -keyout server.key -out server.csr -subj /CN=server")
-    signing = "ca -batch -notext -config ca.conf -cert ca.pem -keyfile ca.key -in server.csr -extfile names"
-    _openssl(folder, f"{signing} -days 3650 -out server.pem")
-    _openssl(folder, f"{signing} -startdate 20200101000000Z -enddate 20210101000000Z -out expired.pem")
-
-
-def _openssl(folder: Path, command: str) -> None:
-    done = subprocess.run(["openssl", *command.split()], cwd=folder, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr

@@ -26,9 +26,11 @@ class NatsServer(BrokerProcess):
         """A server, for all tests of a module."""
         server = cls(factory.mktemp("nats"))
         server.arguments = arguments
-        server.start()
-        yield server
-        server.stop()
+        try:
+            server.start()
+            yield server
+        finally:
+            server.stop()
 
     def command(self) -> list[str]:
         place = ["--addr", "127.0.0.1", "--port", str(self.port)]

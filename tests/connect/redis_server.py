@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.connect.broker_process import BrokerProcess
+from tests.connect.broker_process import BrokerProcess, free_port
+from tests.connect.certificates import make_certificates
 
 __all__ = ["RedisServer"]
 
 
 class RedisServer(BrokerProcess):
-    """The server."""
+    """The server. `secured` is its port with TLS."""
 
     binary = "redis-server"
 
@@ -23,13 +25,23 @@ class RedisServer(BrokerProcess):
     def running(cls, factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
         """A server, for all tests of a module."""
         server = cls(factory.mktemp("redis"))
-        server.start()
-        yield server
-        server.stop()
+        try:
+            server.start()
+            yield server
+        finally:
+            server.stop()
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.secured = free_port()
+        make_certificates(folder)
 
     def command(self) -> list[str]:
         listening = ["--bind", "127.0.0.1", "--port", str(self.port), "--dir", str(self.folder)]
-        return [*listening, "--appendonly", "yes", "--appendfsync", "always", "--save", ""]
+        files = ["--tls-cert-file", f"{self.folder}/server.pem", "--tls-key-file", f"{self.folder}/server.key"]
+        authority = ["--tls-ca-cert-file", f"{self.folder}/ca.pem", "--tls-auth-clients", "no"]
+        durable = ["--appendonly", "yes", "--appendfsync", "always", "--save", ""]
+        return [*listening, "--tls-port", str(self.secured), *files, *authority, *durable]
 
     def add(self, key: str, payloads: Sequence[bytes], **fields: str) -> None:
         """Add an entry for each payload."""

@@ -176,9 +176,18 @@ def test_a_key_that_comes_later(server: RedisServer, key: str, recorder: Recorde
     assert source.message is None
 
 
+def test_tls_with_an_authority(server: RedisServer, key: str, recorder: Recorder) -> None:
+    server.add(key, [b"1"])
+    source = opened(f"rediss://127.0.0.1:{server.secured}/{key}?field=payload&ca_file={server.folder}/ca.pem")
+    source.start(recorder, ManualClock())
+    recorder.wait(lambda: len(recorder.messages) == 1)
+    source.stop()
+
+
 @pytest.mark.parametrize(
     ("address", "said"),
     [
+        ("rediss://127.0.0.1:{secured}/{key}", r"its certificate is not trusted \(.*self.signed.*\)"),
         ("redis://127.0.0.1:1/{key}", r"it cannot be reached \(Connection refused\)"),
         ("redis://{place}/a-text", "the key a-text holds no stream"),
         ("redis://{place}/{key}?password=${{env:WRONG}}", r"the server refuses the connection \(.*\)"),
@@ -190,7 +199,7 @@ def test_a_bad_address_is_one_sentence(
     monkeypatch.setenv("WRONG", "hunter2")
     with server.client() as client:
         client.set("a-text", "no stream")
-    source, clock = opened(address.format(key=key, place=server.place)), ManualClock()
+    source, clock = opened(address.format(key=key, place=server.place, secured=server.secured)), ManualClock()
     with pytest.warns(PenstockWarning, match=rf"^rediss?://\S+: ({said}); trying again\.$"):
         attempted(source, recorder, clock)
     source.stop()
