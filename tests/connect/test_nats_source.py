@@ -88,6 +88,7 @@ def test_a_source_continues_behind_what_is_in_the_log(server: NatsServer, stream
     server.publish(numbers(stream, 1, 10))
     with ingesting(tmp_path, address) as ingest:
         ingest.wait_for(10)
+        assert ingest.watermarks.combined([STREAM]) == 9
     server.publish(numbers(stream, 11, 20))
     with ingesting(tmp_path, address) as ingest:
         ingest.wait_for(20)

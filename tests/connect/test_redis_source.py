@@ -100,6 +100,7 @@ def test_a_source_continues_behind_what_is_in_the_log(server: RedisServer, key: 
     server.add(key, numbers(1, 10))
     with ingesting(tmp_path, address) as ingest:
         ingest.wait_for(10)
+        assert ingest.watermarks.combined([STREAM]) == 9
     server.add(key, numbers(11, 20))
     with ingesting(tmp_path, address) as ingest:
         ingest.wait_for(20)
