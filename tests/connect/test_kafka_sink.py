@@ -11,7 +11,7 @@ import pytest
 from confluent_kafka import Producer
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-from penstock.answer import Answer
+from penstock.answer import Answer, Term
 from penstock.errors import StoreError
 from penstock.io.sinks import Batch, open_sink
 from penstock.io.sinks.kafka import KafkaSink
@@ -65,8 +65,13 @@ def test_messages_have_query_instant_and_batch(kafka: KafkaBroker) -> None:
 
 def test_all_kinds_of_terms_come_through(kafka: KafkaBroker) -> None:
     topic = kafka.topic()
-    terms: list[NamedNode | BlankNode | Literal]
-    terms = [NamedNode("http://e/ä"), BlankNode("b"), Literal('a "\n😀'), Literal("chat", language="fr"), Literal(2.5)]
+    terms: list[Term] = [
+        NamedNode("http://e/ä"),
+        BlankNode("b"),
+        Literal('a "\n😀'),
+        Literal("chat", language="fr"),
+        Literal(2.5),
+    ]
     answer = Answer(("x",), [{"x": term} for term in terms], time=START)
 
     class One(FewAnswers):

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
+from random import Random
 
 import pyarrow.parquet as pq
 import pytest
@@ -19,6 +24,7 @@ from tests.support.arrivals import SECOND, STREAM, text
 from tests.unit.stream.log.test_stream_log import times
 
 pytestmark = pytest.mark.filterwarnings("ignore::penstock.errors.PenstockWarning")
+KILLS = int(os.environ.get("KAFKA_KILLS", "5"))
 TERMS = [
     NamedNode("http://e/ä"), BlankNode("b1"), Literal("plain"), Literal("line\n\"quoted\" \\ 😀"),
     Literal("chat", language="fr"), Literal(5), Literal(2.5), Literal(True),
@@ -47,8 +53,7 @@ def offsets(ingest: WatchedIngest) -> dict[str, int]:
 
 def objects(ingest: WatchedIngest) -> list[str]:
     paths = [path for segment in ingest.log.segments(STREAM) for path in segment.paths]
-    columns = (pq.read_table(path, partitioning=None).column("o").to_pylist() for path in paths)
-    return sorted(str(term) for column in columns for term in column)
+    return sorted(str(term) for path in paths for term in pq.read_table(path, partitioning=None)["o"].to_pylist())
 
 
 def test_all_kinds_of_terms_come_through(kafka: KafkaBroker, open_ingest: Opener, tmp_path: Path) -> None:
@@ -233,3 +238,31 @@ def test_another_cluster_is_refused(kafka: KafkaBroker, open_ingest: Opener) -> 
     again._sources[STREAM]._thread.join(60)  # type: ignore[union-attr]
     assert "those of another cluster (elsewhere" in again.problems[STREAM]
     assert json.dumps(again.positions) == "{}"
+
+
+def test_kills_at_random_moments_lose_and_repeat_nothing(kafka: KafkaBroker, tmp_path: Path) -> None:
+    topic, random = kafka.topic(2), Random(18)
+    spec, folder = f"kafka://{kafka.address}/{topic}?fetch.message.max.bytes=2000", tmp_path / "state"
+    for part in range(KILLS + 1):
+        for partition in (0, 1):
+            kafka.send(topic, partition, payloads(*range(part * 1000 + partition, part * 1000 + 1000, 2)))
+        command = [
+            sys.executable,
+            "-m",
+            "tests.connect.kafka.reader",
+            str(folder),
+            spec,
+            str((part + 1) * 1000 if part == KILLS else 10**9),
+        ]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            if part < KILLS:
+                for _ in range(random.randint(1, 2)):  # the names of the partitions, and the first messages
+                    process.stdout.readline()
+                for _ in range(int(10 ** random.uniform(0, 6))):
+                    pass
+                process.kill()
+            process.communicate(timeout=100)
+        assert process.returncode == (-signal.SIGKILL if part < KILLS else 0)
+    ingest = WatchedIngest(folder, None, ManualClock(), Tuning())
+    assert log_times(ingest) == list(range((KILLS + 1) * 1000))

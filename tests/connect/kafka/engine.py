@@ -1,5 +1,5 @@
-"""An engine from one topic to another, in a process that may be killed: `engine ADDRESS IN OUT FOLDER ELEMENTS`,
-or with a PLACE behind it.
+"""An engine from one topic to another, in a process that may be killed:
+`engine ADDRESS IN OUT FOLDER ELEMENTS [PLACE]`.
 
 It prints a line at each failpoint, and ends when so many elements are in the log and answered. With a place it dies by
 SIGKILL when it first comes there.
