@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import cast
 
 import pytest
@@ -17,6 +22,7 @@ from penstock.io.sinks import Batch, open_sink
 from penstock.io.sinks.kafka import KafkaSink
 from tests.connect.kafka.broker import KafkaBroker, free_ports
 
+KILLS = int(os.environ.get("KAFKA_KILLS", "5"))
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -195,3 +201,23 @@ def test_mistakes_are_one_sentence(kafka: KafkaBroker) -> None:
     (port,) = free_ports(1)
     with pytest.raises(StoreError, match=rf"^kafka://127.0.0.1:{port}/t: .*(refused|transport failure)$"):
         open_sink(f"kafka://127.0.0.1:{port}/t", "solutions").begin()
+
+
+def test_kills_between_the_two_commits(kafka: KafkaBroker, tmp_path: Path) -> None:
+    """By turns the process dies when a batch is delivered and not saved, and somewhere else."""
+    topic, most = kafka.topic(3), 10 * (KILLS + 1)
+    for life in range(KILLS + 1):
+        goal = most if life == KILLS else 10**6
+        arguments = [kafka.address, topic, tmp_path / "position", life, goal]
+        command = [sys.executable, "-m", "tests.connect.kafka.writer", *map(str, arguments)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            if life < KILLS:
+                for _ in range(1 + life % 4):
+                    process.stdout.readline()
+                process.kill()
+            process.communicate(timeout=100)
+        assert process.returncode == (-signal.SIGKILL if life < KILLS else 0)
+    found = minutes(kafka, topic)
+    assert found == list(range(len(found)))
+    assert len(found) >= most
