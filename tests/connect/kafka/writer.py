@@ -1,13 +1,14 @@
-"""A sink of Kafka in a process that may be killed: `writer ADDRESS TOPIC FILE LIFE MOST`.
+"""A sink of Kafka in a process that may be killed: `writer ADDRESS TOPIC FILE LIFE MOST NUMBER`.
 
-It delivers minutes, and then saves the sink's position with the next minute in the file, as a checkpoint does. It
-prints a line after each of the two commits. Each life has batches of another size.
+It delivers minutes, and then saves the sink's position with the next minute in the file, as a checkpoint does. It dies
+by SIGKILL when the batch of that number is delivered, and not saved. Each life has batches of another size.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 from itertools import count
 from pathlib import Path
@@ -16,7 +17,7 @@ from penstock.io.sinks.kafka import KafkaSink
 from tests.connect.test_kafka_sink import batch
 
 
-def main(address: str, topic: str, file: Path, life: int, most: int) -> None:
+def main(address: str, topic: str, file: Path, life: int, most: int, die_at: int) -> None:
     sink = KafkaSink(f"{address}/{topic}?format=csv")
     position, minute = json.loads(file.read_text()) if file.exists() else (sink.begin(), 0)
     save(file, position, minute)
@@ -26,9 +27,9 @@ def main(address: str, topic: str, file: Path, life: int, most: int) -> None:
             return
         size = 1 + (life * 7 + number * 3) % 5
         position, minute = sink.deliver(batch(number, range(minute, min(minute + size, most)))), minute + size
-        print("delivered", flush=True)
+        if number == die_at:
+            os.kill(os.getpid(), signal.SIGKILL)
         save(file, position, minute)
-        print("saved", flush=True)
 
 
 def save(file: Path, position: object, minute: int) -> None:
@@ -38,5 +39,5 @@ def save(file: Path, position: object, minute: int) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], Path(sys.argv[3]), int(sys.argv[4]), int(sys.argv[5]))
+    main(sys.argv[1], sys.argv[2], Path(sys.argv[3]), int(sys.argv[4]), int(sys.argv[5]), int(sys.argv[6]))
     os._exit(0)
