@@ -103,7 +103,7 @@ def next_change(positions: Iterable[Position], now: int) -> int | None:
 
 
 class ReachedTime(Protocol):
-    """The newest event time of a partition: see `penstock.stream.log.reached.Reached`."""
+    """The newest event time of a partition: see `penstock.stream.log.source_positions.Reached`."""
 
     @property
     def newest(self) -> int | None: ...

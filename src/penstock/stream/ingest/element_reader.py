@@ -26,7 +26,7 @@ from penstock.stream.ingest.elements import Block
 from penstock.stream.ingest.late_filter import Advance, Item, Reading
 from penstock.stream.ingest.load_task import LoadedFile
 from penstock.stream.ingest.messages.arrival import Arrival
-from penstock.stream.ingest.messages.lifted import labels_of
+from penstock.stream.ingest.messages.lift_messages import labels_of
 from penstock.stream.ingest.messages.message import Message
 from penstock.stream.ingest.messages.reader import read_messages
 from penstock.stream.ingest.sources.folder import Dropped

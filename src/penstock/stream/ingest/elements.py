@@ -14,7 +14,7 @@ from penstock.io.graphs import KINDS, kind_named
 from penstock.options import StreamFormat
 from penstock.stream.base.time_values import Moment, moment, stamp
 from penstock.stream.ingest.messages.message import Message
-from penstock.stream.log.reached import SourcePosition
+from penstock.stream.log.source_positions import SourcePosition
 
 __all__ = ["LINES", "MESSAGE", "Block", "Element", "Elements", "When", "count_texts", "lines", "pushed", "without_mark"]
 

@@ -16,7 +16,7 @@ from penstock.stream.ingest.late_filter import Advance, BatchWriter, Item, LateF
 from penstock.stream.ingest.load_task import LoadedFile
 from penstock.stream.log.journal import Record
 from penstock.stream.log.partition import PUSH
-from penstock.stream.log.reached import Reached, SourcePosition, Sources
+from penstock.stream.log.source_positions import Reached, SourcePosition, Sources
 from penstock.stream.log.stream_log import StreamLog
 from penstock.tuning import DEFAULT, Tuning
 

@@ -19,7 +19,7 @@ from penstock.options import StreamFormat, StreamTime, WhenFull
 from penstock.stream.base.time_values import Duration, duration_option
 from penstock.stream.ingest import sources
 from penstock.stream.ingest.elements import Element, Elements, lines, without_mark
-from penstock.stream.ingest.messages.lifted import compiled
+from penstock.stream.ingest.messages.lift_messages import compiled
 
 __all__ = ["Declared", "SourceSpec", "declare"]
 

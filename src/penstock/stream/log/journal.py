@@ -25,7 +25,7 @@ import pyarrow as pa
 from penstock.stream.base import durable_files
 from penstock.stream.base.disk_errors import damaged, disk_errors
 from penstock.stream.base.failpoints import reach
-from penstock.stream.log.reached import Sources, merged, sources_from_json, sources_to_json
+from penstock.stream.log.source_positions import Sources, merged, sources_from_json, sources_to_json
 
 __all__ = ["Journal", "Record", "Tail"]
 

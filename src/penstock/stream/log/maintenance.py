@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 
 from penstock.model import hyperloglog
 from penstock.stream.log.partition import StreamPartition, last_batches
-from penstock.stream.log.reached import merged
 from penstock.stream.log.segment import Segment, segment_of, write_part
+from penstock.stream.log.source_positions import merged
 from penstock.tuning import DEFAULT, Tuning
 
 __all__ = ["droppable", "merge", "worth_merging"]

@@ -23,8 +23,8 @@ from typing import Any
 from penstock.stream.base import durable_files
 from penstock.stream.base.failpoints import reach
 from penstock.stream.log.journal import Journal, Record, Tail
-from penstock.stream.log.reached import NOWHERE, Reached, Sources, merged, sources_from_json, sources_to_json
 from penstock.stream.log.segment import Segment, SegmentFile, segment_of, write_part
+from penstock.stream.log.source_positions import NOWHERE, Reached, Sources, merged, sources_from_json, sources_to_json
 from penstock.stream.log.staged_segments import StagedSegments
 from penstock.tuning import DEFAULT, Tuning
 

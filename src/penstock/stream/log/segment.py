@@ -20,7 +20,7 @@ from penstock.model.statistics import SegmentStatistics
 from penstock.model.stretches import Stretch, cut_at_pauses, known_stretches, merged
 from penstock.stream.base import durable_files
 from penstock.stream.base.disk_errors import damaged
-from penstock.stream.log.reached import NOWHERE, Sources, sources_from_json, sources_to_json
+from penstock.stream.log.source_positions import NOWHERE, Sources, sources_from_json, sources_to_json
 from penstock.tuning import DEFAULT, Tuning
 
 __all__ = ["Segment", "SegmentFile", "WrittenFile", "segment_of", "write_part"]

@@ -23,8 +23,8 @@ from penstock.stream.base import durable_files
 from penstock.stream.log.journal import Record, Tail
 from penstock.stream.log.maintenance import droppable, merge, worth_merging
 from penstock.stream.log.partition import PUSH, StreamPartition
-from penstock.stream.log.reached import Reached
 from penstock.stream.log.segment import Segment, SegmentFile, write_part
+from penstock.stream.log.source_positions import Reached
 from penstock.tuning import DEFAULT, Tuning
 
 __all__ = ["Counts", "Segment", "StreamLog"]

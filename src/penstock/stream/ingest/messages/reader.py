@@ -15,7 +15,7 @@ from penstock.stream.ingest.messages.arrival import Arrival, by_line, no_element
 from penstock.stream.ingest.messages.cloud_events import format_of, unwrap
 from penstock.stream.ingest.messages.documents import FORMATS, quads_of, read_documents
 from penstock.stream.ingest.messages.jelly import quads_of_jelly
-from penstock.stream.ingest.messages.lifted import read_lifted
+from penstock.stream.ingest.messages.lift_messages import read_lifted
 from penstock.stream.ingest.messages.lines import read_lines
 from penstock.stream.ingest.messages.message import Message
 

@@ -13,7 +13,7 @@ from typing import Protocol, TypeAlias, runtime_checkable
 
 from penstock.stream.base.clock import Clock
 from penstock.stream.ingest.messages.message import Message
-from penstock.stream.log.reached import SourcePosition
+from penstock.stream.log.source_positions import SourcePosition
 
 __all__ = ["BEGINNING", "Accept", "Message", "Positions", "Source", "SourcePosition"]
 

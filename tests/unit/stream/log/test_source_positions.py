@@ -6,7 +6,7 @@ from itertools import permutations
 from pathlib import Path
 
 from penstock.stream.log.journal import Journal, Record
-from penstock.stream.log.reached import Reached, merged, sources_from_json, sources_to_json
+from penstock.stream.log.source_positions import Reached, merged, sources_from_json, sources_to_json
 from penstock.stream.log.stream_log import StreamLog
 from penstock.tuning import Tuning
 from tests.support.arrivals import STREAM, elements
