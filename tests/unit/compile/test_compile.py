@@ -73,8 +73,14 @@ def test_exists_is_a_semi_join_on_plain_equality(filter_: str, kind: str) -> Non
 
 
 def test_exists_that_reads_an_outer_variable_takes_its_distinct_values_inside() -> None:
-    text = compiled("SELECT ?s { ?s :p ?o FILTER EXISTS { ?o :q ?z FILTER(?z > ?s) } }")
+    text = compiled("SELECT ?s { ?s :p ?o FILTER EXISTS { { ?o :q ?z FILTER(?z > ?s) } UNION { ?o :r ?z } } }")
     assert "SELECT DISTINCT" in text
+    assert "LEFT SEMI JOIN" in text
+
+
+def test_a_filter_around_the_pattern_of_an_exists_is_tested_on_pairs() -> None:
+    text = compiled("SELECT ?s { ?s :p ?o FILTER EXISTS { ?o :q ?z FILTER(?z > ?s) } }")
+    assert "SELECT DISTINCT" not in text
     assert "LEFT SEMI JOIN" in text
 
 
