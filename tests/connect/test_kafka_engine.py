@@ -11,12 +11,11 @@ import subprocess
 import sys
 from pathlib import Path
 from random import Random
-from threading import Condition
 
 import pytest
 from pyspark.sql import SparkSession
 
-from penstock import Answer, Engine
+from penstock import Engine
 from penstock.testing import ManualClock, snapshots
 from tests.connect.kafka.broker import KafkaBroker
 from tests.connect.kafka.engine import QUERY, STREAM
@@ -88,10 +87,10 @@ class Lives:
 
 
 def check(lives: Lives, spark: SparkSession) -> None:
-    """All answers, in their order and once; the last instants are not complete."""
+    """All answers, in their order and once, up to the watermark: the slower partition ends with the last but one."""
     found, all_answers = lives.answers(), expected(spark, lives.lines)
     assert found == all_answers[: len(found)], lives.log()
-    assert len(found) == (len(lives.lines) - 1) // 10, lives.log()
+    assert len(found) == (len(lives.lines) - 3) // 10 + 1, lives.log()
 
 
 @pytest.mark.parametrize("place", ["appended", "delivered", "saved"])
@@ -117,15 +116,10 @@ def test_kills_at_random_moments(kafka: KafkaBroker, spark: SparkSession, tmp_pa
 
 
 def test_partitions_out_of_step_and_one_silent(kafka: KafkaBroker, spark: SparkSession) -> None:
-    topic, came = kafka.topic(3), Condition()
-
-    def note(_: Answer) -> None:
-        with came:
-            came.notify_all()
-
+    topic = kafka.topic(3)
     with Engine(spark=spark, clock=ManualClock(1_000_000_000)) as engine:
         engine.stream(STREAM, f"kafka://{kafka.address}/{topic}")
-        query, heard = engine.register(QUERY), engine.register(QUERY, name="heard", sink=note)
+        query = engine.register(QUERY)
         kafka.send(topic, 0, [line(1, 1), line(2, 12), line(3, 23)])
         kafka.send(topic, 1, [line(4, 2), line(5, 35)])
         engine.start()
@@ -136,8 +130,8 @@ def test_partitions_out_of_step_and_one_silent(kafka: KafkaBroker, spark: SparkS
         assert any(f"the partition {topic}/2 of <{STREAM}> has had no element" in str(one) for one in query.why())
         assert query.latest() is None
         kafka.send(topic, 2, [line(6, 3), line(7, 24)])
-        with came:
-            assert came.wait_for(lambda: heard.latest() is not None or engine.status.streams[STREAM].elements == 7, 60)
+        while engine.status.streams[STREAM].elements < 7:
+            engine.flush()
         engine.flush()
         engine.stop()
         assert snapshots(query.answers()) == {

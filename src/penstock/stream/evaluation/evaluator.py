@@ -186,6 +186,7 @@ class Evaluator:
             taken = self._outcome(delivery.task, delivery.batch.number, delivery.result)
             self._groups.end_delivery(delivery.task, taken is True)
             if taken:
+                reach("saved")
                 self._answered()
 
     def _delivered(self, task: RegisteredQuery, batch: Batch) -> bool | None:
