@@ -30,7 +30,7 @@ def test_a_batch_is_one_request() -> None:
         (asked,) = server.asked
         assert (asked.method, asked.path) == ("POST", "/hook?x=1")
         assert asked.headers["content-type"] == "application/x-ndjson"
-        assert asked.headers["idempotency-key"] == asked.headers["webhook-id"] == "cars/0"
+        assert asked.headers["idempotency-key"] == asked.headers["webhook-id"] == "cars/0-2"
         assert "webhook-signature" not in asked.headers
         lines = [json.loads(line) for line in asked.body.splitlines()]
         assert [line["time"] for line in lines] == ["1970-01-01T00:01:00Z"] * 2
@@ -48,7 +48,14 @@ def test_a_repeated_batch_has_the_same_key_and_a_new_beginning_another() -> None
         for options in ("", "", "#key=v2:"):
             opened(server.url, options).deliver(batch_of(3, ONE, query="alle Züge"))
         keys = [asked.headers["idempotency-key"] for asked in server.asked]
-        assert keys == ["alle%20Z%C3%BCge/3", "alle%20Z%C3%BCge/3", "v2:alle%20Z%C3%BCge/3"]
+        assert keys == ["alle%20Z%C3%BCge/3-1", "alle%20Z%C3%BCge/3-1", "v2:alle%20Z%C3%BCge/3-1"]
+
+
+def test_a_repeated_batch_that_has_grown_has_another_key() -> None:
+    with web_server(lambda _: Reply()) as server:
+        for answers in ((ONE,), (ONE, answer_at(120, [Literal("b")]))):  # more instants were due the second time
+            opened(server.url).deliver(batch_of(3, *answers))
+        assert [asked.headers["idempotency-key"] for asked in server.asked] == ["cars/3-1", "cars/3-2"]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@
     webhook+https://example.org/alarms#secret=${env:HOOK_SECRET}
 
 Headers are those of Standard Webhooks: webhook-id, webhook-timestamp, and webhook-signature, which is "v1," and the
-base64 of the HMAC-SHA256 of ID.TIMESTAMP.BODY. Idempotency-Key is the id again, QUERY/NUMBER.
+base64 of the HMAC-SHA256 of ID.TIMESTAMP.BODY. Idempotency-Key is the id again, QUERY/NUMBER-ANSWERS. A batch that is
+delivered again after a crash has the same id, unless more instants were due by then: a receiver must not drop these.
 """
 
 from __future__ import annotations
@@ -64,7 +65,8 @@ class WebhookSink(SinkConnector):
         id = self.options.key + quote(batch.query, safe="-._~") + f"/{batch.number}"
         encoded = encoder(self.options.format)
         if self.options.format == "ndjson":
-            self._post(id, b"".join(encoded(answer) + b"\n" for answer in batch.answers))
+            lines = [encoded(answer) + b"\n" for answer in batch.answers]
+            self._post(f"{id}-{len(lines)}", b"".join(lines))
             return
         for place, answer in enumerate(batch.answers):
             self._post(f"{id}/{place}", encoded(answer))
