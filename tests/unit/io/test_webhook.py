@@ -82,7 +82,7 @@ def _signed(asked: Asked, key: bytes) -> str:
 def test_all_but_2xx_is_a_failure_in_one_sentence(status: int) -> None:
     with web_server(lambda _: Reply(status=status)) as server:
         with pytest.raises(
-            StoreError, match=rf"^webhook\+http://127.*: the server says {status} .* to the batch cars/7$"
+            StoreError, match=rf"^webhook\+http://127.*: the server says {status} .* to the batch cars/7-1$"
         ):
             opened(server.url).deliver(batch_of(7, ONE))
         assert len(server.asked) == 1
