@@ -117,7 +117,7 @@ def open_ingest(spark: SparkSession, tmp_path: Path) -> Iterator[Opener]:
     opened: list[Ingest] = []
 
     def opener(source: object = None, tuning: Tuning = DEFAULT, **options: object) -> Ingest:
-        streams = {STREAM: Declared(source, time_property=AT, **options)}  # type: ignore[arg-type]
+        streams = {STREAM: Declared(source, time_property=(AT,), **options)}  # type: ignore[arg-type]
         opened.append(Ingest(spark, tmp_path / "checkpoint", ManualClock(), streams, tuning=tuning))
         return opened[-1]
 
