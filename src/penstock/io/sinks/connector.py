@@ -13,10 +13,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from penstock.answer import Answer
 from penstock.errors import StoreError
-from penstock.io.connect.address import Address
-from penstock.io.connect.clients import check_client, client
-from penstock.io.connect.options import read_options
-from penstock.io.connect.reachable import check_address, check_secrets
+from penstock.io.connect.connector import AddressedConnector
 from penstock.io.connect.secrets import hidden
 from penstock.io.sinks.sink import Batch, Position
 
@@ -46,7 +43,7 @@ class SinkOptions:
     format: AnswerFormat = "ndjson"
 
 
-class SinkConnector:
+class SinkConnector(AddressedConnector):
     """A `Sink` with an `address` and `options`.
 
     `kind` is the scheme, `client` the module of the client and `extra` the extra that installs it (None: it needs
@@ -54,32 +51,12 @@ class SinkConnector:
     up `rewind`; an error of a client becomes one sentence without secrets.
     """
 
-    kind: ClassVar[str]
-    client: ClassVar[str | None] = None
-    extra: ClassVar[str | None] = None
+    role = "sink"
     Options: ClassVar[type[Any]] = SinkOptions
 
     def __init__(self, address: str) -> None:
-        if self.client is not None:
-            check_client(self.client, self.extra or self.kind, f"the sink {self.kind}")
-        self.address = Address.parse(self.kind, address)
-        self.options = read_options(self.kind, self.Options, self.address.options)
+        self.read_address(address)
         self.check()
-
-    def check(self) -> None:
-        """Raise an `OptionError` if the address or an option cannot be; called when the query is registered."""
-
-    def check_connection(self) -> str:
-        """A sentence about the peer, for `penstock check`; a `PenstockError` if it cannot be reached.
-
-        It is cheap and changes nothing: by default the secrets are read, and one of the hosts is connected to.
-        """
-        check_secrets(self.options)
-        return check_address(self.address)
-
-    def module(self, name: str | None = None) -> Any:
-        """The client's module, or another of its package; imported when it is first needed."""
-        return client(name or self.client or "", self.extra or self.kind, f"the sink {self.kind}")
 
     def send(self, batch: Batch) -> None:
         """Deliver the batch, for good when this returns."""
@@ -102,6 +79,3 @@ class SinkConnector:
 
     def close(self) -> None:
         """See `Sink.close`."""
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.address.text}>"

@@ -72,14 +72,11 @@ class NatsSource(Connector):
         if place.created is None:
             place.sequence = last if self.options.start == "latest" else 0
         elif place.created != created:
-            self._warn("the stream is another one now, of the same name: it is read from its beginning")
+            self.warn("the stream is another one now, of the same name: it is read from its beginning")
             place.sequence = 0
         elif place.sequence + 1 < first:
-            self._warn(f"messages up to {first - 1} were removed from the stream before they were read")
+            self.warn(f"messages up to {first - 1} were removed from the stream before they were read")
         place.created = created
-
-    def _warn(self, said: str) -> None:
-        self.report(f"{self.address.text}: {said}.", self.address.text)
 
 
 @dataclass(slots=True)

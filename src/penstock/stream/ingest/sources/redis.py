@@ -69,10 +69,6 @@ class RedisSource(Connector):
         elif not held and place != _BEGINNING:
             self.warn(f"the stream was trimmed, also of {place}, which was read: entries behind it may be gone unread")
 
-    def warn(self, said: str) -> None:
-        """Say something that is no reason to try again."""
-        self.report(f"{self.address.text}: {said}.", self.address.text)
-
 
 class RedissSource(RedisSource):
     """The same with TLS."""
