@@ -240,7 +240,7 @@ class Rounds:
                 smaller = smaller_pieces(plan.schedule, piece, self._tuning)
                 if not smaller:
                     raise
-                log.fallback(None, "one job for all instants", str(error.__cause__ or error).splitlines()[0])
+                log.fallback(None, "one job for all instants", str(error).partition(". ")[0])
                 waiting.extendleft(reversed(smaller))
                 continue
             if piece.through < span.through:
