@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
 
-__all__ = ["SPARK", "All", "Dialect", "Unsupported"]
+__all__ = ["SPARK", "All", "Dialect", "Form", "Unsupported"]
 
 T = TypeVar("T")
 
 
 class Unsupported(Exception):
-    """The dialect has no exact counterpart of a part of the tree; the message says of which."""
+    """A text was asked for that the dialect cannot say exactly. `written` returns the reason as a value instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,8 @@ class Dialect:
     `literals` has a template for each type of constant, and `casts` for each cast whose operand's type matters. A kind
     of hint that is not in `hints` is left out, and so is `spread` if it is empty. `struct` has the text before, for
     each field (its {name} as text, as {column}, and its {value}) and after. `pattern` and `replacement` translate
-    constants that are Java's regular expressions. `strict`: all that is not in a table is `Unsupported`.
+    constants that are Java's regular expressions, or return None. `strict`: the dialect lacks all that is not in a
+    table, and the methods below return None for it.
     Functions whose name begins with `added` have to be added to the engine; a form that calls one begins with its name.
     """
 
@@ -67,8 +68,8 @@ class Dialect:
     parameter: str = "{}"  # of a lambda
     cast: str = "CAST({value} AS {type})"
     order: tuple[str, str] = ("{}", "{} DESC")  # ascending and descending
-    pattern: Callable[[str], str] | None = None
-    replacement: Callable[[str], str] | None = None
+    pattern: Callable[[str], str | None] | None = None
+    replacement: Callable[[str], str | None] | None = None
     case_sensitive: bool = True  # names that differ in case are different
     strict: bool = False
     added: str | None = None
@@ -78,27 +79,27 @@ class Dialect:
         """Return the escapes in the form that `str.translate` takes."""
         return str.maketrans(dict(self.escapes))
 
-    def type(self, name: str) -> str:
-        return self._known(self.types, name, "the type")
+    def type(self, name: str) -> str | None:
+        return self._form(self.types, name)
 
-    def join(self, kind: str) -> str:
-        return self._known(self.joins, kind, "the join")
+    def join(self, kind: str) -> str | None:
+        return self._form(self.joins, kind)
 
-    def operator(self, symbol: str) -> str:
-        return self._known(self.operators, symbol, "the operator")
+    def operator(self, symbol: str) -> str | None:
+        return self._form(self.operators, symbol)
 
-    def cast_of(self, of: str, type: str) -> str:
+    def cast_of(self, of: str, type: str) -> str | None:
         """Return the template of a cast."""
         if not of or not self.strict:
             return self.cast
-        return self._known(self.casts, f"{of} AS {type}", "the cast")
+        return self._form(self.casts, f"{of} AS {type}")
 
-    def function(self, name: str, arity: int, last: object) -> Form:
+    def function(self, name: str, arity: int, last: object) -> Form | None:
         """Return the form of a call of so many operands, with the value of the last one if it is a constant."""
         for key in (f"{name}({last})", f"{name}/{arity}"):
             if key in self.functions:
                 return self.functions[key]
-        return self._known(self.functions, name, "the function")
+        return self._form(self.functions, name)
 
     def added_function(self, form: str) -> str | None:
         """Return the function that the form calls and the engine lacks; None if it has it."""
@@ -106,13 +107,8 @@ class Dialect:
             return None
         return form.partition("(")[0]
 
-    def _known(self, table: Mapping[str, T], name: str, kind: str) -> T | str:
-        form = table.get(name)
-        if form is not None:
-            return form
-        if self.strict:
-            raise Unsupported(f"{self.name} has no exact counterpart of {kind} {name}")
-        return name
+    def _form(self, table: Mapping[str, T], name: str) -> T | str | None:
+        return table.get(name, None if self.strict else name)
 
 
 SPARK = Dialect(

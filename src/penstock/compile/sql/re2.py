@@ -10,8 +10,6 @@ import re
 from collections.abc import Callable
 from string import ascii_letters
 
-from penstock.compile.sql.dialect import Unsupported
-
 __all__ = ["to_re2", "to_re2_replacement"]
 
 _CODE = r"\\x(?:[0-9A-F]{2}|\{[0-9A-F]+\})"
@@ -28,15 +26,15 @@ _FORMS = {c: c.upper() + c.lower() for c in ascii_letters} | {  # upper case, an
 }  # fmt: skip
 
 
-def to_re2(pattern: str) -> str:
-    """Return a pattern that RE2 finds wherever Java finds this one."""
+def to_re2(pattern: str) -> str | None:
+    """Return a pattern that RE2 finds wherever Java finds this one; None if there is none for certain."""
     prefix = _MODES.match(pattern)
     modes, at = (prefix[1], prefix.end()) if prefix else ("", 0)
     pieces = []
     while at < len(pattern):
         piece = _QUANTIFIER.match(pattern, at) or _PIECE.match(pattern, at)
         if piece is None or not _is_alike(piece[0], modes):
-            raise Unsupported(f"DuckDB has no exact counterpart of the regular expression {pattern}")
+            return None
         pieces.append(_without_case(piece) if "i" in modes else piece[0])
         at = piece.end()
     kept = "".join(mode for mode in modes if mode in "sm")

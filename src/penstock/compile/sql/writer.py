@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from penstock.compile.sql import queries, tree
-from penstock.compile.sql.dialect import SPARK, All, Dialect, Unsupported
+from penstock.compile.sql.dialect import SPARK, All, Dialect, Form, Unsupported
 from penstock.compile.sql.queries import From, Query
 from penstock.compile.sql.tree import Expr
 
@@ -22,33 +22,40 @@ _RANKS = {
 }  # fmt: skip
 _PATTERNS = {"RLIKE": 1, "regexp_extract": 1, "regexp_replace": 1}  # the operands that are regular expressions
 _REPLACEMENTS = {"regexp_replace": 2}
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The text of a query, and the functions that it calls and that have to be added to the engine."""
+    """The text of a query, and the functions that it calls and that have to be added to the engine.
+
+    `refusal` says what the dialect has no exact counterpart of; the text is then of no use.
+    """
 
     text: str
     functions: frozenset[str]
+    refusal: str | None
 
 
 def written(query: Query, dialect: Dialect) -> Written:
-    """Return the text of a query with the functions that the engine lacks."""
+    """Return the text of a query with the functions that the engine lacks, or why there is no exact text."""
     writer = _Writer(dialect)
     writer.query(query)
-    return Written("".join(writer.parts), frozenset(writer.functions))
+    return Written("".join(writer.parts), frozenset(writer.functions), writer.refusal)
 
 
 def write(query: Query, dialect: Dialect = SPARK) -> str:
-    """Return the text of a query."""
-    return written(query, dialect).text
+    """Return the text of a query, of which the dialect has every part."""
+    writer = _Writer(dialect)
+    writer.query(query)
+    return writer.text()
 
 
 def write_expression(expr: Expr, dialect: Dialect = SPARK) -> str:
     """Return the text of an expression, or of an item of SELECT."""
     writer = _Writer(dialect)
     writer.expr(expr)
-    return "".join(writer.parts)
+    return writer.text()
 
 
 class _Writer:
@@ -58,14 +65,32 @@ class _Writer:
         self.dialect = dialect
         self.names: dict[str, str] = {} if outer is None else outer.names  # by their lower case
         self.functions: set[str] = set() if outer is None else outer.functions  # those that the engine lacks
+        self.lacks: list[str] = [] if outer is None else outer.lacks  # parts without an exact counterpart
         self.parts: list[str] = []
         self.put = self.parts.append
+
+    @property
+    def refusal(self) -> str | None:
+        """The reason why the text is not exact; None if it is."""
+        return self.lacks[0] if self.lacks else None
+
+    def text(self) -> str:
+        if self.refusal is not None:
+            raise Unsupported(self.refusal)
+        return "".join(self.parts)
+
+    def exact(self, form: T | None, part: str, name: str) -> T | str:
+        """Return the dialect's form of a part; without one, note that, and return the name in its place."""
+        if form is None:
+            self.lacks.append(f"{self.dialect.name} has no exact counterpart of {part} {name}")
+            return name
+        return form
 
     def quoted(self, name: str) -> str:
         quote = self.dialect.quote
         if not self.dialect.case_sensitive and self.names.setdefault(name.lower(), name) != name:
             other = self.names[name.lower()]
-            raise Unsupported(f"{self.dialect.name} does not tell the names {other} and {name} apart")
+            self.lacks.append(f"{self.dialect.name} does not tell the names {other} and {name} apart")
         return f"{quote}{name.replace(quote, quote * 2)}{quote}"
 
     def text_of(self, expr: Expr, level: int = _ANY) -> str:
@@ -144,7 +169,7 @@ class _Writer:
 
     def _join(self, join: queries.Join) -> None:
         self.source(join.left)
-        self.put(f" {self.dialect.join(join.kind)} ")
+        self.put(f" {self.exact(self.dialect.join(join.kind), 'the join', join.kind)} ")
         if isinstance(join.right, queries.Join):
             self._in_parentheses(lambda: self.source(join.right))
         else:
@@ -170,9 +195,7 @@ class _Writer:
         kind = type(expr)
         if kind is tree.Operator:
             symbol = expr.data[0]
-            if "{" in self.dialect.operator(symbol):
-                return _ATOM
-            return _RANKS[symbol]
+            return _ATOM if "{" in (self.dialect.operator(symbol) or "") else _RANKS[symbol]
         if kind is tree.Prefix:
             return _NOT if expr.data[0] == "NOT" else _SIGN
         if kind is tree.IsNull or kind is tree.In or kind is tree.InQuery:
@@ -210,7 +233,7 @@ class _Writer:
 
     def _text(self, value: str) -> str:
         if "\0" in value and "\0" not in self.dialect.escapes:
-            raise Unsupported(f"{self.dialect.name} has no constant with the character U+0000")
+            self.lacks.append(f"{self.dialect.name} has no constant with the character U+0000")
         return f"'{value.translate(self.dialect.translation)}'"
 
     def _call(self, call: Expr) -> None:
@@ -221,7 +244,7 @@ class _Writer:
         function, distinct = call.data
         args = self._translated(function, call.args)
         last = args[-1].data[0] if args and type(args[-1]) is tree.Literal else None
-        form = self.dialect.function(function, len(args), last)
+        form: Form = self.exact(self.dialect.function(function, len(args), last), "the function", function)
         if isinstance(form, All):
             parts = form.between.join(form.each.format(self.text_of(arg)) for arg in args)
             self.put(f"{form.before}{parts}{form.after}{over}")
@@ -245,12 +268,20 @@ class _Writer:
         """Return the operands of a function or operator, regular expressions in the dialect's syntax."""
         for places, translate in ((_PATTERNS, self.dialect.pattern), (_REPLACEMENTS, self.dialect.replacement)):
             if translate is not None and name in places:
-                args = tuple(_constant(arg, translate) if i == places[name] else arg for i, arg in enumerate(args))
+                args = tuple(self._constant(e, translate) if i == places[name] else e for i, e in enumerate(args))
         return args
+
+    def _constant(self, expr: Expr, translate: Callable[[str], str | None]) -> Expr:
+        if isinstance(expr, tree.Literal) and expr.is_text:
+            translated = self.exact(translate(expr.value), "the regular expression", expr.value)
+            return tree.Literal(translated, "STRING")
+        if not (isinstance(expr, tree.Cast) and expr.args[0].data[0] is None):  # which is an invalid pattern
+            self.lacks.append("a regular expression is computed, so it cannot be translated with the query")
+        return expr
 
     def _operator(self, operator: Expr) -> None:
         symbol = operator.data[0]
-        form = self.dialect.operator(symbol)
+        form = self.exact(self.dialect.operator(symbol), "the operator", symbol)
         if "{" in form:
             self._note(form)
             args = self._translated(symbol, operator.args)
@@ -288,9 +319,10 @@ class _Writer:
 
     def _cast(self, cast: Expr) -> None:
         type, of = cast.data
-        template = self.dialect.cast_of(of, type)
+        template = self.exact(self.dialect.cast_of(of, type), "the cast", f"{of} AS {type}")
         self._note(template)
-        self.put(template.format(value=self.text_of(cast.args[0]), type=self.dialect.type(type)))
+        value = self.text_of(cast.args[0])
+        self.put(template.format(value=value, type=self.exact(self.dialect.type(type), "the type", type)))
 
     def _case(self, case: Expr) -> None:
         self.put("CASE")
@@ -353,14 +385,6 @@ class _Writer:
         self.put("*" if table is None else f"{table}.*")
         if without:
             self.put(" " + self.dialect.without.format(", ".join(map(self.quoted, without))))
-
-
-def _constant(expr: Expr, translate: Callable[[str], str]) -> Expr:
-    if isinstance(expr, tree.Literal) and expr.is_text:
-        return tree.Literal(translate(expr.value), "STRING")
-    if isinstance(expr, tree.Cast) and expr.args[0].data[0] is None:
-        return expr  # a pattern that is invalid
-    raise Unsupported("a regular expression is computed, so it cannot be translated with the query")
 
 
 def _ordered(expr: Expr) -> Expr:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import NoReturn
 
 import pyarrow as pa
 
@@ -12,7 +11,7 @@ from penstock.compile.kernels.slice_kernel import Program
 from penstock.compile.relation import MEMBER
 from penstock.compile.reports.rstream import ORDER
 from penstock.compile.reports.validity import AT, REPORTED, SINCE, UNTIL
-from penstock.compile.sql import DUCKDB, Query, Unsupported
+from penstock.compile.sql import DUCKDB, Query
 from penstock.compile.windows.plan_span import VariableSpan
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
@@ -27,13 +26,14 @@ _TYPES: dict[str, pa.DataType] = {
 
 class SliceTarget:
     """The names and temporary tables of one compilation. `scans` has the stream of each scan, and whether it is
-    ordered."""
+    ordered. `refusals` has the reasons why slices cannot answer the query, found so far."""
 
     is_prepared = True
 
     def __init__(self) -> None:
         self.scans: dict[str, tuple[str, bool]] = {}
         self.published: dict[str, pa.Table] = {}
+        self.refusals: list[str] = []
         self._steps: list[tuple[str, Query]] = []
 
     def span(self, span: Span) -> VariableSpan:
@@ -61,16 +61,19 @@ class SliceTarget:
         """Send a table along with the slices."""
         self.published[name] = table
 
-    def materialise(self, rows: Query, name: str) -> NoReturn:
-        """Refuse: only Spark computes rows while a plan is compiled, round by round until there are no new ones."""
-        raise Unsupported("a closure is computed step by step")
+    def materialise(self, rows: Query, name: str) -> int:
+        """Refuse the query and return 0: only Spark computes rows while a plan is compiled, round by round until there
+        are no new ones."""
+        self.refusals.append("a closure is computed step by step")
+        return 0
 
-    def fetch(self, rows: Query, most: int) -> NoReturn:
-        """Refuse: see `materialise`."""
-        raise Unsupported("a closure is computed step by step")
+    def fetch(self, rows: Query, most: int) -> list[tuple[str, ...]]:
+        """Refuse the query and return no rows: see `materialise`."""
+        self.refusals.append("a closure is computed step by step")
+        return []
 
     def program(self, query: Query, instants: Query | None) -> Program:
-        """Return the text of a compiled query."""
+        """Return the text of a compiled query. What DuckDB lacks is a further refusal."""
         names = query.columns
         assert names is not None
         fields = [(f"c{i}", _type(name, i)) for i, name in enumerate(names)]
@@ -79,6 +82,8 @@ class SliceTarget:
         def text(query: Query) -> str:
             written = sql.written(query, DUCKDB)
             functions.update(written.functions)
+            if written.refusal is not None:
+                self.refusals.append(written.refusal)
             return written.text
 
         steps = tuple((name, text(rows)) for name, rows in self._steps)
@@ -87,17 +92,19 @@ class SliceTarget:
         return Program(text(query), pa.schema(fields), steps, times, ordered, frozenset(functions))
 
     def tables(self, queries: tuple[Query, ...], catalog: Catalog, most: int) -> dict[str, pa.Table]:
-        """Return the tables that the text reads beside its scans. Each slice reads them whole, so none is large."""
+        """Return the tables that the text reads beside its scans. Each slice reads them whole: a large one, or one that
+        only Spark has, is a further refusal."""
         own = {*self.scans, *(name for name, _ in self._steps)}
         read = {name for query in (*queries, *(rows for _, rows in self._steps)) for name in sql.table_names(query)}
         tables = {}
         for name in sorted(read - own):
             table = self.published.get(name) if name in self.published else catalog.table(name)
             if table is None:
-                raise Unsupported("it reads a table that is in Spark alone")
-            if table.num_rows > most:
-                raise Unsupported(f"it reads a table of {table.num_rows:,} rows, and a slice {most:,} at most")
-            tables[name] = table
+                self.refusals.append("it reads a table that is in Spark alone")
+            elif table.num_rows > most:
+                self.refusals.append(f"it reads a table of {table.num_rows:,} rows, and a slice {most:,} at most")
+            else:
+                tables[name] = table
         return tables
 
 

@@ -24,7 +24,7 @@ from penstock.compile.kernels.slice_kernel import Program, Scan, Slice
 from penstock.compile.operators.operators import compile_op
 from penstock.compile.physical import counts_by_instant, physical_plan
 from penstock.compile.reports import rstream, validity
-from penstock.compile.sql import Query, Unsupported
+from penstock.compile.sql import Query
 from penstock.model.span import Span
 from penstock.model.stream_files import StreamFiles
 from penstock.optimise.adaptive import Adaptive
@@ -97,12 +97,18 @@ class SlicedQuery:
     def _prepare(self, evaluation: Evaluation) -> tuple[list[Slice], _Prepared] | str:
         """Return the slices and the program, or why there are none. A query is not compiled again and again in vain."""
         spans = self._spans(evaluation)
-        try:
-            prepared = self._plan(evaluation)
-            return [self._slice(span, prepared, evaluation.streams) for span in spans], prepared
-        except Unsupported as unsupported:  # the tree has a part that DuckDB's dialect lacks
-            self._refused = self._background.version, str(unsupported)
-            return self._refused[1]
+        prepared = self._plan(evaluation)
+        if isinstance(prepared, str):
+            return self._refuse(prepared)
+        pieces = [self._slice(span, prepared, evaluation.streams) for span in spans]
+        if any(_is_remote(path) for piece in pieces for scan in piece.scans.values() for path in scan.paths):
+            return self._refuse("the stream is on a file system that only Spark reads")
+        return pieces, prepared
+
+    def _refuse(self, reason: str) -> str:
+        """Remember the reason until the background changes, and return it."""
+        self._refused = self._background.version, reason
+        return reason
 
     def _answers(
         self, evaluation: Evaluation, prepared: _Prepared, pieces: Sequence[Slice]
@@ -184,15 +190,14 @@ class SlicedQuery:
         table = self._background.scans.table(stream, None if near is None else (near,), ordered)
         if table is not None:
             return Scan(table)
-        if any("://" in path and not path.startswith("file://") for path in stream.paths):
-            raise Unsupported("the stream is on a file system that only Spark reads")
         after, through = (None, None) if near is None else (near.after, near.through)
         return Scan(None, tuple(file for path in stream.paths for file in _files(path)), after, through)
 
     # Planning
 
-    def _plan(self, evaluation: Evaluation) -> _Prepared:
-        """Return the program of the query. That of few elements is used again until something else changes."""
+    def _plan(self, evaluation: Evaluation) -> _Prepared | str:
+        """Return the program of the query, or why there is none. That of few elements is used again until something
+        else changes."""
         few = sum(stream.rows for stream in evaluation.streams.values()) < self._tuning.hinted_elements
         background = self._background
         background.static_views.refresh()
@@ -208,7 +213,8 @@ class SlicedQuery:
         if few and (reusable := self._prepared.get(key)) is not None:
             return reusable
         prepared = self._compiled(evaluation)
-        self._prepared = {key: prepared} if few else {}
+        if not isinstance(prepared, str):
+            self._prepared = {key: prepared} if few else {}
         return prepared
 
     def _dropped(self, streams: Mapping[str, StreamFiles]) -> tuple[int, ...]:
@@ -217,7 +223,7 @@ class SlicedQuery:
         counted = [s.iri.value for s in self._traits.query.streams if isinstance(s.window, CountWindow)]
         return tuple(streams[iri].dropped for iri in counted)
 
-    def _compiled(self, evaluation: Evaluation) -> _Prepared:
+    def _compiled(self, evaluation: Evaluation) -> _Prepared | str:
         target, span, streams = SliceTarget(), evaluation.span, evaluation.streams
         builder = ContextBuilder(self._traits, self._background, target, self._owner)
         contents = builder.contents(streams, span)
@@ -242,16 +248,20 @@ class SlicedQuery:
         finally:
             jobs.drop(views.views)
 
-    def _written(self, query: ops.Query, context: Context, target: SliceTarget, evaluation: Evaluation) -> _Prepared:
+    def _written(
+        self, query: ops.Query, context: Context, target: SliceTarget, evaluation: Evaluation
+    ) -> _Prepared | str:
         rows, instants, solution = self._report(query, context, evaluation)
         program = target.program(rows, instants)
         if self._traits.carries:  # of every slice but the first, which continues the evaluation before
             target.publish(BEFORE, open_interval_table(None, evaluation.members, solution))
         read = (rows,) if instants is None else (rows, instants)
         tables = target.tables(read, self._jobs.catalog, self._tuning.slice_table_rows)
+        if target.refusals:
+            return target.refusals[0]
         refusal = driver_kernel(self._jobs, self._tuning).refusal(program, tables, target.scans)
         if refusal is not None:
-            raise Unsupported(f"DuckDB refuses its text: {refusal}")
+            return f"DuckDB refuses its text: {refusal}"
         assert rows.columns is not None
         return _Prepared(program, rows.columns, tuple(solution), tables, dict(target.scans))
 
@@ -283,6 +293,13 @@ def _lasts(window: Window) -> int | None:
 
 
 def _files(path: str) -> list[str]:
-    """Return the Parquet files of a path, which may be a folder that Spark has written."""
+    """Return the Parquet files of a path, which may be a folder that Spark has written, or a remote one."""
+    if _is_remote(path):
+        return [path]
     place = Path(path.removeprefix("file://"))
     return sorted(map(str, place.glob("*.parquet"))) if place.is_dir() else [str(place)]
+
+
+def _is_remote(path: str) -> bool:
+    """Whether a path is that of a file system which DuckDB does not read here."""
+    return "://" in path and not path.startswith("file://")

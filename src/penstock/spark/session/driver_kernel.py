@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from penstock.compile import sql
 from penstock.compile.kernels.slice_kernel import Kernel
-from penstock.compile.sql import DUCKDB, Query, Unsupported
+from penstock.compile.sql import DUCKDB, Query
 from penstock.spark.session.jobs import Jobs
 from penstock.tuning import DEFAULT, Tuning
 
@@ -32,8 +32,7 @@ def rows_here(query: Query, columns: tuple[str, ...], jobs: Jobs, tuning: Tuning
     here = {name: table for name, table in tables.items() if table is not None}
     if len(here) < len(tables) or sum(table.num_rows for table in here.values()) > tuning.slice_table_rows:
         return None
-    try:
-        written = sql.written(query, DUCKDB)
-    except Unsupported:
+    written = sql.written(query, DUCKDB)
+    if written.refusal is not None:
         return None
     return driver_kernel(jobs, tuning).rows(written.text, written.functions, here).rename_columns(list(columns))
