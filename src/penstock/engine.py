@@ -137,7 +137,7 @@ class Engine:
 
     def query(self, text: str, base: str | None = None) -> Answer:
         """Answer one SPARQL 1.1 query. A mistake in it raises `QueryError`, which says where and what to do."""
-        query = translate(text, None if base is None else iri_option("base", base))
+        query = translate(text, None if base is None else iri_option("base", base), self._tuning)
         if query.streams:
             raise QueryError("this query reads streams", hint="register it: engine.register(text), then engine.run()")
         try:
@@ -324,7 +324,7 @@ class Engine:
         store = self._open()
         if not isinstance(store, SparkStore):
             raise PenstockError('only Engine(background="spark") compiles whole queries to DataFrames')
-        return store.frame(translate(text, base))
+        return store.frame(translate(text, base, self._tuning))
 
     def close(self) -> None:
         """Stop, and let go of the store, and of Spark if it was started here. Closing twice is harmless."""

@@ -28,7 +28,7 @@ SCHEMA = pa.schema([("c0", pa.int64())])
 def rows(jobs: Jobs, query: str, slices: int = 1) -> SlicedRows:
     elements = pa.table({"n": [1, 2, 3]})
     pieces = [Slice(number, number + 1, {"elements": Scan(elements)}) for number in range(slices)]
-    return SlicedRows(jobs, Program(query, SCHEMA), ["n"], {"more": pa.table({"m": [10]})}, pieces, 256, None)
+    return SlicedRows(jobs, Program(query, SCHEMA), ["n"], {"more": pa.table({"m": [10]})}, pieces, None)
 
 
 def jobs_of(spark: Any, work: Any) -> int:
@@ -102,7 +102,7 @@ def test_workers_keep_large_tables(spark: Any) -> None:
     pieces = [Slice(0, 1)]
 
     def total(table: pa.Table) -> int:
-        rows = SlicedRows(jobs, Program("SELECT sum(m) FROM more", SCHEMA), ["n"], {"more": table}, pieces, 256, None)
+        rows = SlicedRows(jobs, Program("SELECT sum(m) FROM more", SCHEMA), ["n"], {"more": table}, pieces, None)
         found: int = rows.collect().column("n")[0].as_py()
         return found
 

@@ -24,24 +24,24 @@ from penstock.syntax.bare_aggregates import nested
 from penstock.syntax.checks.grammar_notes import is_grouped
 from penstock.syntax.parser import too_long
 from penstock.syntax.scope import visible, visible_in_select
-from penstock.tuning import DEFAULT
+from penstock.tuning import DEFAULT, Tuning
 
 __all__ = ["build", "translate", "window_of"]
 
 
-def translate(text: str, base: str | None = None) -> ops.Query:
+def translate(text: str, base: str | None = None, tuning: Tuning = DEFAULT) -> ops.Query:
     """A query's text as algebra. Raises `QueryError`, or `RefusedError` for features that Penstock does not support."""
-    return build(parse(text, base))
+    return build(parse(text, base, tuning), tuning)
 
 
-def build(query: tree.Query) -> ops.Query:
+def build(query: tree.Query, tuning: Tuning = DEFAULT) -> ops.Query:
     """A query's tree as algebra."""
     try:
         built = Builder(query).query(query)
     except RecursionError:
         raise too_long(query.text) from None
-    if (depth := depth_of(built.pattern)) > DEFAULT.plan_depth:
-        raise too_long(query.text, f"{depth:,}", DEFAULT.plan_depth)
+    if (depth := depth_of(built.pattern)) > tuning.plan_depth:
+        raise too_long(query.text, f"{depth:,}", tuning.plan_depth)
     return built
 
 

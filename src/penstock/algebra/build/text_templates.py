@@ -113,7 +113,7 @@ class TextTemplates:
             return made
         parsed = parse(text, base, self._tuning)
         graphs = frozenset(iri.value for iri in foreign_graphs(parsed))
-        return Translation(build(parsed), None, text, base, graphs)
+        return Translation(build(parsed, self._tuning), None, text, base, graphs)
 
     def _from_template(self, text: str, base: str | None) -> Translation | None:
         if not text.isascii() or "\\" in text:  # there are more forms than are told apart here
@@ -186,7 +186,7 @@ class CutText:
         parsed = read("".join(parts), self._base, tuning)
         if any(True for _ in warnings_of(parsed)):
             raise ValueError("each warning shows its place")
-        return build(parsed), parsed.base, frozenset(iri.value for iri in foreign_graphs(parsed))
+        return build(parsed, tuning), parsed.base, frozenset(iri.value for iri in foreign_graphs(parsed))
 
 
 def _slots(made: Template, tried: Sequence[str], base: str | None) -> tuple[tuple[int | Term, ...], tuple[str, ...]]:

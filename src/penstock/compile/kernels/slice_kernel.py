@@ -71,7 +71,7 @@ def run(
     program: Program, tables: Mapping[str, pa.Table], memory: int, java: int, _number: int, piece: Slice
 ) -> Iterator[pa.RecordBatch]:
     """Evaluate a slice in a task of its own."""
-    yield from Kernel(memory, java).evaluate(program, tables, piece).to_batches()
+    yield from Kernel(memory, java, 1).evaluate(program, tables, piece).to_batches()
 
 
 class Kernel:

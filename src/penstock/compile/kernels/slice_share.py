@@ -20,7 +20,8 @@ __all__ = ["Work", "evaluate", "pack", "unpack", "unpack_rows"]
 
 _CODEC: Final = "zstd"
 _LENGTH = 8  # of the bytes before the compressed ones, which say how many there were
-_kernels: dict[tuple[int, int], Kernel] = {}  # of this worker, by memory and Java's version
+Settings = tuple[int, int, int]  # of a kernel: its memory, Java's version, and the number of programs that it keeps
+_kernels: dict[Settings, Kernel] = {}  # of this worker
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,21 +37,21 @@ class Work:
 _CLASSES = {kind.__name__: kind for kind in (Work, Program, Scan, Slice)}
 
 
-def pack(share: Iterable[Work], memory: int, java: int, most: int, large: Collection[int] = ()) -> bytes:
+def pack(share: Iterable[Work], settings: Settings, most: int, large: Collection[int] = ()) -> bytes:
     """Return a share as bytes. They name the classes above, and the tables with the identities `large`: the worker has
-    both. Its answers are sent in parts of at most `most` rows.
+    both. It is evaluated by a kernel with these settings, and its answers are sent in parts of at most `most` rows.
 
     The bytes are compressed: they go to Java as text, and from there to every task. Windows of one stream overlap."""
     pickled = io.BytesIO()
-    _Pickler(pickled, large).dump((memory, java, most, list(share)))
+    _Pickler(pickled, large).dump((settings, most, list(share)))
     content = pickled.getvalue()
     return len(content).to_bytes(_LENGTH) + pa.compress(content, _CODEC, asbytes=True)
 
 
 def evaluate(packed: bytes, large: Mapping[int, pa.Table]) -> Iterator[tuple[int, bytes | None, str]]:
     """Evaluate a share: the number of a query, and a part of its rows; None and the reason if DuckDB fails."""
-    memory, java, most, share = unpack(packed, large)
-    kernel = _kernels.get((memory, java)) or _kernels.setdefault((memory, java), Kernel(memory, java))
+    settings, most, share = unpack(packed, large)
+    kernel = _kernels.get(settings) or _kernels.setdefault(settings, Kernel(*settings))
     for work in share:
         try:
             rows = kernel.evaluate(work.program, work.tables, work.piece)
@@ -60,11 +61,11 @@ def evaluate(packed: bytes, large: Mapping[int, pa.Table]) -> Iterator[tuple[int
             yield from ((work.number, part, "") for part in _pack_rows(rows, most))
 
 
-def unpack(packed: bytes, large: Mapping[int, pa.Table]) -> tuple[int, int, int, list[Work]]:
-    """Return the memory, Java's version, the most rows of a part, and the share."""
+def unpack(packed: bytes, large: Mapping[int, pa.Table]) -> tuple[Settings, int, list[Work]]:
+    """Return the settings of the kernel, the most rows of a part, and the share."""
     length = int.from_bytes(packed[:_LENGTH])
     content = pa.decompress(packed[_LENGTH:], length, _CODEC, asbytes=True)
-    unpacked: tuple[int, int, int, list[Work]] = _Unpickler(content, large).load()
+    unpacked: tuple[Settings, int, list[Work]] = _Unpickler(content, large).load()
     return unpacked
 
 

@@ -135,8 +135,7 @@ class SlicedQuery:
     ) -> SlicedRows:
         few = sum(stream.rows for stream in evaluation.streams.values()) <= self._tuning.driver_elements
         here = driver_kernel(self._jobs, self._tuning) if self._local and few else None
-        columns, tables, memory = prepared.columns, prepared.tables, self._tuning.slice_memory
-        rows = SlicedRows(self._jobs, program, columns, tables, pieces, memory, here)
+        rows = SlicedRows(self._jobs, program, prepared.columns, prepared.tables, pieces, here)
         if evaluation.job is not None:
             rows.share(evaluation.job)
         return rows

@@ -36,10 +36,9 @@ class SlicedRows:
         names: Sequence[str],
         tables: Mapping[str, pa.Table],
         slices: Sequence[Slice],
-        memory: int,
         kernel: Kernel | None,
     ) -> None:
-        self.jobs, self.memory, self._program, self._tables, self._slices = jobs, memory, program, tables, slices
+        self.jobs, self._program, self._tables, self._slices = jobs, program, tables, slices
         self._names, self._kernel = [*names, slice_kernel.ROW], kernel
         self._job: SliceJob | None = None
         self.found: Found | None = None
@@ -51,7 +50,8 @@ class SlicedRows:
             return frame(self.jobs.session, self.collect())
         fields = [*self._program.schema, pa.field(f"c{len(self._program.schema)}", pa.bool_())]
         columns = ", ".join(f"{field.name} {_DDL[field.type]}" for field in fields)
-        work = partial(slice_kernel.run, self._program, dict(self._tables), self.memory, self.jobs.java)
+        memory = self.jobs.tuning.slice_memory
+        work = partial(slice_kernel.run, self._program, dict(self._tables), memory, self.jobs.java)
         return self.jobs.tasks(list(self._slices), work, columns, _MODULES).toDF(*self._names)
 
     def share(self, job: SliceJob) -> None:
@@ -83,8 +83,13 @@ class SlicedRows:
 def start_worker(jobs: Jobs) -> None:
     """Run a job without a slice, for which Spark starts a Python process that loads the kernel: the first job that has
     slices then need not wait for that."""
-    empty = slice_share.pack([], jobs.tuning.slice_memory, jobs.java, jobs.tuning.slice_answer_rows)
+    empty = slice_share.pack([], _settings(jobs), jobs.tuning.slice_answer_rows)
     jobs.collect([empty], slice_share.evaluate, _MODULES, {})
+
+
+def _settings(jobs: Jobs) -> slice_share.Settings:
+    """Return the settings of the kernels that evaluate the slices of a job."""
+    return jobs.tuning.slice_memory, jobs.java, jobs.tuning.kernel_programs
 
 
 @dataclass(slots=True)
@@ -116,12 +121,12 @@ class SliceJob:
     def run(self, wanted: SlicedRows) -> None:
         """Compute the rows of a query, and of all that wait. If Spark fails the job, each of the others has another."""
         queries, self._waiting = [wanted, *(rows for rows in self._waiting if rows is not wanted)], []
-        jobs, memory = wanted.jobs, wanted.memory
+        jobs = wanted.jobs
         work = [part for number, rows in enumerate(queries) for part in rows.work(number)]
         tasks = len(work) if len(queries) == 1 else min(len(work), jobs.cores)
         large = jobs.broadcasts(table for part in work for table in part.tables.values())
         most = jobs.tuning.slice_answer_rows
-        shares = [slice_share.pack(work[first::tasks], memory, jobs.java, most, large) for first in range(tasks)]
+        shares = [slice_share.pack(work[first::tasks], _settings(jobs), most, large) for first in range(tasks)]
         answers = [Found() for _ in queries]
         for number, part, reason in jobs.collect(shares, slice_share.evaluate, _MODULES, large):
             if part is None:

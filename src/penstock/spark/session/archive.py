@@ -66,14 +66,11 @@ class Archive:
         """Return a command that runs a JVM with `write_options` and then puts the archive in its place."""
         return ["/bin/sh", "-c", _WRITER, "penstock", str(self.new), str(self.path), *command]
 
-    def writable(self) -> bool:
+    def writable(self, room_bytes: int = DEFAULT.archive_room_bytes) -> bool:
         """Make the folder, and return whether an archive can be written into it."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            return (
-                os.access(self.path.parent, os.W_OK)
-                and shutil.disk_usage(self.path.parent).free > DEFAULT.archive_room_bytes
-            )
+            return os.access(self.path.parent, os.W_OK) and shutil.disk_usage(self.path.parent).free > room_bytes
         except OSError:
             return False
 

@@ -119,6 +119,7 @@ def test_no_archive_is_written_to_a_full_disk_or_a_place_that_is_no_folder(
     assert kept.writable()
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=100 << 20))
     assert not kept.writable()
+    assert kept.writable(room_bytes=1 << 20)
     (tmp_path / "file").touch()
     assert not Archive(tmp_path / "file" / "start" / "a.jsa", 17).writable()
 
