@@ -161,8 +161,8 @@ def window_override(tag: int, pattern: Op) -> Op:
 
 def group(keys: tuple[Var, ...], aggregates: tuple[tuple[Var, Aggregate], ...], pattern: Op) -> Op:
     """GROUP BY; without keys there is a group even of an empty pattern."""
-    made = ops.Group(keys, aggregates, pattern)
-    return empty(visible(made)) if keys and is_empty(pattern) else made
+    operator = ops.Group(keys, aggregates, pattern)
+    return empty(visible(operator)) if keys and is_empty(pattern) else operator
 
 
 def annotate(var: Var, aggregate: Aggregate, keys: tuple[Var, ...], pattern: Op) -> Op:

@@ -134,11 +134,13 @@ class EntailmentRewriter:
         m = sql.Parameter("m")
         itself = sql.array(sql.struct(x=sql.text("S"), q=_e("p"), y=sql.text("O")))
         none = sql.array().cast(_MADE)
-        made = sql.call(
+        entailed = sql.call(
             "concat", sql.coalesce(sql.column("a", "made"), itself), sql.coalesce(sql.column("b", "made"), none)
         )
         triple = sql.struct(s=_read(sql.Field(m, "x")), p=sql.Field(m, "q"), o=_read(sql.Field(m, "y")))
-        filled = sql.call("inline", sql.call("array_distinct", sql.call("transform", made, sql.Lambda(("m",), triple))))
+        filled = sql.call(
+            "inline", sql.call("array_distinct", sql.call("transform", entailed, sql.Lambda(("m",), triple)))
+        )
         typing = sql.texts(map(encode, sorted(self.ontology.typing, key=str)))
         same = _e("p").eq(sql.column("a", "p")) & term_columns.is_literal(_e("o")).eq(sql.column("a", "text"))
         joined = Join(Derived(source, "e"), Table(by_predicate, "a"), same, "LEFT JOIN")
@@ -150,12 +152,12 @@ class EntailmentRewriter:
     def _publish_made(self) -> tuple[str, str]:
         ontology = self.ontology
         predicates = sorted({p for p in ontology.active if isinstance(p, NamedNode)} | {TYPE}, key=str)
-        made = [
+        templates = [
             (encode(p), text, _cells(ontology.template(p, literal=text))) for p in predicates for text in (False, True)
         ]
         of_class = [(encode(c), _cells(ontology.of_class(c))) for c in ontology.superclasses]
-        by_predicate = [pa.array(column) for column in list(zip(*made, strict=True))[:2]]
-        arrays = pa.array([cells for *_, cells in made], _STRUCT)
+        by_predicate = [pa.array(column) for column in list(zip(*templates, strict=True))[:2]]
+        arrays = pa.array([cells for *_, cells in templates], _STRUCT)
         classes = pa.array([c for c, _ in of_class], pa.string())
         return (
             self._publish_table(pa.table([*by_predicate, arrays], names=["p", "text", "made"])),

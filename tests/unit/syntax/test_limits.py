@@ -10,7 +10,7 @@ from penstock.algebra.build import translate
 from penstock.errors import QueryError
 from penstock.explain import explain
 from penstock.syntax import parse
-from penstock.tuning import DEFAULT
+from penstock.tuning import DEFAULT, Tuning
 
 PARTS = "hint: write it in parts: a stream may be derived, and VALUES has any number of constants"
 FLATTER = "hint: write the query flatter, or in parts: a stream may be derived"
@@ -75,3 +75,10 @@ def test_conditions_in_a_row() -> None:
         translate(f"ASK {{ ?x ?p ?y FILTER ({' || '.join(f'?y = {i}' for i in range(8000))}) }}")
     text = f"ASK {{ ?x ?p ?y FILTER ({' || '.join(f'?y = {i}' for i in range(900))}) }}"
     assert translate(text).streams == ()
+
+
+def test_the_depth_of_a_plan_is_that_of_the_record() -> None:
+    text = f"ASK {{ ?x ?p ?y {' '.join('MINUS { ?x ?p 1 }' for _ in range(20))} }}"
+    assert translate(text).streams == ()
+    with pytest.raises(QueryError, match="the query has 21 operators in one another, and 9 are the most"):
+        translate(text, tuning=Tuning(plan_depth=9))

@@ -33,16 +33,16 @@ def cut(
     """
     if max(least, -(-rows // most)) < 2:
         return [span]
-    known = _cumulative(span, segments, rows - sum(segment.rows for segment in segments), overlap)
-    total = int(known.until(span.through) - known.until(span.after))
+    elements = _cumulative(span, segments, rows - sum(segment.rows for segment in segments), overlap)
+    total = int(elements.until(span.through) - elements.until(span.after))
     count = _count(span.through - span.after, total, most, max(1, overlap), least, overlaps)
     if count < 2 or not total:
         return [span]
-    low, high = 0.0, known.until(span.through)
+    low, high = 0.0, elements.until(span.through)
     while high - low > 1:  # element
         load = (low + high) / 2
-        low, high = (low, load) if _bounds(span, known, overlap, load, count, place)[1] else (load, high)
-    bounds, _ = _bounds(span, known, overlap, high, count, place)
+        low, high = (low, load) if _bounds(span, elements, overlap, load, count, place)[1] else (load, high)
+    bounds, _ = _bounds(span, elements, overlap, high, count, place)
     return [Span(*pair) for pair in zip(bounds, [*bounds[1:], span.through], strict=True)]
 
 
@@ -53,20 +53,20 @@ def _count(length: int, total: int, most: int, overlap: int, least: int, overlap
 
 
 def _bounds(
-    span: Span, known: _Cumulative, overlap: int, load: float, count: int, place: Callable[[int], int]
+    span: Span, elements: _Cumulative, overlap: int, load: float, count: int, place: Callable[[int], int]
 ) -> tuple[list[int], bool]:
     """Return where slices begin that read `load` elements each, and whether so many slices reach the end."""
     bounds = [span.after]
     while len(bounds) < count:
-        before = known.until(bounds[-1] - overlap)
-        if known.until(span.through) - before <= load:
+        before = elements.until(bounds[-1] - overlap)
+        if elements.until(span.through) - before <= load:
             break
         first, last = bounds[-1] + max(1, overlap), span.through - max(1, overlap)
-        bound = place(min(max(known.time(before + load), first), last))
+        bound = place(min(max(elements.time(before + load), first), last))
         if last < first or bound >= span.through:
             break
         bounds.append(bound)
-    return bounds, known.until(span.through) - known.until(bounds[-1] - overlap) <= load
+    return bounds, elements.until(span.through) - elements.until(bounds[-1] - overlap) <= load
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +87,8 @@ def _cumulative(span: Span, segments: Sequence[SegmentStatistics], others: int, 
     """Return the number of elements up to times of the span and of the overlap before it: within a stretch they are
     spread evenly, and so are `others` in the span."""
     begin = span.after - overlap
-    known = (stretch for segment in segments for stretch in known_stretches(segment))
-    inside = [s for s in known if s.rows and s.last > begin and s.first <= span.through]
+    stretches = (stretch for segment in segments for stretch in known_stretches(segment))
+    inside = [s for s in stretches if s.rows and s.last > begin and s.first <= span.through]
     ends = [end for s in inside for end in (s.first - 1, s.last)]
     times = np.unique(np.clip([begin, span.after, span.through, *ends], begin, span.through))
     numbers = max(0, others) * np.clip((times - span.after) / (span.through - span.after), 0.0, 1.0)

@@ -220,8 +220,8 @@ def _doubled(edges: Relation, context: Context) -> Relation:
     """Return R ← R ∪ R∘R at its fixpoint: paths of length n after log₂ n jobs."""
     name, size = context.plan.materialised_view(edges.sql)
     while True:
-        known = sql.view(name)
-        grown = Select([sql.STAR], sql.union_all([known, _step(known, known, edges)]), distinct=True)
+        closure = sql.view(name)
+        grown = Select([sql.STAR], sql.union_all([closure, _step(closure, closure, edges)]), distinct=True)
         name, now = context.plan.materialised_view(grown)
         if now == size:
             return replace(edges, sql=sql.view(name))

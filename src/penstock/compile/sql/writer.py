@@ -136,9 +136,9 @@ class _Writer:
         self.put(f" OFFSET {select.offset}" if select.offset else "")
 
     def _hints(self, hints: tuple[queries.Hint, ...]) -> None:
-        known = [(name, args) for name, args in hints if name in self.dialect.hints]
-        if known:
-            calls = (f"{name}({', '.join(map(self._hinted, args))})" for name, args in known)
+        supported = [(name, args) for name, args in hints if name in self.dialect.hints]
+        if supported:
+            calls = (f"{name}({', '.join(map(self._hinted, args))})" for name, args in supported)
             self.put(self.dialect.hint.format(", ".join(calls)))
 
     def _hinted(self, arg: tree.Operand | str) -> str:

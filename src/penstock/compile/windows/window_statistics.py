@@ -35,8 +35,10 @@ class WindowStatistics:
     changes: float = 0.0
 
     def has(self, predicate: PatternTerm) -> bool:
-        known = self.predicates
-        return known is None or not isinstance(predicate, NamedNode) or term_encoding.encode(predicate) in known
+        predicates = self.predicates
+        return (
+            predicates is None or not isinstance(predicate, NamedNode) or term_encoding.encode(predicate) in predicates
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,15 +125,15 @@ def _counted(visible: Sequence[tuple[SegmentStatistics, float]]) -> PredicateCou
     for segment, share in visible:
         for predicate, count in (segment.predicates or {}).items():
             rows[predicate] = rows.get(predicate, 0.0) + share * count
-    known = hyperloglog.merged(segment.sketches for segment, _ in visible)
-    return PredicateCounts(sum(rows.values()), {p[1:-1]: (n, *_terms(n, known.get(p))) for p, n in rows.items()})
+    sketches = hyperloglog.merged(segment.sketches for segment, _ in visible)
+    return PredicateCounts(sum(rows.values()), {p[1:-1]: (n, *_terms(n, sketches.get(p))) for p, n in rows.items()})
 
 
-def _terms(rows: float, known: hyperloglog.Counted | None) -> tuple[float, float]:
+def _terms(rows: float, sketch: hyperloglog.Counted | None) -> tuple[float, float]:
     """Estimate the distinct subjects and objects among so many rows."""
-    if known is None:
+    if sketch is None:
         return rows, rows
-    looked_at, subjects, objects = known
+    looked_at, subjects, objects = sketch
     return tuple(hyperloglog.among(rows, hyperloglog.estimated(text), looked_at) for text in (subjects, objects))  # type: ignore[return-value]
 
 
