@@ -31,7 +31,7 @@ from penstock.stream.ingest.element_reader import (
     of_blocks,
     of_documents,
     of_file,
-    of_lifted_file,
+    readings_of_file,
 )
 from penstock.stream.ingest.elements import MESSAGE, Block, count_texts
 from penstock.stream.ingest.late_filter import BatchWriter, Item, Reading
@@ -114,11 +114,12 @@ class BoundedSources:
 
     def _read_texts(self, batch: ArrivedBatch, path: str, session: Callable[[], SparkSession]) -> None:
         """Read small files in the driver, and large ones by a Spark job."""
-        if self._options[batch.stream].mapping is not None:
-            self._read_lifted(batch, path)
+        options, pieces = self._options[batch.stream], splits(path, self._tuning.split_bytes)
+        if options.mapping is not None or any(options.message_file(piece.path) for piece in pieces):
+            self._read_whole(batch, pieces)
             return
-        documents = self._options[batch.stream].documents
-        pieces = documents.whole_documents(splits(path, self._tuning.split_bytes))
+        documents = options.documents
+        pieces = documents.whole_documents(pieces)
         lines = not any(documents.kind(piece.path) for piece in pieces)
 
         def check(writer: BatchWriter) -> None:
@@ -139,13 +140,18 @@ class BoundedSources:
         tally.add_parts(pieces, parts)
         tally.warn(documents)
 
-    def _read_lifted(self, batch: ArrivedBatch, path: str) -> None:
-        """Lift a file, or the files of a folder, in the driver."""
-        options, stamp = self._options[batch.stream], self._clock.now()
-        files = dict.fromkeys(piece.path for piece in splits(path, self._tuning.split_bytes))
+    def _read_whole(self, batch: ArrivedBatch, pieces: Iterable[Split]) -> None:
+        """Read a file, or the files of a folder, in the driver: they are lifted, or read as messages."""
+        options, stamp, tally = self._options[batch.stream], self._clock.now(), FileTally()
+        files = [Dropped(path, stamp, 0) for path in dict.fromkeys(piece.path for piece in pieces)]
         with _whole_or_nothing():
-            found = [one for file in files for one in of_lifted_file(file, batch.stream, options, stamp, self._tuning)]
+            parsed = (
+                tally.over(file.path, readings_of_file(file, batch.stream, options, self._tuning)) for file in files
+            )
+            found = [reading for readings in parsed for reading in readings]
         self._log_writer.write(batch, found)
+        if options.mapping is None:
+            tally.warn(options.documents)
 
     def _read_lines(self, stream: str, items: Iterable[bytes]) -> None:
         """Read an iterable in batches. After a restart it begins anew, and batches that the log holds are skipped; a
