@@ -23,4 +23,5 @@ def log_text(format: str, answers: Iterable[Answer], *, fresh: bool = True) -> I
     if fresh:
         yield f'VERSION "{VERSION}"\n'
     for answer in answers:
-        yield f"{write(answer) if answer.triples else ''}{MESSAGE}\n"
+        message = write(answer)
+        yield f"{message if answer.triples else ''}{MESSAGE}\n"

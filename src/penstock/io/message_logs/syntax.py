@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from pyoxigraph import RdfFormat
 
-__all__ = ["ENDINGS", "MESSAGE", "SYNTAXES", "VERSION", "VERSIONS", "Syntax", "log_format"]
+__all__ = ["ENDINGS", "MESSAGE", "SYNTAXES", "VERSION", "VERSIONS", "Syntax", "message_format"]
 
 VERSION = "1.1-messages"
 """The label that is written: the terms are those of RDF 1.1."""
@@ -74,12 +74,13 @@ ENDINGS = {
     ".messages.nq": "nquads-messages",
     ".messages.ttl": "turtle-messages",
     ".messages.trig": "trig-messages",
+    ".jelly": "jelly",
 }
-"""The formats of files, by their endings."""
+"""The formats of files of messages, by their endings. Jelly has messages of its own, which are frames."""
 
 
-def log_format(path: str, declared: str | None = None) -> str | None:
-    """The format of a file that is a log of messages, by its ending or else as the stream declares it; or None."""
+def message_format(path: str, declared: str | None = None) -> str | None:
+    """The format of a file of messages, by its ending or else as the stream declares it; None if it is no such file."""
     plain = path.lower().removesuffix(".gz")
     by_ending = next((format for ending, format in ENDINGS.items() if plain.endswith(ending)), None)
     return by_ending or (declared if declared in SYNTAXES else None)

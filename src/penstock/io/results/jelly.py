@@ -24,12 +24,14 @@ _WHAT = "the format jelly"
 
 
 def to_jelly(answer: Answer, *, fresh: bool = True) -> bytes:
-    """The answer as a frame behind its length. One that begins a file, or is a message, has the stream's options."""
+    """The answer as a frame behind its length. One that begins a file, or is a message, has the stream's options.
+
+    An empty answer is an empty frame: its time would be an element for whoever reads the frame as a message."""
     quads, out = timed_quads(answer, "Jelly"), BytesIO()
     terms = client("pyjelly.integrations.generic.generic_sink", "jelly", _WHAT)
     stream = _stream()
     stream.enroll()
-    for quad in quads:
+    for quad in quads if answer.triples else ():
         stream.quad(terms.Quad(*(_term(terms, term) for term in quad)))
     rows = [row for row in stream.flow if fresh or not row.HasField("options")]
     frame = client("pyjelly.jelly", "jelly", _WHAT).RdfStreamFrame(rows=rows)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -116,17 +117,12 @@ class BoundedSources:
         """Read small files in the driver, and large ones by a Spark job."""
         options, pieces = self._options[batch.stream], splits(path, self._tuning.split_bytes)
         if options.mapping is not None or any(options.message_file(piece.path) for piece in pieces):
-            self._read_whole(batch, pieces)
+            self._read_whole(batch, path, pieces)
             return
         documents = options.documents
         pieces = documents.whole_documents(pieces)
         lines = not any(documents.kind(piece.path) for piece in pieces)
-
-        def check(writer: BatchWriter) -> None:
-            """A file without any element is not marked as read, so that it can be replaced by the right one."""
-            if writer.refused and not writer.parts and not writer.late.num_rows:
-                raise LoadError(no_element(path, writer.refused, writer.malformed[0], lines=lines))
-
+        check = partial(_check_elements, path, lines)
         tally = FileTally()
         stamp = self._clock.now() if self._options[batch.stream].stamped_on_arrival else None
         if sum(_size(piece) for piece in pieces) <= self._tuning.small_files_bytes:
@@ -140,18 +136,16 @@ class BoundedSources:
         tally.add_parts(pieces, parts)
         tally.warn(documents)
 
-    def _read_whole(self, batch: ArrivedBatch, pieces: Iterable[Split]) -> None:
+    def _read_whole(self, batch: ArrivedBatch, path: str, pieces: Iterable[Split]) -> None:
         """Read a file, or the files of a folder, in the driver: they are lifted, or read as messages."""
-        options, stamp, tally = self._options[batch.stream], self._clock.now(), FileTally()
+        options, stamp = self._options[batch.stream], self._clock.now()
         files = [Dropped(path, stamp, 0) for path in dict.fromkeys(piece.path for piece in pieces)]
         with _whole_or_nothing():
-            parsed = (
-                tally.over(file.path, readings_of_file(file, batch.stream, options, self._tuning)) for file in files
-            )
-            found = [reading for readings in parsed for reading in readings]
-        self._log_writer.write(batch, found)
-        if options.mapping is None:
-            tally.warn(options.documents)
+            found = [one for file in files for one in readings_of_file(file, batch.stream, options, self._tuning)]
+        if options.mapping is not None:
+            self._log_writer.write(batch, found)
+        else:
+            self._log_writer.write(batch, found, partial(_check_elements, path, False))
 
     def _read_lines(self, stream: str, items: Iterable[bytes]) -> None:
         """Read an iterable in batches. After a restart it begins anew, and batches that the log holds are skipped; a
@@ -223,6 +217,12 @@ def _batches(items: Iterable[bytes]) -> Iterator[list[bytes]]:
             batch, size = [], 0
     if batch:
         yield batch
+
+
+def _check_elements(path: str, lines: bool, writer: BatchWriter) -> None:
+    """A file without any element is not marked as read, so that it can be replaced by the right one."""
+    if writer.refused and not writer.parts and not writer.late.num_rows:
+        raise LoadError(no_element(path, writer.refused, writer.malformed[0], lines=lines))
 
 
 def _size(piece: Split) -> int:

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from penstock.errors import LoadError, PenstockWarning
 from penstock.io.columns import BACKWARDS, ELEMENTS, END, LOGGED, lasting
 from penstock.io.graphs import Documents, Properties, parse_documents
+from penstock.io.message_logs.syntax import message_format
 from penstock.io.nquads import BadLine, Parsed, parse, scope
 from penstock.io.splits import Split, chunks, filesystem
 from penstock.lift.lifting import MessageFormat
@@ -280,7 +281,8 @@ class FileTally:
             if seen.unreadable is not None:
                 warnings.warn(f"{path}: {seen.unreadable.reason}", PenstockWarning, stacklevel=1)
             elif seen.first is not None and not seen.elements:
-                sentence = no_element(path, seen.refused, seen.first, lines=documents.kind(path) is None)
+                lines = documents.kind(path) is None and message_format(path, documents.format) is None
+                sentence = no_element(path, seen.refused, seen.first, lines=lines)
                 warnings.warn(sentence, PenstockWarning, stacklevel=1)
 
 

@@ -13,7 +13,7 @@ from pyoxigraph import NamedNode, Triple
 from penstock.errors import LoadError, OptionError, PenstockError
 from penstock.io.connect.address import address_text
 from penstock.io.graphs import GENERATED_AT, Documents, Properties, kind_named
-from penstock.io.message_logs.syntax import SYNTAXES, log_format
+from penstock.io.message_logs.syntax import SYNTAXES, message_format
 from penstock.lift.event_time import TimeUnit
 from penstock.lift.lifting import Lifting
 from penstock.options import StreamFormat, StreamTime, WhenFull
@@ -122,8 +122,7 @@ class Declared:
 
     def message_file(self, path: str) -> str | None:
         """The format of a file that is read as messages, whose times are in them: a log of RDF Messages, or Jelly."""
-        is_jelly = path.lower().removesuffix(".gz").endswith(".jelly")
-        return "jelly" if is_jelly else log_format(path, self.message_format)
+        return message_format(path, self.message_format)
 
     @property
     def takes_messages(self) -> bool:
