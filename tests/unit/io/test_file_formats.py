@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from io import BytesIO
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,7 +14,8 @@ import pytest
 from pyoxigraph import Literal, NamedNode, RdfFormat, Triple, parse
 
 from penstock.answer import Answer
-from penstock.errors import StoreError
+from penstock.errors import OptionError, StoreError
+from penstock.io.connect.clients import client
 from penstock.io.graphs import GENERATED_AT
 from penstock.io.message_logs.log_reader import read_log
 from penstock.io.results import vocabulary
@@ -108,6 +110,27 @@ def test_what_follows_a_cut_frame_of_jelly_can_be_read(tmp_path: Path) -> None:
     sink.rewind(length)
     sink.deliver(batch(1, [graph(3, [Triple(NamedNode("urn:plain"), P, Literal(3))])]))
     assert [(row[0], row[3] // 1_000_000 % 60) for row in rows(path)] == [("<http://e/a>", 1), ("<urn:plain>", 3)]
+
+
+def test_every_answer_is_a_frame_of_jelly(tmp_path: Path) -> None:
+    """Other readers see one stream with its options once."""
+    path = tmp_path / "a.jelly"
+    for second in (1, 2, 3):
+        write(path, [graph(second, [Triple(A, P, Literal(second))] * (second != 2))])
+    parser = client("pyjelly.integrations.generic.parse", "jelly", "a test")
+    assert [len(list(frame)) for frame in parser.parse_jelly_grouped(BytesIO(path.read_bytes()))] == [2, 0, 2]
+    frames = client("pyjelly.parse.ioutils", "jelly", "a test").frame_iterator(BytesIO(path.read_bytes()))
+    assert [sum(row.HasField("options") for row in frame.rows) for frame in frames] == [1, 0, 0]
+
+
+@pytest.mark.parametrize("spec", ["a.jelly", {"address": "webhook+https://example.org/x", "format": "jelly"}])
+def test_a_missing_extra_is_told_at_the_registration(monkeypatch: pytest.MonkeyPatch, spec: Any) -> None:
+    def missing(*_: object) -> None:
+        raise OptionError("pip install penstock[jelly]")
+
+    monkeypatch.setattr("penstock.io.results.jelly.check_client", missing)
+    with pytest.raises(OptionError, match="jelly"):
+        open_sink(spec, "graph")
 
 
 def test_every_answer_is_a_message_of_a_log_and_an_empty_one_too(tmp_path: Path) -> None:

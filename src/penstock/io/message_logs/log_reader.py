@@ -62,26 +62,25 @@ def _parser(piece: _Piece, syntax: Syntax, prefixes: Mapping[str, str], base: st
 
 def _pieces(text: str, syntax: Syntax) -> Iterator[_Piece]:
     """The texts between delimiters, in which the version is left out."""
-    depth, begin, line, kept = 0, 0, 1, ""
+    depth, begin, first, kept = 0, 0, 1, ""
+    line, counted = 1, 0  # the line of a place in the text
     may_end = True  # a stream that is declared as a log needs no version
     for token in syntax.tokens.finditer(text):
+        if token.lastgroup in ("version", "message"):
+            line, counted = line + text.count("\n", counted, token.start()), token.start()
         match token.lastgroup:
             case "version":
-                may_end = _has_messages(token["label"] or token["other"] or "", _line(text, token.start()))
+                may_end = _has_messages(token["label"] or token["other"] or "", line)
                 kept, begin = kept + text[begin : token.start()], _end_of_version(token, text)
             case "open":
                 depth += 1
             case "close":
                 depth -= 1
             case "message":
-                _check(depth, may_end, _line(text, token.start()))
-                yield _Piece(kept + text[begin : token.start()], line, True)
-                kept, begin, line = "", token.end(), line + text.count("\n", begin, token.end()) + kept.count("\n")
-    yield _Piece(kept + text[begin:], line, False)
-
-
-def _line(text: str, place: int) -> int:
-    return text.count("\n", 0, place) + 1
+                _check(depth, may_end, line)
+                yield _Piece(kept + text[begin : token.start()], first, True)
+                kept, begin, first = "", token.end(), line + token[0].count("\n")
+    yield _Piece(kept + text[begin:], first, False)
 
 
 def _has_messages(label: str, line: int) -> bool:

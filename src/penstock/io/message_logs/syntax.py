@@ -30,7 +30,7 @@ _END = r"(?![\w:.%\\-])"
 _LINES = re.compile(
     rf"""
     (?P<version>^[ \t]*VERSION[ \t]*{_QUOTED})
-  | (?P<message>^[ \t]*MESSAGE(?=[ \t]*(?:\#.*)?$))
+  | (?P<message>^[ \t]*MESSAGE(?=[ \t\r]*(?:\#.*)?$))
     """,
     re.VERBOSE | re.MULTILINE,
 )

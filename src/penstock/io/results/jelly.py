@@ -11,16 +11,21 @@ from typing import TYPE_CHECKING, Any
 
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-from penstock.io.connect.clients import client
+from penstock.io.connect.clients import check_client, client
 from penstock.io.results.timed_graph import timed_quads
 from penstock.io.results.vocabulary import XSD_STRING
 
 if TYPE_CHECKING:
     from penstock.answer import Answer
 
-__all__ = ["to_jelly"]
+__all__ = ["check_jelly", "to_jelly"]
 
 _WHAT = "the format jelly"
+
+
+def check_jelly() -> None:
+    """Raise an error that names the extra, if pyjelly is missing."""
+    check_client("pyjelly", "jelly", _WHAT)
 
 
 def to_jelly(answer: Answer, *, fresh: bool = True) -> bytes:

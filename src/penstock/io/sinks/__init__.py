@@ -17,6 +17,7 @@ from typing import Any, TypeAlias, cast
 from penstock.answer import Answer
 from penstock.errors import QueryError
 from penstock.io.connect.address import address_text
+from penstock.io.results.jelly import check_jelly
 from penstock.io.sinks.answer_formats import check_kind
 from penstock.io.sinks.file_formats import FILES, file_ending
 from penstock.io.sinks.files import FileSink
@@ -99,4 +100,6 @@ def _for_path(path: str, kind: str, tuning: Tuning) -> Sink:
     writer, kinds = FILES[ending]
     if kind not in kinds:
         raise QueryError(f"{path}: a {ending} file cannot hold these answers", hint=f"end it in {fitting}")
+    if ending == ".jelly":
+        check_jelly()
     return FileSink(Path(path), writer, tuning.written_answers)

@@ -14,7 +14,7 @@ from penstock.errors import QueryError
 from penstock.io.message_logs.log_writer import log_text
 from penstock.io.message_logs.syntax import VERSION
 from penstock.io.results import to_jsonld, to_trig, to_turtle
-from penstock.io.results.jelly import to_jelly
+from penstock.io.results.jelly import check_jelly, to_jelly
 from penstock.io.sinks.arrow_stream import arrow_stream
 from penstock.io.sinks.files import nquads_text
 
@@ -73,6 +73,8 @@ def encoder(format: AnswerFormat) -> Callable[[Answer], bytes]:
 def check_kind(sink: object, kind: str) -> None:
     """Raise a `QueryError` if a sink with messages has a format that cannot hold answers of that kind."""
     format = getattr(getattr(sink, "options", None), "format", None)
+    if format == "jelly":
+        check_jelly()
     encoding = ENCODINGS.get(format or "")
     if encoding is not None and kind not in encoding.kinds:
         fitting = ", ".join(name for name, one in ENCODINGS.items() if kind in one.kinds)

@@ -41,6 +41,7 @@ def nquads(found: LogMessage) -> str:
 )  # fmt: skip
 def test_a_delimiter_ends_a_message(format: str, body: str, expected: list[str]) -> None:
     assert messages(VERSION + body, format) == expected
+    assert messages((VERSION + body).replace("\n", "\r\n"), format) == expected
     assert messages(body, format) == expected  # the stream's format is an announcement too
 
 
