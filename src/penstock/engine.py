@@ -180,7 +180,8 @@ class Engine:
         document in each line), else `format` says it, and sockets bring JSON-LD by the line. Each triple of a named
         graph is an element, and its time is the graph's `time_property`, prov:generatedAtTime unless given. With a
         `start_property` and an `end_property`, a graph that has both lasts from the one to the other, and one that has
-        either is a point of time there.
+        either is a point of time there. Logs of RDF Messages end in .messages.trig, .messages.nq and so on, Jelly in
+        .jelly: docs/connect/formats.md has the formats.
 
         A connector brings messages: "kafka://HOST:9092/TOPIC?start=earliest" and so on, with its options in the address
         or in a mapping beside it, {"address": …, "start": "earliest"}; docs/connect/ has each. Secrets are references,
@@ -233,7 +234,7 @@ class Engine:
         """Register a continuous query, to be answered by `run()`, or from now on if the engine is live.
 
         Its name is the given one, else that in the text, else a number. `sink` is a function that is called with each
-        answer, a path (.ndjson, .csv, .nq, or a folder for Parquet), or an object of your own (`penstock.io.sinks`);
+        answer, a path (.ndjson, .csv, .trig, …, or a folder for Parquet), or your own object (`penstock.io.sinks`);
         without one the answers are kept for `query.answers()`. Two equal triples are two elements, unless `duplicates`
         is "merge": then the latest stands for all. `emit` is the report, by default that of the query or of its
         language: "rstream" (the whole answer at each instant), "istream" (solutions when they become true), "dstream"

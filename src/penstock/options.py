@@ -26,6 +26,7 @@ Entailment: TypeAlias = Literal["rdfs", "owl-rl"]
 
 StreamFormat: TypeAlias = Literal[
     "nq", "nquads", "nt", "ntriples", "parquet", "ttl", "turtle", "trig", "jsonld", "json-ld", "ndjsonld", "ndjson-ld",
+    "ntriples-messages", "nquads-messages", "turtle-messages", "trig-messages",
     "jelly", "cloudevents", "json", "ndjson", "csv", "xml",
 ]  # fmt: skip
 """The format of a stream's source, of its messages, or of pushed text; the last four are lifted by a mapping."""

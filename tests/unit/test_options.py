@@ -14,7 +14,8 @@ S = "http://e/s"
 QUERY = f"SELECT ?s FROM STREAM <{S}> [RANGE 1m STEP 1m] WHERE {{ ?s ?p ?o }}"
 DURATION = 'is not a duration: write one as 10s, 500ms, 5m, 2h, 1d, "2 minutes" or PT1H'
 FORMATS = (
-    "nq, nquads, nt, ntriples, parquet, ttl, turtle, trig, jsonld, json-ld, ndjsonld, ndjson-ld, jelly, cloudevents, "
+    "nq, nquads, nt, ntriples, parquet, ttl, turtle, trig, jsonld, json-ld, ndjsonld, ndjson-ld, "
+    "ntriples-messages, nquads-messages, turtle-messages, trig-messages, jelly, cloudevents, "
     "json, ndjson, csv, xml"
 )
 

@@ -21,6 +21,7 @@ from penstock.errors import LoadError
 from penstock.io.graphs_feed import Feed
 from penstock.io.graphs_times import GENERATED_AT, PROPERTIES, Graphs, Properties, Rows
 from penstock.io.lines import TOO_LONG
+from penstock.io.message_logs.contexts import with_contexts
 from penstock.io.nquads import BadLine, Parsed, scope
 from penstock.io.splits import Split, chunks, filesystem
 from penstock.tuning import DEFAULT, Tuning
@@ -30,7 +31,8 @@ __all__ = [
 ]  # fmt: skip
 
 KINDS = {"trig": "TRIG", "jsonld": "JSON_LD", "ndjsonld": "JSON_LD"}
-"""Kinds of text, and what pyoxigraph calls the format. In `ndjsonld` there is a document in every line."""
+"""Kinds of text, and what pyoxigraph calls the format. In `ndjsonld` there is a document in every line;
+one with a context alone holds for those behind it."""
 _ALSO = {"json-ld": "jsonld", "ndjson-ld": "ndjsonld"}
 _LINES = (".nq", ".nquads", ".nt", ".parquet")
 _PLACE = re.compile(r"^Parser error at line \d+ (?:column \d+|between [^:]*): | \(line \d+\)$")
@@ -94,7 +96,7 @@ def parse_documents(
     rows = Rows(tuning.graph_rows)
     begin = partial(Graphs, rows=rows, properties=properties)
     if kind == "ndjsonld":
-        for number, line in Feed(pieces).lines():
+        for number, line in with_contexts(Feed(pieces).lines()):
             yield from _read(Feed([line], number), kind, begin(f"{labels}{number}."), rows, base)
     else:
         yield from _read(Feed(pieces, tuning=tuning), kind, begin(labels), rows, base)

@@ -25,7 +25,8 @@ from penstock.tuning import DEFAULT
 
 __all__ = ["Split", "absolute", "chunks", "filesystem", "line_of", "parquet_file", "splits"]
 
-_SUFFIXES = tuple(f".{name}{gz}" for gz in ("", ".gz") for name in ("nq", "nquads", "trig", "jsonld", "ndjsonld"))
+_NAMES = ("nq", "nquads", "trig", "jsonld", "ndjsonld", "jelly", "messages.nt", "messages.ttl")
+_SUFFIXES = tuple(f".{name}{gz}" for gz in ("", ".gz") for name in _NAMES)
 
 _SHORTER = "the file has become shorter while it was read"
 _CLEARER = {

@@ -219,9 +219,10 @@ def test_a_function_is_called_with_each_answer() -> None:
         (
             "a.txt",
             "solutions",
-            r"names no format of answers\nhint: end it in \.ndjson, \.jsonl, \.csv, or a folder \(DIR/\)",
+            r"no format of answers\nhint: end it in \.ndjson, \.jsonl, \.csv, \.tsv, \.arrows, or a folder \(DIR/\)",
         ),
-        ("a.csv", "graph", r"a \.csv file cannot hold these answers\nhint: end it in \.ndjson, \.jsonl, \.nq,"),
+        ("a.csv", "graph", r"a \.csv file cannot hold these answers\nhint: end it in \.messages\.nq,.* \.trig,"),
+        ("a.trig", "solutions", r"a \.trig file cannot hold these answers\nhint: end it in \.ndjson,"),
         ("a.nq", "boolean", r"a \.nq file cannot hold these answers\nhint: end it in \.ndjson, \.jsonl,"),
         (5, "graph", "5 is not a sink"),
     ],

@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 __all__ = ["to_ntriples", "to_turtle"]
 
 
-def to_ntriples(answer: Answer) -> str:
-    """Canonical N-Triples (https://www.w3.org/TR/n-triples/#canonical-ntriples), a line a triple."""
-    return _serialise(require_graph(answer, "N-Triples"), RdfFormat.N_TRIPLES)
+def to_ntriples(answer: Answer, what: str = "N-Triples") -> str:
+    """Canonical N-Triples (https://www.w3.org/TR/n-triples/#canonical-ntriples), a line a triple. `what` is the format
+    that is being written, for the error."""
+    return _serialise(require_graph(answer, what), RdfFormat.N_TRIPLES)
 
 
 def to_turtle(answer: Answer) -> str:

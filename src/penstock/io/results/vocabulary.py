@@ -40,3 +40,7 @@ INTEGERS = frozenset(
     }
 )
 NUMBERS = INTEGERS | {XSD_DECIMAL, XSD_DOUBLE, XSD_FLOAT}
+
+# https://www.w3.org/TR/prov-o/
+GENERATED_AT = NamedNode("http://www.w3.org/ns/prov#generatedAtTime")
+STARTED_AT = NamedNode("http://www.w3.org/ns/prov#startedAtTime")

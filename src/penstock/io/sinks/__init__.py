@@ -17,7 +17,10 @@ from typing import Any, TypeAlias, cast
 from penstock.answer import Answer
 from penstock.errors import QueryError
 from penstock.io.connect.address import address_text
-from penstock.io.sinks.files import FileSink, Writer, csv_text, ndjson_text, nquads_text
+from penstock.io.results.jelly import check_jelly
+from penstock.io.sinks.answer_formats import check_kind
+from penstock.io.sinks.file_formats import FILES, file_ending
+from penstock.io.sinks.files import FileSink
 from penstock.io.sinks.function import FunctionSink
 from penstock.io.sinks.memory import MemorySink
 from penstock.io.sinks.parquet import ParquetSink
@@ -44,14 +47,6 @@ SINKS = PlugIns(
         "postgresql": "penstock.io.sinks.databases.postgresql:PostgresqlSink",
     },
 )
-
-_ALL = ("solutions", "boolean", "graph")
-_FILES: dict[str, tuple[Writer, tuple[str, ...]]] = {
-    ".ndjson": (ndjson_text, _ALL),
-    ".jsonl": (ndjson_text, _ALL),
-    ".csv": (csv_text, ("solutions",)),
-    ".nq": (nquads_text, ("graph",)),
-}
 
 
 def sink_text(spec: SinkSpec) -> str | None:
@@ -86,9 +81,11 @@ def _for_text(text: str, kind: str, plug_ins: PlugIns, tuning: Tuning) -> Sink:
     scheme, _, address = text.partition("://")
     if address:
         sink, _, inner = scheme.partition("+")
-        return cast(Sink, plug_ins.load(sink)(f"{inner}://{address}" if inner else address))
+        opened = plug_ins.load(sink)(f"{inner}://{address}" if inner else address)
+        check_kind(opened, kind)
+        return cast(Sink, opened)
     suffix = Path(text).suffix.lower()
-    if suffix and suffix not in _FILES and plug_ins.find(suffix):
+    if suffix and suffix not in FILES and plug_ins.find(suffix):
         return cast(Sink, plug_ins.load(suffix)(text))
     return _for_path(text, kind, tuning)
 
@@ -96,11 +93,13 @@ def _for_text(text: str, kind: str, plug_ins: PlugIns, tuning: Tuning) -> Sink:
 def _for_path(path: str, kind: str, tuning: Tuning) -> Sink:
     if path.endswith("/") or os.path.isdir(path) or Path(path).suffix == ".parquet":
         return ParquetSink(Path(path))
-    suffix = Path(path).suffix.lower()
-    writer, kinds = _FILES.get(suffix, (None, ()))
-    fitting = ", ".join([ending for ending, (_, can) in _FILES.items() if kind in can] + ["or a folder (DIR/)"])
-    if writer is None:
+    ending = file_ending(path)
+    fitting = ", ".join([ending for ending, (_, can) in FILES.items() if kind in can] + ["or a folder (DIR/)"])
+    if ending is None:
         raise QueryError(f"{path}: the ending names no format of answers", hint=f"end it in {fitting}")
+    writer, kinds = FILES[ending]
     if kind not in kinds:
-        raise QueryError(f"{path}: a {suffix} file cannot hold these answers", hint=f"end it in {fitting}")
+        raise QueryError(f"{path}: a {ending} file cannot hold these answers", hint=f"end it in {fitting}")
+    if ending == ".jelly":
+        check_jelly()
     return FileSink(Path(path), writer, tuning.written_answers)

@@ -7,33 +7,16 @@ a sink that can look these up delivers it once, and any other one sends them alo
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar
 
-from penstock.answer import Answer
 from penstock.errors import StoreError
 from penstock.io.connect.connector import AddressedConnector
 from penstock.io.connect.secrets import hidden
+from penstock.io.sinks.answer_formats import AnswerFormat, encoder
 from penstock.io.sinks.sink import Batch, Position
 
 __all__ = ["AnswerFormat", "SinkConnector", "SinkOptions", "encoder"]
-
-AnswerFormat: TypeAlias = Literal["ndjson", "json", "csv", "tsv", "xml", "ntriples"]
-"""The format of the answer at an instant: NDJSON has its time, and fits answers of all kinds."""
-_ENCODERS: dict[str, Callable[[Answer], str]] = {
-    "ndjson": Answer.to_ndjson,
-    "json": Answer.to_json,
-    "csv": Answer.to_csv,
-    "tsv": Answer.to_tsv,
-    "xml": Answer.to_xml,
-    "ntriples": Answer.to_ntriples,
-}
-
-
-def encoder(format: AnswerFormat) -> Callable[[Answer], bytes]:
-    """A function that writes an answer in a format."""
-    return lambda answer: _ENCODERS[format](answer).encode()
 
 
 @dataclass(frozen=True, slots=True)

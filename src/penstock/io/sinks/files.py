@@ -1,4 +1,7 @@
-"""Sinks that append text to a file: NDJSON, CSV, timestamped N-Quads. The position is the file's length."""
+"""A sink that appends to a file, and the formats that the command line prints too. The position is the file's length.
+
+All formats are in `file_formats.py`.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +19,11 @@ from penstock.io.results import cell_value, time_literal, time_text
 from penstock.io.sinks.sink import Batch, Position
 from penstock.tuning import DEFAULT
 
-__all__ = ["FileSink", "csv_text", "ndjson_text", "nquads_text"]
+__all__ = ["FileSink", "Writer", "csv_text", "ndjson_text", "nquads_text"]
 
 
-Writer = Callable[[Iterable[Answer], bool], Iterator[str]]
+Writer = Callable[[Iterable[Answer], bool], Iterator[str] | Iterator[bytes]]
+"""Writes answers; the second argument says whether they begin the file."""
 
 
 class FileSink:
@@ -47,8 +51,8 @@ class FileSink:
         """See `Sink.deliver`. After a failure of the disk the file is opened anew, and rewound before the next one."""
         file = self._opened()
         try:
-            for text in _chunks(self._write(batch.answers, file.tell() == 0), self._most):
-                file.write(text.encode())
+            for chunk in _chunks(self._write(batch.answers, file.tell() == 0), self._most):
+                file.write(chunk)
             file.flush()
             os.fsync(file.fileno())
         except OSError:
@@ -104,12 +108,12 @@ def nquads_text(answers: Iterable[Answer], _fresh: bool = True) -> Iterator[str]
         yield "".join(f"{line.removesuffix(' .')}{stamp} .\n" for line in lines)
 
 
-def _chunks(texts: Iterator[str], most: int) -> Iterator[str]:
+def _chunks(pieces: Iterator[str] | Iterator[bytes], most: int) -> Iterator[bytes]:
     """Few writes, and never all of a long batch in memory."""
-    chunk: list[str] = []
-    for text in texts:
-        chunk.append(text)
+    chunk: list[bytes] = []
+    for piece in pieces:
+        chunk.append(piece.encode() if isinstance(piece, str) else piece)
         if len(chunk) == most:
-            yield "".join(chunk)
+            yield b"".join(chunk)
             chunk = []
-    yield "".join(chunk)
+    yield b"".join(chunk)

@@ -22,19 +22,12 @@ from penstock.errors import OptionError
 from penstock.io.connect.http import HttpOptions, check_request, failure_of, http_client, reason_of
 from penstock.io.connect.options import SECRET
 from penstock.io.connect.secrets import Secret
+from penstock.io.sinks.answer_formats import ENCODINGS
 from penstock.io.sinks.connector import AnswerFormat, SinkConnector, encoder
 from penstock.io.sinks.sink import Batch
 
 __all__ = ["WebhookOptions", "WebhookSink", "signature"]
 
-_MEDIA_TYPES: dict[AnswerFormat, str] = {
-    "ndjson": "application/x-ndjson",
-    "json": "application/sparql-results+json",
-    "csv": "text/csv; charset=utf-8",
-    "tsv": "text/tab-separated-values; charset=utf-8",
-    "xml": "application/sparql-results+xml",
-    "ntriples": "application/n-triples",
-}
 _BASE64 = "whsec_"  # the prefix of secrets that are written in base64
 
 
@@ -77,7 +70,7 @@ class WebhookSink(SinkConnector):
             self._client = None
 
     def _post(self, id: str, body: bytes) -> None:
-        headers = {"Content-Type": _MEDIA_TYPES[self.options.format], "Idempotency-Key": id, "webhook-id": id}
+        headers = {"Content-Type": ENCODINGS[self.options.format].media_type, "Idempotency-Key": id, "webhook-id": id}
         if self.options.secret is not None:
             stamp = int(time.time())
             headers["webhook-timestamp"] = str(stamp)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,7 +32,7 @@ from penstock.stream.ingest.element_reader import (
     of_blocks,
     of_documents,
     of_file,
-    of_lifted_file,
+    readings_of_file,
 )
 from penstock.stream.ingest.elements import MESSAGE, Block, count_texts
 from penstock.stream.ingest.late_filter import BatchWriter, Item, Reading
@@ -114,18 +115,14 @@ class BoundedSources:
 
     def _read_texts(self, batch: ArrivedBatch, path: str, session: Callable[[], SparkSession]) -> None:
         """Read small files in the driver, and large ones by a Spark job."""
-        if self._options[batch.stream].mapping is not None:
-            self._read_lifted(batch, path)
+        options, pieces = self._options[batch.stream], splits(path, self._tuning.split_bytes)
+        if options.mapping is not None or any(options.message_file(piece.path) for piece in pieces):
+            self._read_whole(batch, path, pieces)
             return
-        documents = self._options[batch.stream].documents
-        pieces = documents.whole_documents(splits(path, self._tuning.split_bytes))
+        documents = options.documents
+        pieces = documents.whole_documents(pieces)
         lines = not any(documents.kind(piece.path) for piece in pieces)
-
-        def check(writer: BatchWriter) -> None:
-            """A file without any element is not marked as read, so that it can be replaced by the right one."""
-            if writer.refused and not writer.parts and not writer.late.num_rows:
-                raise LoadError(no_element(path, writer.refused, writer.malformed[0], lines=lines))
-
+        check = partial(_check_elements, path, lines)
         tally = FileTally()
         stamp = self._clock.now() if self._options[batch.stream].stamped_on_arrival else None
         if sum(_size(piece) for piece in pieces) <= self._tuning.small_files_bytes:
@@ -139,13 +136,16 @@ class BoundedSources:
         tally.add_parts(pieces, parts)
         tally.warn(documents)
 
-    def _read_lifted(self, batch: ArrivedBatch, path: str) -> None:
-        """Lift a file, or the files of a folder, in the driver."""
+    def _read_whole(self, batch: ArrivedBatch, path: str, pieces: Iterable[Split]) -> None:
+        """Read a file, or the files of a folder, in the driver: they are lifted, or read as messages."""
         options, stamp = self._options[batch.stream], self._clock.now()
-        files = dict.fromkeys(piece.path for piece in splits(path, self._tuning.split_bytes))
+        files = [Dropped(path, stamp, 0) for path in dict.fromkeys(piece.path for piece in pieces)]
         with _whole_or_nothing():
-            found = [one for file in files for one in of_lifted_file(file, batch.stream, options, stamp, self._tuning)]
-        self._log_writer.write(batch, found)
+            found = [one for file in files for one in readings_of_file(file, batch.stream, options, self._tuning)]
+        if options.mapping is not None:
+            self._log_writer.write(batch, found)
+        else:
+            self._log_writer.write(batch, found, partial(_check_elements, path, False))
 
     def _read_lines(self, stream: str, items: Iterable[bytes]) -> None:
         """Read an iterable in batches. After a restart it begins anew, and batches that the log holds are skipped; a
@@ -217,6 +217,12 @@ def _batches(items: Iterable[bytes]) -> Iterator[list[bytes]]:
             batch, size = [], 0
     if batch:
         yield batch
+
+
+def _check_elements(path: str, lines: bool, writer: BatchWriter) -> None:
+    """A file without any element is not marked as read, so that it can be replaced by the right one."""
+    if writer.refused and not writer.parts and not writer.late.num_rows:
+        raise LoadError(no_element(path, writer.refused, writer.malformed[0], lines=lines))
 
 
 def _size(piece: Split) -> int:

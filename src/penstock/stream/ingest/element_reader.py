@@ -17,12 +17,13 @@ import pyarrow.parquet as pq
 from penstock.errors import LoadError, PenstockWarning
 from penstock.io.columns import BACKWARDS, ELEMENTS, END, LOGGED, lasting
 from penstock.io.graphs import Documents, Properties, parse_documents
+from penstock.io.message_logs.syntax import message_format
 from penstock.io.nquads import BadLine, Parsed, parse, scope
 from penstock.io.splits import Split, chunks, filesystem
 from penstock.lift.lifting import MessageFormat
 from penstock.stream.base import time_values
 from penstock.stream.ingest.dead_letters import Malformed
-from penstock.stream.ingest.elements import Block
+from penstock.stream.ingest.elements import Block, without_mark
 from penstock.stream.ingest.late_filter import Advance, Item, Reading
 from penstock.stream.ingest.load_task import LoadedFile
 from penstock.stream.ingest.messages.arrival import Arrival
@@ -33,7 +34,7 @@ from penstock.stream.ingest.sources.folder import Dropped
 from penstock.stream.ingest.stream_declaration import Declared
 from penstock.tuning import DEFAULT, Tuning
 
-__all__ = ["FileTally", "no_element", "of_blocks", "of_documents", "of_file", "of_lifted_file"]
+__all__ = ["FileTally", "no_element", "of_blocks", "of_documents", "of_file", "of_lifted_file", "readings_of_file"]
 
 _UNDECLARED = Declared()
 _MICROSECONDS = pa.timestamp("us", "UTC")
@@ -116,7 +117,7 @@ def of_file(file: Dropped, stream: str, options: Declared, tuning: Tuning = DEFA
     count, and the last reading says so."""
     kept = 0
     try:
-        for reading in _readings(file, stream, options, tuning):
+        for reading in readings_of_file(file, stream, options, tuning):
             kept += reading.elements.num_rows
             yield reading
     except (LoadError, OSError, pa.ArrowException) as error:
@@ -124,9 +125,12 @@ def of_file(file: Dropped, stream: str, options: Declared, tuning: Tuning = DEFA
         yield Reading(ELEMENTS.empty_table(), [Malformed(file.path, 0, "", f"{reason}; {_kept(kept)}")])
 
 
-def _readings(file: Dropped, stream: str, options: Declared, tuning: Tuning) -> Iterator[Reading]:
+def readings_of_file(file: Dropped, stream: str, options: Declared, tuning: Tuning) -> Iterator[Reading]:
+    """The elements of a file, which is read by its ending. `LoadError` if it cannot be read to its end."""
     if options.lifting is not None:
         return of_lifted_file(file.path, stream, options, file.modified, tuning)
+    if (format := options.message_file(file.path)) is not None:
+        return _message_file(file, format, stream, options, tuning)
     if options.documents.kind(file.path) is not None:
         return of_documents(file.path, stream, options.documents, tuning)
     if file.path.endswith(".parquet"):
@@ -158,6 +162,15 @@ def of_lifted_file(
     lifted = lifting.apply_file(data, format, labels=labels_of(lifting, arrival))
     bad = [Malformed(path, failure.message, "", failure.reason) for failure in lifted.failures]
     yield Reading(lifted.elements(stamp), bad)
+
+
+def _message_file(file: Dropped, format: str, stream: str, options: Declared, tuning: Tuning) -> Iterator[Reading]:
+    """The elements of a file that is read as one message. The same path at another time has other blank nodes."""
+    data = without_mark(b"".join(chunks(Split(file.path), tuning.chunk_bytes)))
+    arrival = Arrival(
+        stream, file.path, file.modified, file.modified, options.time or "data", options.properties, tuning=tuning
+    )
+    return read_messages([Message(data, time=file.modified, place=file.path)], format, arrival)
 
 
 def file_format(path: str, declared: str | None) -> MessageFormat:
@@ -268,7 +281,8 @@ class FileTally:
             if seen.unreadable is not None:
                 warnings.warn(f"{path}: {seen.unreadable.reason}", PenstockWarning, stacklevel=1)
             elif seen.first is not None and not seen.elements:
-                sentence = no_element(path, seen.refused, seen.first, lines=documents.kind(path) is None)
+                lines = documents.kind(path) is None and message_format(path, documents.format) is None
+                sentence = no_element(path, seen.refused, seen.first, lines=lines)
                 warnings.warn(sentence, PenstockWarning, stacklevel=1)
 
 

@@ -49,7 +49,8 @@ def write_files(
 def _is_work_for_spark(files: Sequence[Dropped], options: Declared, small: int) -> bool:
     large = sum(file.size for file in files) > small
     are_lines = all(file.path.lower().endswith(_LINES) or options.documents.kind(file.path) for file in files)
-    return large and not options.stamped_on_arrival and are_lines and options.mapping is None
+    are_messages = options.mapping is not None or any(options.message_file(file.path) for file in files)
+    return large and not options.stamped_on_arrival and are_lines and not are_messages
 
 
 def _by_job(

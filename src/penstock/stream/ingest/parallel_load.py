@@ -37,6 +37,7 @@ from penstock.io import (
     splits,
 )  # fmt: skip
 from penstock.io.graphs import DOCUMENTS, Documents
+from penstock.io.message_logs import contexts
 from penstock.io.nquads import BadLine
 from penstock.io.splits import Split
 from penstock.model import hyperloglog
@@ -50,8 +51,9 @@ from penstock.tuning import DEFAULT, Tuning
 __all__ = ["LoadedFile", "modules", "write"]
 
 _TRAVELLING = (
-    columns, errors, graphs, graphs_feed, graphs_times, lines, nquads, nquads_block, nquads_fast, nquads_grammar,
-    nquads_reasons, nquads_slow, nquads_terms, nquads_time, load_task, hyperloglog, splits, thresholds, time_stretches,
+    columns, contexts, errors, graphs, graphs_feed, graphs_times, lines, nquads, nquads_block, nquads_fast,
+    nquads_grammar, nquads_reasons, nquads_slow, nquads_terms, nquads_time, load_task, hyperloglog, splits, thresholds,
+    time_stretches,
 )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from pyoxigraph import NamedNode, Triple
 from penstock.errors import LoadError, OptionError, PenstockError
 from penstock.io.connect.address import address_text
 from penstock.io.graphs import GENERATED_AT, Documents, Properties, kind_named
+from penstock.io.message_logs.syntax import SYNTAXES, message_format
 from penstock.lift.event_time import TimeUnit
 from penstock.lift.lifting import Lifting
 from penstock.options import StreamFormat, StreamTime, WhenFull
@@ -30,8 +31,8 @@ _FULL_NAMES = {
     "nq": "nquads", "nt": "ntriples", "ttl": "turtle", "json-ld": "jsonld", "ndjson-ld": "ndjsonld",
 }  # fmt: skip
 _LIFTED = {"json", "ndjson", "csv", "xml"}
-_WHOLE_MESSAGES = {"turtle", "jelly", "cloudevents", *_LIFTED}
-_NOT_BY_LINE = {"trig", "ttl", "turtle", "jelly", "xml"}
+_WHOLE_MESSAGES = {"turtle", "jelly", "cloudevents", *SYNTAXES, *_LIFTED}
+_NOT_BY_LINE = {"trig", "ttl", "turtle", "jelly", "xml", *SYNTAXES}
 DAY = 86_400_000_000  # microseconds
 UNLIMITED = 1 << 62  # microseconds: no element is that late, and time minus this still is a number of 64 bits
 
@@ -116,8 +117,12 @@ class Declared:
     @property
     def message_time(self) -> StreamTime | None:
         """Where the times of messages come from; None: as the format has it."""
-        untimed: dict[str, StreamTime] = {"ntriples": "arrival", "turtle": "data"}
+        untimed: dict[str, StreamTime] = {"ntriples": "arrival", "turtle": "data", **dict.fromkeys(SYNTAXES, "data")}
         return self.time or untimed.get(self.message_format)
+
+    def message_file(self, path: str) -> str | None:
+        """The format of a file that is read as messages, whose times are in them: a log of RDF Messages, or Jelly."""
+        return message_format(path, self.message_format)
 
     @property
     def takes_messages(self) -> bool:

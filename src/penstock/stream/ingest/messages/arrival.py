@@ -36,7 +36,7 @@ class Arrival:
     tuning: Tuning = DEFAULT
     declared: bool = False  # whether the properties are, or are the usual ones
 
-    def labels(self, place: int) -> str:
+    def labels(self, place: int | str) -> str:
         """The prefix of blank nodes' labels of the message at that place: of no other message."""
         return scope(f"{self.stream} {self.batch} {self.number}.{place}")
 

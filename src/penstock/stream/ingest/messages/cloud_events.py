@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from base64 import b64decode
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from penstock.io.message_logs.syntax import SYNTAXES
 from penstock.io.nquads_time import microseconds
 from penstock.stream.ingest.messages.message import Message
 
@@ -27,6 +29,7 @@ MEDIA_TYPES = {
     "text/xml": "xml",
 }
 _PREFIXES = ("ce_", "ce-", "cloudevents:", "")  # of Kafka, of HTTP and NATS, of AMQP, of MQTT 5
+_MESSAGES = re.compile(r'\bversion="?[\w.-]+-messages\b')
 _NEEDED = ("specversion", "id", "source", "type")
 
 
@@ -47,10 +50,12 @@ def unwrap(message: Message) -> tuple[str, Message]:
 
 def format_of(media_type: str, *, lifted: bool) -> str:
     """The format of a media type; plain JSON is JSON-LD unless it is lifted. A `ValueError` if there is none."""
-    plain = media_type.partition(";")[0].strip().lower()
+    plain, _, parameters = (part.strip().lower() for part in media_type.partition(";"))
     format = MEDIA_TYPES.get(plain) or ("json" if plain.endswith("+json") else None)
     if format is None:
         raise ValueError(f"the event has data of the type {plain}; Penstock reads {', '.join(MEDIA_TYPES)}")
+    if f"{format}-messages" in SYNTAXES and _MESSAGES.search(parameters):
+        return f"{format}-messages"
     return "jsonld" if format == "json" and not lifted else format
 
 

@@ -19,7 +19,7 @@ from penstock.stream.ingest.late_filter import Reading
 from penstock.stream.ingest.messages.arrival import Arrival, no_element
 from penstock.stream.ingest.messages.message import Message
 
-__all__ = ["FORMATS", "QuadReader", "quads_of", "read_documents", "timed"]
+__all__ = ["FORMATS", "QuadReader", "add_elements", "quads_of", "read_documents", "reason_of", "timed"]
 
 QuadReader: TypeAlias = Callable[[bytes], Sequence[Quad]]
 FORMATS = {
@@ -49,14 +49,14 @@ def read_documents(messages: Sequence[Message], arrival: Arrival, read: QuadRead
     for place, (message, stamp) in enumerate(zip(messages, stamps, strict=True)):
         length = len(rows)
         try:
-            _add(rows, read(message.payload), arrival, arrival.labels(place), stamp)
+            add_elements(rows, read(message.payload), arrival, arrival.labels(place), stamp)
         except (SyntaxError, ValueError, MemoryError) as error:
             rows.cut(length)
-            bad.append(no_element(message, arrival.stream, _reason(error), getattr(error, "lineno", None) or 1))
+            bad.append(no_element(message, arrival.stream, reason_of(error), getattr(error, "lineno", None) or 1))
     return Reading(slim(rows.take().elements), bad)
 
 
-def _add(rows: Rows, quads: Sequence[Quad], arrival: Arrival, labels: str, stamp: int) -> None:
+def add_elements(rows: Rows, quads: Sequence[Quad], arrival: Arrival, labels: str, stamp: int) -> None:
     """Add the elements of a message; a `ValueError` says why it has none."""
     graphs = Graphs(labels, rows, arrival.properties)
     if arrival.time is None:
@@ -102,7 +102,8 @@ def _when(times: dict[str, int]) -> When:
     return when
 
 
-def _reason(error: Exception) -> str:
+def reason_of(error: Exception) -> str:
+    """The reason without the place, in the words of a user."""
     reason = _PLACE.sub("", error.msg if isinstance(error, SyntaxError) else str(error))
     for mark, clearer in _CLEARER.items():
         if mark in reason:

@@ -9,6 +9,8 @@ from typing import TypeAlias
 
 from penstock.io.columns import ELEMENTS
 from penstock.io.graphs import parse_documents
+from penstock.io.message_logs.contexts import with_contexts
+from penstock.io.message_logs.syntax import SYNTAXES
 from penstock.stream.ingest.dead_letters import Malformed
 from penstock.stream.ingest.late_filter import Reading
 from penstock.stream.ingest.messages.arrival import Arrival, by_line, no_element
@@ -18,6 +20,7 @@ from penstock.stream.ingest.messages.jelly import quads_of_jelly
 from penstock.stream.ingest.messages.lift_messages import read_lifted
 from penstock.stream.ingest.messages.lines import read_lines
 from penstock.stream.ingest.messages.message import Message
+from penstock.stream.ingest.messages.message_logs import read_logs
 
 __all__ = ["read_messages"]
 
@@ -36,18 +39,26 @@ def _reader(format: str, arrival: Arrival) -> _Reader:
         return _events
     if arrival.lifting is not None:
         return _lifted_lines if format == "ndjson" else _lifted
+    if format in SYNTAXES:
+        return lambda messages, arrival: iter([read_logs(messages, arrival, format)])
     if format in ("nquads", "ntriples") and not (arrival.time == "data" and arrival.declared):
         return lambda messages, arrival: iter([read_lines(messages, arrival)])
     if format in ("trig", "jsonld", "ndjsonld") and arrival.time is None:
         return lambda messages, arrival: _graphs(messages, arrival, format)
     if format == "ndjsonld":
-        return lambda messages, arrival: _documents(by_line(messages), arrival, "jsonld")
+        return lambda messages, arrival: _documents(_json_lines(messages), arrival, "jsonld")
     return lambda messages, arrival: _documents(messages, arrival, format)
 
 
 def _documents(messages: Sequence[Message], arrival: Arrival, format: str) -> Iterator[Reading]:
     read = quads_of(format) if format in FORMATS else quads_of_jelly
     yield read_documents(messages, arrival, read)
+
+
+def _json_lines(messages: Sequence[Message]) -> list[Message]:
+    """A message for each line, with the context that holds for it."""
+    lines = [(message, line) for message in messages for line in with_contexts(enumerate(message.payload.split(b"\n")))]
+    return [replace(message, payload=line) for message, (_, line) in lines if line.strip()]
 
 
 def _graphs(messages: Sequence[Message], arrival: Arrival, format: str) -> Iterator[Reading]:
