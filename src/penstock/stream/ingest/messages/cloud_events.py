@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from base64 import b64decode
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from penstock.io.nquads_time import microseconds
@@ -71,8 +70,8 @@ def _opened(event: Mapping[str, Any], message: Message, data: bytes) -> tuple[st
         raise ValueError(f"the event is of CloudEvents {event['specversion']}; Penstock reads 1.0")
     time = microseconds(str(event["time"])) if event.get("time") else message.time
     place = message.place or f"{event['source']} {event['id']}"
-    return str(event.get("datacontenttype") or "application/json"), replace(
-        message, payload=data, time=time, place=place
+    return str(event.get("datacontenttype") or "application/json"), message._replace(
+        payload=data, time=time, place=place
     )
 
 
