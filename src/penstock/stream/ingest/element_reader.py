@@ -86,7 +86,9 @@ def _messages(
     for message in messages:
         by_partition.setdefault(message.partition, []).append(message)
     for partition in sorted(by_partition, key=lambda name: name or ""):
-        yield from read_messages(by_partition[partition], options.message_format, replace(arrival, number=next(numbers)))
+        yield from read_messages(
+            by_partition[partition], options.message_format, replace(arrival, number=next(numbers))
+        )
 
 
 def _documents(block: Block, kind: str, labels: str, properties: Properties) -> Iterator[Reading]:

@@ -195,10 +195,7 @@ class _Reader:
             self._paused = full
         if (first := self._consumer.poll(_WAIT)) is None:
             return
-        records = [first, *self._consumer.consume(_MOST - 1, 0)]
-        failed = [record for record in records if record.error() is not None]
-        good = [record for record in records if record.error() is None] if failed else records
-        messages, moved = _read(good)
+        messages, moved, failed = _sorted_out([first, *self._consumer.consume(_MOST - 1, 0)])
         if moved:
             self._accept(messages, {name: [offset, self._cluster] for name, offset in moved.items()})
             self._next |= moved
@@ -237,6 +234,13 @@ def _name(topic: str, number: int) -> str:
 def _parts(name: str) -> tuple[str, int]:
     topic, _, number = name.rpartition("/")
     return topic, int(number)
+
+
+def _sorted_out(records: Sequence[Any]) -> tuple[list[Message], dict[str, int], list[Any]]:
+    """The messages, the next offsets, and the errors among what the client has brought, of which no more is kept."""
+    failed = [record for record in records if record.error() is not None]
+    good = [record for record in records if record.error() is None] if failed else records
+    return *_read(good), failed
 
 
 def _read(records: Sequence[Any]) -> tuple[list[Message], dict[str, int]]:
