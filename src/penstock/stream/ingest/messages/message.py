@@ -13,7 +13,8 @@ class Message(NamedTuple):
 
     `key`, `headers` and `topic` (or subject) are as the broker has them; names of headers are in lower case. `time` is
     the broker's, in microseconds since 1970. Messages of one `partition` are in order; None: the source has none.
-    `place` tells a person where the message was, as in "orders/0@17". A tuple is made in a quarter of a dataclass's time.
+    `place` tells a person where the message was, as in "orders/0@17".
+    A tuple is made in a quarter of a dataclass's time.
     """
 
     payload: bytes
