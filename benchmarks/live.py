@@ -104,11 +104,17 @@ class Ours:
     """Penstock: a live engine, an answer at a time to a function. Of the `others` only the number counts."""
 
     def __init__(
-        self, spark: SparkSession, window: Window, folder: Path, rounds: Rounds = "spark", others: Sequence[str] = ()
+        self,
+        spark: SparkSession,
+        window: Window,
+        folder: Path,
+        rounds: Rounds = "spark",
+        others: Sequence[str] = (),
+        source: str | None = None,
     ) -> None:
         self.answers: Queue[tuple[int, Counts]] = Queue()
         self._engine = penstock.Engine(spark=spark, checkpoint=folder, rounds=rounds)
-        self._engine.stream(STREAM)
+        self._engine.stream(STREAM, source)
         self._missing: dict[int, int] = {}  # answers to an instant that have not come
         self._count, self._counts = 1 + len(others), dict[int, Counts]()
         self._engine.register(window.query, name="count", sink=self._take)

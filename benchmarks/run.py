@@ -12,6 +12,7 @@ from rich.console import Console
 from benchmarks import (
     buckets,
     classes,
+    connect,
     cost,
     cqels,
     flip,
@@ -44,6 +45,7 @@ PARTS: dict[str, Callable[[SparkSession, Effort, Console], Section]] = {
     "stored": stored.section,
     "nquads": nquads.section,
     "lift": lift.section,
+    "connect": connect.section,
     "replay": replay.section,
     "kinds": kinds.section,
     "workers": workers.section,

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,11 +58,26 @@ class Cluster:
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[Cluster]:
     """A cluster that runs until the last test is over."""
-    found = shutil.which("initdb") or next(map(str, Path("/usr/lib/postgresql").glob("*/bin/initdb")), None)
-    if found is None:
-        pytest.skip("PostgreSQL is not installed: apt-get install postgresql")
+    if reason := missing():
+        pytest.skip(reason)
+    with running() as cluster:
+        yield cluster
+
+
+def missing() -> str | None:
+    """Why there can be no cluster here."""
+    return None if _initdb() else "PostgreSQL is not installed: make brokers"
+
+
+def _initdb() -> str | None:
+    return shutil.which("initdb") or next(map(str, Path("/usr/lib/postgresql").glob("*/bin/initdb")), None)
+
+
+@contextmanager
+def running() -> Iterator[Cluster]:
+    """A new cluster, which is stopped at the end."""
     with tempfile.TemporaryDirectory(prefix="penstock-pg-") as folder:
-        cluster = Cluster(Path(found).resolve().parent, Path(folder), _free_port())
+        cluster = Cluster(Path(str(_initdb())).resolve().parent, Path(folder), _free_port())
         (cluster.folder / "password").write_text(PASSWORD)
         if os.geteuid() == 0:
             for path in (cluster.folder, cluster.folder / "password"):

@@ -138,3 +138,22 @@ def test_partitions_out_of_step_and_one_silent(kafka: KafkaBroker, spark: SparkS
             "0:10": ['<http://e/s1> "1"', '<http://e/s4> "4"', '<http://e/s6> "6"'],
             "0:20": ['<http://e/s2> "2"'],
         }
+
+
+def test_answers_go_on_when_a_silent_partition_is_idle(kafka: KafkaBroker, spark: SparkSession) -> None:
+    topic, clock = kafka.topic(2), ManualClock(1_000_000_000)
+    with Engine(spark=spark, clock=clock) as engine:
+        engine.stream(STREAM, f"kafka://{kafka.address}/{topic}", idle="10s")
+        query = engine.register(QUERY)
+        kafka.send(topic, 0, [line(1, 1), line(2, 12), line(3, 23)])
+        engine.start()
+        while engine.status.streams[STREAM].elements < 3:
+            engine.flush()
+        assert engine.status.streams[STREAM].held_back_by == f"{topic}/1"
+        assert any(f"the partition {topic}/1 of <{STREAM}> has had no element" in str(one) for one in query.why())
+        assert query.latest() is None
+        clock.advance(11_000_000)
+        engine.flush()
+        engine.stop()
+        assert snapshots(query.answers())["0:10"] == ['<http://e/s1> "1"']
+        assert snapshots(query.answers())["0:20"] == ['<http://e/s2> "2"']

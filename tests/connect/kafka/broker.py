@@ -24,7 +24,8 @@ _SETTINGS = """\
 process.roles=broker,controller
 node.id=1
 controller.quorum.voters=1@127.0.0.1:{controller}
-listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
+listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller},OTHER://127.0.0.1:{other}
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,OTHER:{protocol}
 controller.listener.names=CONTROLLER
 log.dirs={folder}/data
 auto.create.topics.enable=false
@@ -41,14 +42,19 @@ log.retention.check.interval.ms=1000
 class KafkaBroker:
     """A broker on a free port of its own; `start` may follow `stop`, on the same port and the same data."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, protocol: str = "PLAINTEXT", listener: str = "") -> None:
+        """`listener` are settings of a second listener, which is named OTHER: see `other`."""
         self._folder, self._names = folder, count()
-        self.port, controller = free_ports(2)
+        self.port, controller, other = free_ports(3)
+        self.other = f"127.0.0.1:{other}"
         self.address = f"127.0.0.1:{self.port}"
         self.admin = AdminClient({"bootstrap.servers": self.address, "log_level": 2})
         self._process: subprocess.Popen[bytes] | None = None
         settings = folder / "server.properties"
-        settings.write_text(_SETTINGS.format(port=self.port, controller=controller, folder=folder))
+        settings.write_text(
+            _SETTINGS.format(port=self.port, controller=controller, folder=folder, other=other, protocol=protocol)
+            + listener
+        )
         format = ["kafka.tools.StorageTool", "format", "-t", _CLUSTER, "-c", str(settings)]
         subprocess.run([*_JAVA, *format], check=True, capture_output=True)
 
@@ -78,9 +84,12 @@ class KafkaBroker:
     def remove_before(self, topic: str, partition: int, offset: int) -> None:
         _done(self.admin.delete_records([TopicPartition(topic, partition, offset)]))
 
-    def send(self, topic: str, partition: int, payloads: Iterable[bytes | None], **more: Any) -> None:
-        """Return when all are in the partition."""
-        producer = Producer({"bootstrap.servers": self.address, "log_level": 2})
+    def send(
+        self, topic: str, partition: int, payloads: Iterable[bytes | None], most: int = 100_000, **more: Any
+    ) -> None:
+        """Return when all are in the partition; `most` may wait in the client."""
+        queue = {"queue.buffering.max.messages": most, "queue.buffering.max.kbytes": 1 << 20}
+        producer = Producer({"bootstrap.servers": self.address, "log_level": 2, **queue})
         for payload in payloads:
             producer.produce(topic, payload, partition=partition, **more)
             producer.poll(0)

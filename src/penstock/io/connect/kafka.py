@@ -18,6 +18,11 @@ TIMEOUT: Final = 5.0  # seconds for an answer of a broker
 _TIMES = re.compile(r"\s*\(after \d+ms[^()]*\)|\s*\(_[A-Z_]+\)")  # these differ from attempt to attempt
 _NODE = re.compile(r"^\S+/(?:bootstrap|\d+): ")
 _DOWN = {"_ALL_BROKERS_DOWN", "_AUTHENTICATION", "_SSL", "_RESOLVE"}
+_REFUSED = {"_AUTHENTICATION", "_SSL"}
+_CLEARER = {
+    "certificate verify failed": "the certificate of the broker is not valid: it has expired, is for another host, or "
+    "its authority is not in ssl.ca.location",
+}
 _QUIET = 2  # the client writes to standard error by itself; what it has to say comes through `Problems` too
 
 
@@ -43,27 +48,30 @@ class Problems:
 
     reason: str | None = None
     down: bool = False
+    refused: bool = False
 
     def __call__(self, error: Any) -> None:
         if error.name() != "_ALL_BROKERS_DOWN" or self.reason is None:
-            self.reason = said(error)
+            self.reason, self.refused = said(error), error.name() in _REFUSED
         self.down = self.down or error.name() in _DOWN
 
     def of(self, error: Any) -> str:
         """The sentence of an error: where no broker answers, the reason that the client has told before."""
         unanswered = error.args and getattr(error.args[0], "name", str)() in ("_TRANSPORT", "_TIMED_OUT")
-        return f"no broker answers: {self.reason}" if unanswered and self.reason else said(error)
+        what = "no connection" if self.refused else "no broker answers"
+        return f"{what}: {self.reason}" if unanswered and self.reason else said(error)
 
     def clear(self) -> None:
         """Forget it: the brokers have answered."""
-        self.reason, self.down = None, False
+        self.reason, self.down, self.refused = None, False, False
 
 
 def said(error: Any) -> str:
     """The text of an error, or of an exception with one, without the client's names of nodes and times."""
     inner = error.args[0] if getattr(error, "args", ()) else error
     text = inner.str() if hasattr(inner, "str") else str(inner)
-    return _NODE.sub("", _TIMES.sub("", text)).strip()
+    clearer = next((sentence for mark, sentence in _CLEARER.items() if mark in text), None)
+    return clearer or _NODE.sub("", _TIMES.sub("", text)).strip()
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,7 @@ def _messages(
 ) -> Iterator[Reading]:
     """The elements of messages, partition by partition: in each they are in order."""
     if options.origin is None:
-        messages = [replace(message, partition=None) if message.partition else message for message in messages]
+        messages = [message._replace(partition=None) if message.partition else message for message in messages]
     arrival = replace(
         arrival,
         time=options.message_time,
@@ -83,10 +83,13 @@ def _messages(
         declared=bool(options.time_property or options.start_property or options.end_property),
         lifting=options.lifting,
     )
-    by_partition = sorted(messages, key=lambda message: message.partition or "")
-    for _, together in groupby(by_partition, key=lambda message: message.partition):
-        some = list(together)
-        yield from read_messages(some, options.message_format, replace(arrival, number=next(numbers)))
+    by_partition: dict[str | None, list[Message]] = {}
+    for message in messages:
+        by_partition.setdefault(message.partition, []).append(message)
+    for partition in sorted(by_partition, key=lambda name: name or ""):
+        yield from read_messages(
+            by_partition[partition], options.message_format, replace(arrival, number=next(numbers))
+        )
 
 
 def _documents(block: Block, kind: str, labels: str, properties: Properties) -> Iterator[Reading]:

@@ -13,7 +13,7 @@ from penstock.errors import LoadError
 from penstock.io.graphs import KINDS, kind_named
 from penstock.options import StreamFormat
 from penstock.stream.base.time_values import Moment, moment, stamp
-from penstock.stream.ingest.messages.message import Message
+from penstock.stream.ingest.messages.message import Message, total_size
 from penstock.stream.log.source_positions import SourcePosition
 
 __all__ = ["LINES", "MESSAGE", "Block", "Element", "Elements", "When", "count_texts", "lines", "pushed", "without_mark"]
@@ -46,7 +46,7 @@ class Block:
     @property
     def size(self) -> int:
         """About the bytes that it takes."""
-        return len(self.data) + sum(message.size for message in self.messages)
+        return len(self.data) + total_size(self.messages)
 
     @property
     def is_message(self) -> bool:

@@ -30,7 +30,7 @@ from penstock.stream.ingest.file_batches import write_files
 from penstock.stream.ingest.group_commit import GroupCommit, InFlight, pieces
 from penstock.stream.ingest.log_writer import ArrivedBatch, LogWriter, ReadFrom
 from penstock.stream.ingest.messages.intake import Intake
-from penstock.stream.ingest.messages.message import Message
+from penstock.stream.ingest.messages.message import Message, total_size
 from penstock.stream.ingest.sources.folder import Folder, dropped
 from penstock.stream.ingest.sources.source import Positions
 from penstock.stream.ingest.stream_declaration import Declared
@@ -131,8 +131,7 @@ class Ingest:
         self, stream: str, messages: Sequence[Message], positions: Positions, when_full: WhenFull = "block"
     ) -> int:
         """Commit messages of the stream's source with the positions behind them, in one record; see `Accept`."""
-        size = sum(message.size for message in messages)
-        with self.backlog.entering(stream, size, when_full), self._accepting(stream) as commit:
+        with self.backlog.entering(stream, total_size(messages), when_full), self._accepting(stream) as commit:
             arrival = self.watermarks.arrival_time(stream)
             commit.append(Block(stream, stamp=arrival, messages=messages, positions=positions))
         return len(messages)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from penstock.io.graphs import PROPERTIES, Properties
 from penstock.io.nquads import scope
@@ -57,5 +57,5 @@ def no_element(message: Message, stream: str, reason: str, line: int = 1) -> Mal
 def by_line(messages: Sequence[Message]) -> list[Message]:
     """A message for each line that is not empty."""
     return [
-        replace(message, payload=line) for message in messages for line in message.payload.splitlines() if line.strip()
+        message._replace(payload=line) for message in messages for line in message.payload.splitlines() if line.strip()
     ]

@@ -6,7 +6,6 @@ import json
 import re
 from base64 import b64decode
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from penstock.io.message_logs.syntax import SYNTAXES
@@ -76,8 +75,8 @@ def _opened(event: Mapping[str, Any], message: Message, data: bytes) -> tuple[st
         raise ValueError(f"the event is of CloudEvents {event['specversion']}; Penstock reads 1.0")
     time = microseconds(str(event["time"])) if event.get("time") else message.time
     place = message.place or f"{event['source']} {event['id']}"
-    return str(event.get("datacontenttype") or "application/json"), replace(
-        message, payload=data, time=time, place=place
+    return str(event.get("datacontenttype") or "application/json"), message._replace(
+        payload=data, time=time, place=place
     )
 
 

@@ -22,15 +22,11 @@ _FROM_BROKER = -(1 << 62)  # stands for the time of the message until it is know
 def read_lines(messages: Sequence[Message], arrival: Arrival) -> Reading:
     """The elements of messages of lines. Each line has its own time, or that of the broker or of the arrival."""
     messages, stamps, bad = arrival.stamps(messages)
-    payloads = [_whole(message.payload) for message in messages]
+    payloads = [message.payload if message.payload.endswith(b"\n") else message.payload + b"\n" for message in messages]
     stamp = {"broker": _FROM_BROKER, "arrival": arrival.clock}.get(arrival.time or "data")
     parsed = parse(b"".join(payloads), arrival.stream, stamp, arrival.tuning)
     elements = _with_times(parsed, payloads, stamps) if stamp == _FROM_BROKER else parsed.elements
     return Reading(elements, [*bad, *_bad(parsed.bad, payloads, messages, arrival.stream)])
-
-
-def _whole(payload: bytes) -> bytes:
-    return payload if payload.endswith(b"\n") else payload + b"\n"
 
 
 def _with_times(parsed: Parsed, payloads: Sequence[bytes], stamps: Sequence[int]) -> pa.Table:

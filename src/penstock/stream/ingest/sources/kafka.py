@@ -21,7 +21,7 @@ from penstock.stream.base.clock import Clock, elapsed
 from penstock.stream.ingest.sources.connector import Connector
 from penstock.stream.ingest.sources.source import Accept, Message, Positions
 
-__all__ = ["KafkaOptions", "KafkaSource"]
+__all__ = ["DEFAULTS", "KafkaOptions", "KafkaSource"]
 
 _FIXED: dict[str, object] = {
     "enable.auto.commit": False,
@@ -29,9 +29,13 @@ _FIXED: dict[str, object] = {
     "isolation.level": "read_committed",
     "auto.offset.reset": "error",
 }
-_GROUP = "penstock"  # the client wants one; nothing is ever committed to it
+DEFAULTS = {
+    "group.id": "penstock",  # the client wants one; nothing is ever committed to it
+    "fetch.queue.backoff.ms": "10",  # by its own default a client that has enough messages asks for no more for 1 s
+}
 _WAIT = 0.1  # seconds for the next message
 _MOST = 10_000  # messages of one append
+_COLUMNS = ("value", "key", "topic", "partition", "offset")
 _REFRESH = Microseconds(10_000_000)
 
 
@@ -96,7 +100,7 @@ class _Reader:
         given = self._source.options.settings
         settings = kafka.settings(self._source.address, given, {**_FIXED, "error_cb": self._problems})
         try:
-            return self._module.Consumer({"group.id": _GROUP, **settings})
+            return self._module.Consumer({**DEFAULTS, **settings})
         except (self._module.KafkaException, ValueError, TypeError) as error:
             raise PenstockError(f"{self._source.address.text}: {kafka.said(error)}.") from None
 
@@ -191,16 +195,12 @@ class _Reader:
             self._paused = full
         if (first := self._consumer.poll(_WAIT)) is None:
             return
-        records = [first, *self._consumer.consume(_MOST - 1, 0)]
-        good = [record for record in records if record.error() is None]
-        moved = {_name(record.topic(), record.partition()): record.offset() + 1 for record in good}
+        messages, moved, failed = _sorted_out([first, *self._consumer.consume(_MOST - 1, 0)])
         if moved:
-            messages = [_message(record) for record in good if record.value() is not None]
             self._accept(messages, {name: [offset, self._cluster] for name, offset in moved.items()})
             self._next |= moved
-        for record in records:
-            if (error := record.error()) is not None:
-                self._failed(record, error)
+        for record in failed:
+            self._failed(record, record.error())
 
     def _failed(self, record: Any, error: Any) -> None:
         """Say what is wrong with a partition, and go on if that can be."""
@@ -236,9 +236,43 @@ def _parts(name: str) -> tuple[str, int]:
     return topic, int(number)
 
 
-def _message(record: Any) -> Message:
-    kind, milliseconds = record.timestamp()
-    topic, partition = record.topic(), f"{record.topic()}/{record.partition()}"
-    headers = tuple((name.lower(), value or b"") for name, value in record.headers() or ())
-    time = milliseconds * 1_000 if kind else None
-    return Message(record.value(), record.key(), headers, topic, time, partition, f"{partition}@{record.offset()}")
+def _sorted_out(records: Sequence[Any]) -> tuple[list[Message], dict[str, int], list[Any]]:
+    """The messages, the next offsets, and the errors among what the client has brought, of which no more is kept."""
+    failed = [record for record in records if record.error() is not None]
+    good = [record for record in records if record.error() is None] if failed else records
+    return *_read(good), failed
+
+
+def _read(records: Sequence[Any]) -> tuple[list[Message], dict[str, int]]:
+    """The records as messages, but for those without a value, and the next offset of each partition.
+
+    It goes column by column, since a function that is called for each record takes as long as parsing.
+    """
+    kind = type(records[0]) if records else None
+    values, keys, topics, numbers, offsets = (
+        list(map(getattr(kind, column), records)) if kind else [] for column in _COLUMNS
+    )
+    names = {pair: _name(*pair) for pair in set(zip(topics, numbers, strict=True))}
+    partitions = [names[pair] for pair in zip(topics, numbers, strict=True)]
+    columns = (
+        values,
+        keys,
+        [_headers(each) if (each := record.headers()) else () for record in records],
+        topics,
+        [_microseconds(*record.timestamp()) for record in records],
+        partitions,
+        [f"{partition}@{offset}" for partition, offset in zip(partitions, offsets, strict=True)],
+    )
+    messages = list(map(Message._make, zip(*columns, strict=True)))
+    if None in values:
+        messages = [message for message in messages if message.payload is not None]
+    moved = dict(zip(partitions, offsets, strict=True))
+    return messages, {name: offset + 1 for name, offset in moved.items()}
+
+
+def _microseconds(kind: int, milliseconds: int) -> int | None:
+    return milliseconds * 1_000 if kind else None
+
+
+def _headers(headers: Sequence[tuple[str, bytes | None]]) -> tuple[tuple[str, bytes], ...]:
+    return tuple((name.lower(), value or b"") for name, value in headers)
