@@ -61,6 +61,11 @@ class LdesSource(Connector):
 
     kind = "ldes"
     Options = LdesOptions
+    _open: dict[str, _Open]  # by URL
+    _done: dict[str, None]  # the finished pages, in short
+    _ids: dict[str, None]  # the members that are in the log, in short, oldest first
+    _held: dict[str, Member]  # read, and not yet in the log
+    _stored: dict[str, Any]  # the newest position
 
     def check(self) -> None:
         check_request(self.kind, self.address.resource, self.options)
@@ -198,7 +203,7 @@ class LdesSource(Connector):
         self._collection = Collection(tuple(timestamp), tuple(version_of))
         self._ids = dict.fromkeys(map(str, position.get("ids", ())))
         self._done = dict.fromkeys(map(str, position.get("done", ())))
-        self._held: dict[str, Member] = {}
+        self._held = {}
         pages = position.get("open", {self.address.resource: {"bound": _NO_BOUND}})
         self._open = {
             url: _Open(page["bound"], page.get("etag"), tuple(page.get("ids", ()))) for url, page in pages.items()
