@@ -87,8 +87,8 @@ class LdesSink(SinkConnector):
             self._turn(stamp)
         self._count += 1
         id = f"<{self._page}.trig#{self._count}>"
-        graph = f"{id} {{\n{answer.to_ntriples()}}}\n"
-        self._append(f"<1.trig#stream> tree:member {id} . {id} {_PATH} {stamp} .\n{graph}")
+        graph = f"{id} {{\n{answer.to_ntriples()}}}\n"  # first: who reads half of this finds no member yet
+        self._append(f"{graph}{id} {_PATH} {stamp} .\n<1.trig#stream> tree:member {id} .\n")
 
     def _turn(self, stamp: str) -> None:
         """Finish the page; the next one is there before a relation leads to it."""
