@@ -63,6 +63,36 @@ class Events:
             yield b"id: %d\ndata: %s\n\n" % (last, text([last]).strip())
 
 
+class EventStreamPages:
+    """Two members more with each request, in pages of five: a page is final when the next one has begun."""
+
+    def __init__(self) -> None:
+        self._newest = 0
+
+    def __call__(self, asked: Asked) -> Reply:
+        self._newest += 2
+        number = int(asked.path.rpartition("/")[2])
+        first, behind = 5 * number + 1, 5 * number + 6
+        lines = [
+            "@prefix tree: <https://w3id.org/tree#> .",
+            "<s> <https://w3id.org/ldes#timestampPath> <http://e/at> .",
+        ]
+        for one in range(first, min(self._newest + 1, behind)):
+            lines.append(f"<s> tree:member <http://e/{one}> . <http://e/{one}> <http://e/at> {moment(one)} .")
+        final = self._newest >= behind
+        if final:
+            lines.append(
+                f"<> tree:relation [ a tree:GreaterThanOrEqualToRelation ; tree:node <{number + 1}> ; "
+                f"tree:path <http://e/at> ; tree:value {moment(behind)} ] ."
+            )
+        control = {"Cache-Control": "immutable"} if final else {}
+        return Reply("\n".join(lines).encode(), headers={"Content-Type": "text/turtle"} | control)
+
+
+def moment(number: int) -> str:
+    return f'"1970-01-01T00:00:00.{number:06d}Z"^^<http://www.w3.org/2001/XMLSchema#dateTime>'
+
+
 def killed(address: str, folder: Path, mapping: Path | str) -> None:
     """Start a process, let it append some records, kill it: as often as it is said above."""
     command = [sys.executable, "-c", CHILD, address, str(folder), str(mapping)]
@@ -98,3 +128,7 @@ def test_a_polled_resource(tmp_path: Path) -> None:
 
 def test_server_sent_events(tmp_path: Path) -> None:
     check(Events(), "sse+{}/events", tmp_path / "log", "")
+
+
+def test_a_linked_data_event_stream(tmp_path: Path) -> None:
+    check(EventStreamPages(), "ldes+{}/0#interval=1ms", tmp_path / "log", "")

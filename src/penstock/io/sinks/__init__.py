@@ -42,6 +42,7 @@ SINKS = PlugIns(
         "nats": "penstock.io.sinks.nats:NatsSink",
         "redis": "penstock.io.sinks.redis:RedisSink",
         "rediss": "penstock.io.sinks.redis:RedissSink",
+        "ldes": "penstock.io.sinks.ldes:LdesSink",
         "webhook": "penstock.io.sinks.webhook:WebhookSink",
         "sqlite": "penstock.io.sinks.databases.sqlite:SqliteSink",
         "postgresql": "penstock.io.sinks.databases.postgresql:PostgresqlSink",

@@ -44,6 +44,7 @@ SOURCES = PlugIns(
         "rediss": "penstock.stream.ingest.sources.redis:RedissSource",
         "poll": "penstock.stream.ingest.sources.web.poll:PollSource",
         "sse": "penstock.stream.ingest.sources.web.sse:SseSource",
+        "ldes": "penstock.stream.ingest.sources.web.ldes:LdesSource",
         "ws": "penstock.stream.ingest.sources.web.websocket:WebSocketSource",
         "wss": "penstock.stream.ingest.sources.web.websocket:SecureWebSocketSource",
         "kafka": "penstock.stream.ingest.sources.kafka:KafkaSource",

@@ -1,1 +1,1 @@
-"""Sources on the web: polled resources, Server-Sent Events and WebSockets."""
+"""Sources on the web: polled resources, Server-Sent Events, WebSockets and Linked Data Event Streams."""
