@@ -39,6 +39,7 @@ SINKS = PlugIns(
         "nats": "penstock.io.sinks.nats:NatsSink",
         "redis": "penstock.io.sinks.redis:RedisSink",
         "rediss": "penstock.io.sinks.redis:RedissSink",
+        "sparql": "penstock.io.sinks.sparql:SparqlSink",
         "webhook": "penstock.io.sinks.webhook:WebhookSink",
         "sqlite": "penstock.io.sinks.databases.sqlite:SqliteSink",
         "postgresql": "penstock.io.sinks.databases.postgresql:PostgresqlSink",
@@ -86,7 +87,10 @@ def _for_text(text: str, kind: str, plug_ins: PlugIns, tuning: Tuning) -> Sink:
     scheme, _, address = text.partition("://")
     if address:
         sink, _, inner = scheme.partition("+")
-        return cast(Sink, plug_ins.load(sink)(f"{inner}://{address}" if inner else address))
+        made = plug_ins.load(sink)
+        if kind not in getattr(made, "kinds", _ALL):
+            raise QueryError(f"{sink}: this sink takes graphs only: write the query as a CONSTRUCT")
+        return cast(Sink, made(f"{inner}://{address}" if inner else address))
     suffix = Path(text).suffix.lower()
     if suffix and suffix not in _FILES and plug_ins.find(suffix):
         return cast(Sink, plug_ins.load(suffix)(text))
