@@ -43,6 +43,7 @@ SINKS = PlugIns(
         "redis": "penstock.io.sinks.redis:RedisSink",
         "rediss": "penstock.io.sinks.redis:RedissSink",
         "ldes": "penstock.io.sinks.ldes:LdesSink",
+        "sparql": "penstock.io.sinks.sparql:SparqlSink",
         "webhook": "penstock.io.sinks.webhook:WebhookSink",
         "sqlite": "penstock.io.sinks.databases.sqlite:SqliteSink",
         "postgresql": "penstock.io.sinks.databases.postgresql:PostgresqlSink",

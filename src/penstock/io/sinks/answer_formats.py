@@ -71,7 +71,9 @@ def encoder(format: AnswerFormat) -> Callable[[Answer], bytes]:
 
 
 def check_kind(sink: object, kind: str) -> None:
-    """Raise a `QueryError` if a sink with messages has a format that cannot hold answers of that kind."""
+    """Raise a `QueryError` if a sink, or the format of its messages, cannot hold answers of that kind."""
+    if kind not in getattr(sink, "kinds", (kind,)):
+        raise QueryError(f"{sink}: this sink takes graphs only: write the query as a CONSTRUCT")
     format = getattr(getattr(sink, "options", None), "format", None)
     if format == "jelly":
         check_jelly()
