@@ -19,7 +19,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 from penstock.answer import Answer, Term
 from penstock.errors import StoreError
 from penstock.io.sinks import Batch, open_sink
-from penstock.io.sinks.kafka import KafkaSink
+from penstock.io.sinks.brokers.kafka import KafkaSink
 from tests.connect.kafka.broker import KafkaBroker, free_ports
 
 KILLS = int(os.environ.get("KAFKA_KILLS", "5"))

@@ -13,7 +13,7 @@ import sys
 from itertools import count
 from pathlib import Path
 
-from penstock.io.sinks.kafka import KafkaSink
+from penstock.io.sinks.brokers.kafka import KafkaSink
 from tests.connect.test_kafka_sink import batch
 
 

@@ -41,6 +41,7 @@ class LdesSink(SinkConnector):
     """Appends members to the newest page. An empty answer is no member."""
 
     kind = "ldes"
+    kinds = ("graph",)
     Options = LdesSinkOptions
 
     def check(self) -> None:
