@@ -1,5 +1,5 @@
-"""A session on the JVM of another process. A process that dies takes nothing with it but itself, so a life costs the
-start of Python alone, and jobs of the dead may still run when the next life begins."""
+"""A session on the JVM of another process. A process that dies takes nothing with it but itself, so a life needs no
+JVM, and jobs of the dead may still run when the next life begins."""
 
 from __future__ import annotations
 

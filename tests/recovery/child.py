@@ -1,8 +1,9 @@
-"""An engine in a process of its own that feeds itself, and may be killed: `child FOLDER QUERIES [PLACE NUMBER]`.
+"""An engine in a process of its own that feeds itself, and may be killed.
 
 With a place and a number it dies by SIGKILL when it comes to that place for the n-th time. It is fed with a fixed
 series of pushes and of files, as many as are not in yet: what was durable before the end must not come again. Only
-what reads files needs a JVM of its own, since Spark calls a process back for them.
+what reads files needs a JVM of its own, since Spark calls a process back for them: `child FOLDER QUERIES [PLACE
+NUMBER]`. Others are forked, by `live`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from itertools import count
+from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import SparkSession
 
@@ -148,9 +151,14 @@ def main(folder: Path, queries: str, steps: Sequence[tuple[int, int]], spark: Sp
         engine.stop()
 
 
+def live(_: Connection, folder: Path, queries: str, *death: Any) -> None:
+    """A life on the JVM of another process."""
+    if death:
+        die_at(*death)
+    main(folder, queries, STEPS, attach())
+
+
 if __name__ == "__main__":
     if len(sys.argv) > 3:
         die_at(sys.argv[3], int(sys.argv[4]))
-    main(Path(sys.argv[1]), sys.argv[2], STEPS, None if sys.argv[2] in READ_FILES else attach())
-    if sys.argv[2] not in READ_FILES:
-        os._exit(0)  # nothing of the JVM, which is another's, is touched
+    main(Path(sys.argv[1]), sys.argv[2], STEPS)

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from tests.recovery.attached_session import address
+from tests.recovery import child
 from tests.recovery.child import QUERIES, READ_FILES, STEPS, main
+from tests.recovery.forked_life import begin
 
 # Where, and the how many-th time in the life of that process; one life after the other, on the same folder.
 Death = tuple[str, int]
@@ -47,13 +48,22 @@ OF_FAMILIES = [
 ]
 
 
-def live(folder: Path, spark: SparkSession, queries: str, *death: object) -> int:
+def live(folder: Path, spark: SparkSession, queries: str, *death: object) -> int | None:
     """One life; how it ended."""
+    log = folder.parent / f"{folder.name}.log"
+    if queries in READ_FILES:
+        return live_with_java(log, folder, queries, *death)
+    process, _ = begin(child.live, log, spark, folder, queries, *death)
+    process.join(300)
+    return process.exitcode
+
+
+def live_with_java(log: Path, *arguments: object) -> int:
+    """One life with a JVM of its own; how it ended."""
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    environment |= {} if queries in READ_FILES else address(spark)
-    command = [sys.executable, "-m", "tests.recovery.child", str(folder), queries, *map(str, death)]
-    with (folder.parent / f"{folder.name}.log").open("ab") as log:
-        return subprocess.run(command, env=environment, stdout=log, stderr=log, timeout=300).returncode
+    command = [sys.executable, "-m", child.__name__, *map(str, arguments)]
+    with log.open("ab") as file:
+        return subprocess.run(command, env=environment, stdout=file, stderr=file, timeout=300).returncode
 
 
 def killed(queries: str, deaths: Sequence[Death], spark: SparkSession, folder: Path) -> dict[str, str]:
