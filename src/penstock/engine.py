@@ -78,7 +78,8 @@ class Engine:
     instant.
 
     By default each round is a job of Spark's. With `rounds` "auto" this process evaluates a round of a few elements
-    itself, with the same kernel that Spark's tasks run: an answer then comes some milliseconds after its elements.
+    itself, with the same kernel that Spark's tasks run: an answer then comes some milliseconds after its elements, and
+    `run()` over small files starts Spark only if a query needs it.
     """
 
     def __init__(

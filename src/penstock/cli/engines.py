@@ -51,12 +51,15 @@ def split_settings(settings: dict[str, str]) -> tuple[dict[str, str], dict[str, 
 
 def begin_spark(master: str | None, options: dict[str, str], size: int | None, *, streams: bool = False) -> None:
     """Start Java in the background, for a run over that many bytes (None: their number is unknown). The jobs of streams
-    need a Python process of Spark's, which starts while queries are compiled."""
+    need a Python process of Spark's, which starts while queries are compiled. A short run with rounds in this process
+    may never need Java: its first job starts it."""
     from penstock.spark.session import early_start
 
     settings = {name: value for name, value in options.items() if name.startswith("spark.")}
-    short = size is not None and size <= DEFAULT.short_run_bytes
-    jobs = {"then": _start_worker} if streams and options.get("rounds") != "auto" else {}
+    short, here = size is not None and size <= DEFAULT.short_run_bytes, options.get("rounds") == "auto"
+    if streams and short and here:
+        return
+    jobs = {"then": _start_worker} if streams and not here else {}
     early_start.begin(master, settings, short=short, **jobs)
 
 

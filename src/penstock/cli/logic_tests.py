@@ -1,4 +1,4 @@
-"""`penstock test`: logic tests, one after the other in one Spark session."""
+"""`penstock test`: logic tests, one after the other in one Spark session, which the first that needs one starts."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from penstock import Engine, logic
 from penstock.cli import engines
 from penstock.cli.base import FAILED, status
 from penstock.errors import PenstockError
+from penstock.spark.session.lazy_session import lazy_session
 
 __all__ = ["collect", "run"]
 
@@ -30,9 +31,8 @@ def run(names: Sequence[str], master: str | None) -> int:
     """Run the tests, report each on standard output, and return the exit code."""
     files = collect(names)
     with engines.open_engine("oxigraph", master, {}, streams=True) as first:
-        with status("Starting Spark…"):
-            spark = first.spark  # one session for all; each test has an engine of its own
-        good = [_report(file, lambda: Engine(spark=spark)) for file in files]
+        spark = lazy_session(lambda: first.spark)  # one session for all; each test has an engine of its own
+        good = [_report(file, lambda: Engine(spark=spark, rounds="auto")) for file in files]
     bad = good.count(False)
     tests = f"{len(good)} test{'' if len(good) == 1 else 's'}"
     sys.stdout.write(f"{tests}, {f'{bad} failed' if bad else 'all as expected'}\n")

@@ -164,6 +164,15 @@ def test_a_python_process_is_started_early_if_rounds_are_jobs_of_spark(
     assert begun == [starts]
 
 
+def test_a_short_run_with_rounds_in_this_process_starts_no_java(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[object] = []
+    monkeypatch.setattr(early_start, "begin", lambda *_, **__: begun.append(1))
+    engines.begin_spark(None, {"rounds": "auto"}, 1_000, streams=True)
+    assert begun == []
+    engines.begin_spark(None, {"rounds": "auto"}, (4 << 20) + 1, streams=True)
+    assert begun == [1]
+
+
 def test_a_table_an_answer(engine: FakeEngine) -> None:
     result = run("cars.rq")
     assert result.stdout.splitlines()[:3] == ["cars at 2009-07-20T08:01:00Z", "┌───┐", "│ n │"]

@@ -61,7 +61,9 @@ def run_project(path: str, format: output.Format, *, follow: bool = False, watch
     job = ProjectRun.of(project, format, follow=follow or watch, watch=watch)
     job.check()
     engines.check_checkpoint(project.engine.options.get("checkpoint"))
-    engines.begin_spark(project.engine.options.get("master"), dict(project.engine.spark), job.size)
+    options = {name: value for name in ("master", "rounds") if (value := project.engine.options.get(name))}
+    settings = {**project.engine.spark, **options}
+    engines.begin_spark(options.get("master"), settings, job.size, streams=bool(project.streams))
     with status("Starting Spark…"):
         engine = open_engine(project, on_progress=job.progress.update)
     with ExitStack() as stack, _hang_up(job.asked):

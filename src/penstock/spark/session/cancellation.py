@@ -10,10 +10,11 @@ from itertools import count
 from typing import TypeVar
 
 from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
-from pyspark import SparkContext
 from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
 
 from penstock.errors import PenstockError
+from penstock.spark.session.lazy_session import add_job_tag, has_started, remove_job_tag
 from penstock.threads import interruptible
 
 __all__ = ["ResultTooLarge", "bounded_result", "cancellable", "one_sentence", "reason", "sentence"]
@@ -44,21 +45,22 @@ def bounded_result() -> Iterator[None]:
         ) from error
 
 
-def cancellable(context: SparkContext, work: Callable[[], T]) -> T:
+def cancellable(session: SparkSession, work: Callable[[], T]) -> T:
     """Return the result of `work`. Ctrl-C cancels its Spark jobs, waits for the work to end, and is raised again."""
     tag = f"penstock-{next(_numbers)}"
 
     def tagged() -> T:
-        context.addJobTag(tag)
+        add_job_tag(session, tag)
         try:
             return work()
         finally:
             with suppress(*_FAILURES):  # Java may have ended
-                context.removeJobTag(tag)
+                remove_job_tag(session, tag)
 
     def cancel(future: Future[T]) -> None:
         while not future.done():  # repeatedly, since work that is still planning has no job to cancel yet
-            context.cancelJobsWithTag(tag)
+            if has_started(session):
+                session.sparkContext.cancelJobsWithTag(tag)
             wait([future], timeout=_PATIENCE)
 
     return interruptible(tagged, cancel)

@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from penstock.compile import sql
 from penstock.compile.sql import Query
+from penstock.spark.session.lazy_session import has_started
 from penstock.tuning import DEFAULT
 
 __all__ = ["Catalog", "catalog", "frame"]
@@ -69,7 +70,7 @@ class Catalog:
         """Remove tables, and views of these names."""
         for name in names:
             entry = self._entries.pop(name, None)
-            if entry is None or entry.published:
+            if (entry is None or entry.published) and has_started(self._session):
                 self._session.catalog.dropTempView(name)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -16,8 +17,9 @@ from pyspark.sql import DataFrame, SparkSession
 from penstock.compile import sql
 from penstock.compile.context import Rows
 from penstock.compile.sql import Query, Select
-from penstock.spark.session import tasks
+from penstock.spark.session import java, tasks
 from penstock.spark.session.catalog import Catalog, catalog
+from penstock.spark.session.lazy_session import has_started
 from penstock.spark.session.sent_tables import sent_tables
 from penstock.spark.session.tasks import ShareWork
 from penstock.tuning import DEFAULT, Tuning
@@ -36,6 +38,7 @@ _COMPILED = {  # compiling generated code takes longer than a few rows take with
 _SET: WeakKeyDictionary[SparkSession, dict[str, str]] = (
     WeakKeyDictionary()
 )  # the settings of each session, which only this module changes
+_NO_JAVA = 21  # the version whose functions DuckDB has where there is no Java
 _CONSTRAINTS = "spark.sql.constraintPropagation.enabled"
 
 
@@ -47,11 +50,17 @@ class Jobs:
 
     @property
     def cores(self) -> int:
+        """The number of tasks that run at once; before Spark has started, that of this machine's processors."""
+        if not has_started(self.session):
+            return os.cpu_count() or 1
         return self.session.sparkContext.defaultParallelism
 
     @cached_property
     def java(self) -> int:
-        """The version of Spark's Java."""
+        """The version of Spark's Java; before Spark has started, of the one that it would use."""
+        if not has_started(self.session):
+            installed = java.find()
+            return _NO_JAVA if installed is None else installed.version
         gateway = self.session.sparkContext._jvm
         assert gateway is not None
         return int(gateway.java.lang.System.getProperty("java.specification.version").rpartition(".")[2])

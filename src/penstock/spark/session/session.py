@@ -19,6 +19,7 @@ from penstock import log
 from penstock.errors import SetupError
 from penstock.spark.session import cancellation, early_start, java, launch
 from penstock.spark.session import settings as spark_settings
+from penstock.spark.session.lazy_session import has_started
 from penstock.threads import interruptible
 
 __all__ = ["is_running", "launched", "private", "start", "stop"]
@@ -59,8 +60,8 @@ def stop(session: SparkSession) -> None:
 
 
 def is_running(session: SparkSession) -> bool:
-    """Whether the Spark context of the session has not been stopped."""
-    return session.sparkContext._jsc is not None
+    """Whether the Spark context of the session has not been stopped. One that is yet to start counts as running."""
+    return not has_started(session) or session.sparkContext._jsc is not None
 
 
 def private(session: SparkSession) -> SparkSession:

@@ -70,14 +70,14 @@ class SparkStore:
             return triples.add(source, graph, base, format)
         path = Path(source)  # type: ignore[arg-type]
         with cancellation.one_sentence(LoadError, str(path)):
-            return cancellation.cancellable(self._session.sparkContext, lambda: triples.add_parquet(path, graph))
+            return cancellation.cancellable(self._session, lambda: triples.add_parquet(path, graph))
 
     def answer(self, query: ops.Query, text: str, base: str | None = None) -> Answer:
         """See `Store.answer`."""
         self._open()
         with cancellation.one_sentence(StoreError, "Spark could not answer"):
             asked = self._one_shot()
-            return cancellation.cancellable(self._session.sparkContext, lambda: asked.answer(query))
+            return cancellation.cancellable(self._session, lambda: asked.answer(query))
 
     @property
     def triples(self) -> Triples | EntailedTriples:

@@ -31,7 +31,8 @@ __all__ = ["PlanCache"]
 
 
 class PlanCache:
-    """Compiles queries, and releases compiled ones. Spark is started with the first query."""
+    """Compiles queries, and releases compiled ones. Spark is started with the first query, or where rounds may be
+    evaluated in the driver, with the first job."""
 
     def __init__(
         self,
@@ -107,7 +108,7 @@ class PlanCache:
 
     @property
     def background(self) -> BackgroundTables:
-        """The tables of the background, which all queries share; Spark is started for them."""
+        """The tables of the background, which all queries share; Spark is started for them (see `_private`)."""
         from penstock.spark.views.background_tables import BackgroundTables
 
         if self._background is None:
@@ -130,12 +131,18 @@ class PlanCache:
             plan.close()
 
     def _private(self) -> SparkSession:
-        """A Spark store's own session, where its tables are; else a new one beside the user's."""
-        from penstock.spark.session import arrow_functions, session
+        """A Spark store's own session, where its tables are; else a new one beside the user's, which the first job
+        starts if rounds may be evaluated in the driver."""
+        from penstock.spark.session.lazy_session import lazy_session
         from penstock.spark.store.store import SparkStore
 
         if isinstance(self._store, SparkStore):
             return self._store.private_session
+        return lazy_session(self._started) if self._local else self._started()
+
+    def _started(self) -> SparkSession:
+        from penstock.spark.session import arrow_functions, session
+
         ours = session.private(self._session())
         arrow_functions.register(ours)
         return ours

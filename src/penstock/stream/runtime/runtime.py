@@ -273,7 +273,7 @@ class Runtime:
             check_streams(tasks, self._streams)
             self._log_start("a run has started")
             if any(task.inputs for task in tasks):
-                cancellable(self._session().sparkContext, lambda: self._run(tasks))
+                cancellable(self.plans.background.session, lambda: self._run(tasks))
                 self._retry_sinks()
             else:
                 self._run(tasks)
@@ -287,7 +287,7 @@ class Runtime:
             with waiting:
                 while self._clock.now() < moment:
                     self._clock.wait(waiting, moment)
-            cancellable(self._session().sparkContext, self._rounds.bounded)
+            cancellable(self.plans.background.session, self._rounds.bounded)
             self._report()
 
     def _run(self, tasks: list[RegisteredQuery]) -> None:
