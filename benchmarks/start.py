@@ -1,7 +1,8 @@
 """`python -m benchmarks.run start`: a tiny stream run from the shell, started quickly and plainly.
 
 Both sides are whole processes on the same files, which take turns. The first quick run writes the class-data archive
-into a cache folder of this benchmark's own; it is a row of the table, and no part of the ratio.
+into a cache folder of this benchmark's own; it is a row of the table, and no part of the ratio. The last row has the
+same run with rounds in its own process, which starts no Java.
 """
 
 from __future__ import annotations
@@ -35,14 +36,20 @@ def section(spark: SparkSession, effort: Effort, console: Console) -> Section:
         _write(place)
         first = _run(place, "quick")
         _await_archive(place)
-        taken = [(_run(place, "quick"), _run(place, "plain")) for _ in range(runs)]
-    answers = {answer for pair in taken for _, answer in pair} | {first[1]}
+        taken = [(_run(place, "quick"), _run(place, "plain"), _run(place, "quick", "auto")) for _ in range(runs)]
+    answers = {answer for turn in taken for _, answer in turn} | {first[1]}
     assert len(answers) == 1, "the answers differ"
-    quick, plain = (statistics.median(run[side][0] for run in taken) for side in (0, 1))
-    console.print(f"seconds, quick and plain: {[(round(a, 1), round(b, 1)) for (a, _), (b, _) in taken]}", style="dim")
+    quick, plain, driver = (statistics.median(turn[side][0] for turn in taken) for side in (0, 1, 2))
+    seconds_of = [tuple(round(seconds, 1) for seconds, _ in turn) for turn in taken]
+    console.print(f"seconds, quick, plain, and without Java: {seconds_of}", style="dim")
     rows = [
         [name, f"{seconds:.1f}", f"{seconds / plain:.2f}"]
-        for name, seconds in (("plain", plain), ("quick, first run", first[0]), ("quick", quick))
+        for name, seconds in (
+            ("plain", plain),
+            ("quick, first run", first[0]),
+            ("quick", quick),
+            ("`--rounds auto`, without Java", driver),
+        )
     ]
     title = f"`penstock run` on a stream of {ELEMENTS} elements: seconds of the whole process, median of {runs} runs"
     return Section(title, ["start", "seconds", "ratio"], rows, [at_most("quick to plain", quick / plain, BAR)])
@@ -60,9 +67,10 @@ def _lines() -> Iterator[str]:
         yield f"{gate} <http://example.org/registers> {car} {time_of} .\n"
 
 
-def _run(place: Path, start: str) -> tuple[float, str]:
+def _run(place: Path, start: str, rounds: str = "spark") -> tuple[float, str]:
     """The seconds that a run takes, and its answers."""
     command = [sys.executable, "-m", "penstock", "run", "query.rq", "--stream", f"{STREAM}=gates.nq", "-f", "csv"]
+    command += ["--rounds", rounds]
     variables = os.environ | {
         "PENSTOCK_START": start,
         "XDG_CACHE_HOME": str(place / "cache"),

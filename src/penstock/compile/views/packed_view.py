@@ -8,7 +8,6 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -66,6 +65,8 @@ class DictionaryEncodedRows:
 
 
 def _hashes(terms: pa.Array[Any]) -> np.ndarray:
+    import pandas as pd  # half a second, which a run without such look-ups need not wait for
+
     return pd.util.hash_array(terms.to_numpy(zero_copy_only=False), categorize=False)
 
 
