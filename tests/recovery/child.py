@@ -84,7 +84,8 @@ def _torn(deliver: Callable[[FileSink, Batch], Position], come_to: Callable[[str
     def written(self: FileSink, batch: Batch) -> Position:
         file = self._opened()
         position = file.tell()
-        text = "".join(self._write(batch.answers, position == 0)).encode()
+        pieces = self._write(batch.answers, position == 0)
+        text = b"".join(piece.encode() if isinstance(piece, str) else piece for piece in pieces)
         file.write(text[: len(text) // 2])
         file.flush()
         come_to("writing")

@@ -175,5 +175,5 @@ def test_open_intervals_of_a_family_serve_a_query_alone(
     open_interval_files: Any, background: BackgroundTables, streams: Any
 ) -> None:
     _, both, _ = open_interval_files
-    alone = ContinuousQuery(translate(*texts((ROOMS, [(":ann",)]))), background, emit="dstream")
+    alone = ContinuousQuery(translate(texts((ROOMS, [(":ann",)]))[0]), background, emit="dstream")
     assert gone(alone.evaluate(Evaluation(streams, SPANS[1], [(both, 1)])).collect().to_pylist()) == ANN
