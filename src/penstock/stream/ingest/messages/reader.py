@@ -58,7 +58,7 @@ def _documents(messages: Sequence[Message], arrival: Arrival, format: str) -> It
 def _json_lines(messages: Sequence[Message]) -> list[Message]:
     """A message for each line, with the context that holds for it."""
     lines = [(message, line) for message in messages for line in with_contexts(enumerate(message.payload.split(b"\n")))]
-    return [replace(message, payload=line) for message, (_, line) in lines if line.strip()]
+    return [message._replace(payload=line) for message, (_, line) in lines if line.strip()]
 
 
 def _graphs(messages: Sequence[Message], arrival: Arrival, format: str) -> Iterator[Reading]:
