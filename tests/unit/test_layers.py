@@ -107,6 +107,7 @@ IN_ORDER: dict[str, tuple[str, ...]] = {
     "lift": (
         "mapping_text",
         "columns",
+        "message_references",
         "numbers",
         "terms",
         "records",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pyoxigraph import Quad
 
     from penstock.lift import Lifted, Lifting
+    from penstock.lift.message_references import Said
 
 # \b keeps click from joining the lines, so that they can be copied.
 _EXAMPLES = """\b
@@ -26,6 +27,7 @@ Examples:
   penstock lift readings.ndjson --mapping context.jsonld --time $.time --limit 10
   penstock lift trips.csv --mapping trips.ttl --time started --time-unit ms
   penstock lift posts.xml --mapping posts.ttl --output turtle
+  penstock lift readings.ndjson --mapping rooms.ttl --topic house/kitchen/temperature
   curl -s http://example.org/posts.json | penstock lift - --mapping posts.ttl --format json
 
 \b
@@ -78,6 +80,11 @@ def lift(
         list[str] | None, typer.Option("--time-property", metavar="IRI", help="Property that has the time.")
     ] = None,
     header: Annotated[str | None, typer.Option(metavar="A,B,…", help="Columns of CSV without a header.")] = None,
+    topic: Annotated[str | None, typer.Option(metavar="T", help="What @topic stands for.")] = None,
+    key: Annotated[str | None, typer.Option(metavar="K", help="What @key stands for.")] = None,
+    message_header: Annotated[
+        list[str] | None, typer.Option("--message-header", metavar="NAME=VALUE", help="What @header.NAME stands for.")
+    ] = None,
     limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Print at most N triples.")] = None,
     output: Annotated[OutputFormat, typer.Option("--output", "-o", help="Output format.")] = OutputFormat.nquads,
 ) -> None:
@@ -92,7 +99,8 @@ def lift(
             time_properties=time_property or (),
             header=header,
         )
-        lifted = lifting.apply_file(_data(file), _format(file, format).value)
+        origin = _origin(topic, key, message_header or [])
+        lifted = lifting.apply_file(_data(file), _format(file, format).value, origin=origin)
         for text in _texts(lifted, lifting, output, limit):
             typer.echo(text, nl=False)
         for failure in lifted.failures:
@@ -100,6 +108,17 @@ def lift(
         for sentence in lifted.absent:
             complain(f"{file}: {sentence}")
     raise typer.Exit(FAILED if lifted.failures else 0)
+
+
+def _origin(topic: str | None, key: str | None, headers: list[str]) -> Said:
+    """What a broker would say of the messages."""
+    from penstock.lift.message_references import Said
+
+    pairs = [header.partition("=") for header in headers]
+    if wrong := next((name for name, equals, _ in pairs if not name or not equals), None):
+        raise OptionError(f"--message-header {wrong}: write NAME=VALUE, as in --message-header unit=km/h")
+    said = tuple((name.strip().lower(), value.encode()) for name, _, value in pairs)
+    return Said(topic, None if key is None else key.encode(), said)
 
 
 def _data(file: str) -> bytes:

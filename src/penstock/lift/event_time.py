@@ -15,8 +15,7 @@ from penstock.io.nquads_reasons import clip
 from penstock.io.nquads_time import microseconds
 from penstock.lift.columns import Column, Ints, mapped, matching, strings
 from penstock.lift.lift_result import Failures, Triples
-from penstock.lift.plan import Reference
-from penstock.lift.records.reference_values import Records
+from penstock.lift.records.reference_values import Records, Reference
 
 __all__ = ["EventTime", "TimeUnit", "from_triples", "of_records", "read_times"]
 

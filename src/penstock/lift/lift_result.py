@@ -11,6 +11,8 @@ import pyarrow as pa
 
 from penstock.io.columns import ELEMENTS, LOGGED
 from penstock.lift.columns import Ints
+from penstock.lift.message_references import MessageReference, Origin, values_of_messages
+from penstock.lift.records.reference_values import ReferenceValues
 
 __all__ = ["MESSAGE", "Batch", "Failure", "Failures", "Lifted", "Triples", "assemble"]
 
@@ -73,13 +75,20 @@ class Failures:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The state of one batch beside the plan and the triples: labels, failures, references without a value."""
+    """The state of one batch beside the plan and the triples: labels, what the broker says of each message, failures,
+    references without a value."""
 
     first: int = 0
     labels: str = ""
+    origins: Sequence[Origin] = ()
     failures: Failures = field(default_factory=Failures)
     present: set[object] = field(default_factory=set)
     missing: dict[object, str | None] = field(default_factory=dict)
+
+    def find(self, reference: MessageReference, messages: Ints) -> ReferenceValues:
+        """The values of a reference for records, each of which is in the message with its number."""
+        column = values_of_messages(reference, messages, self.origins, self.first, self.failures.add)
+        return ReferenceValues.plain(column)
 
     def note(self, reference: object, has_values: bool, suggestion: Callable[[], str | None]) -> None:
         """Remember whether a reference has found something."""

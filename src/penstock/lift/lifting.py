@@ -18,11 +18,12 @@ from penstock.lift.context.rules import Rules
 from penstock.lift.event_time import EventTime, TimeUnit
 from penstock.lift.lift_result import Batch, Failure, Lifted, Triples, assemble
 from penstock.lift.mapping_text import MappingText
-from penstock.lift.plan import Formulation, Reference, RmlPlan
+from penstock.lift.message_references import Origin
+from penstock.lift.plan import Formulation, RmlPlan
 from penstock.lift.records import csv_records, jsonpath, xml_records, xpath
 from penstock.lift.records.json_messages import check
 from penstock.lift.records.json_records import JsonRecords, records_of
-from penstock.lift.records.reference_values import Records
+from penstock.lift.records.reference_values import Records, Reference
 from penstock.tuning import DEFAULT, Tuning
 
 __all__ = ["Lifting", "MessageFormat"]
@@ -111,30 +112,40 @@ class Lifting:
         """The language of the mapping's references."""
         return self.plan.formulation if isinstance(self.plan, RmlPlan) else Formulation.JSON
 
-    def apply(self, messages: Sequence[bytes], *, first: int = 0, labels: str = "") -> Lifted:
-        """The elements of messages, which are numbered from `first` on; `labels` goes before blank nodes' labels."""
+    def apply(
+        self, messages: Sequence[bytes], *, first: int = 0, labels: str = "", origins: Sequence[Origin] = ()
+    ) -> Lifted:
+        """The elements of messages, which are numbered from `first` on; `labels` goes before blank nodes' labels.
+
+        `origins` has the topic, key and headers of each message, if they are known.
+        """
         size = self.tuning.lift_messages
         starts = range(0, len(messages), size) or [0]
-        return _merged([self._batch(messages[start : start + size], Batch(first + start, labels)) for start in starts])
+        parts = [(slice(start, start + size), first + start) for start in starts]
+        return _merged([self._batch(messages[part], Batch(number, labels, origins[part])) for part, number in parts])
 
     def _batch(self, messages: Sequence[bytes], batch: Batch) -> Lifted:
         return self._lifted(self._sources(messages, batch) if messages else [], batch, len(messages))
 
-    def apply_file(self, data: bytes, format: MessageFormat, *, labels: str = "") -> Lifted:
-        """The elements of a file, whose messages (rows of CSV, lines of NDJSON that are not empty) count from 1."""
+    def apply_file(
+        self, data: bytes, format: MessageFormat, *, labels: str = "", origin: Origin | None = None
+    ) -> Lifted:
+        """The elements of a file, whose messages (rows of CSV, lines of NDJSON that are not empty) count from 1.
+
+        `origin` is the topic, key and headers of all of them.
+        """
         if _FORMULATIONS.get(format) is not self.formulation:
             known = ", ".join(name for name, formulation in _FORMULATIONS.items() if formulation is self.formulation)
             raise OptionError(f"the mapping is for {known}, and not for {format}")
         if format == "csv" and self.header is None:
-            batch = Batch(1, labels)
             records, reasons = csv_records.read_document(data)
-            batch.failures.add_all(reasons, 1)
             count = len(records.messages)
+            batch = Batch(1, labels, _same(origin, count + len(reasons)))
+            batch.failures.add_all(reasons, 1)
             return self._lifted([replace(records, messages=records.messages + 1)], batch, count)
         lines = format in ("ndjson", "csv")
-        return self.apply(
-            [line for line in data.splitlines() if line.strip()] if lines else [data], first=1, labels=labels
-        )
+        messages = [line for line in data.splitlines() if line.strip()] if lines else [data]
+        return self.apply(messages, first=1, labels=labels, origins=_same(origin, len(messages)))
 
     def _sources(self, messages: Sequence[bytes], batch: Batch) -> list[Records]:
         """The valid messages as records."""
@@ -162,6 +173,10 @@ class Lifting:
             return rml.lift_sources(self.plan, sources, self.time, batch)
         records = [source for source in sources if isinstance(source, JsonRecords)]
         return context.lift_sources(self.plan, self._rules or Rules(self.plan, self.tuning), records, self.time, batch)
+
+
+def _same(origin: Origin | None, count: int) -> Sequence[Origin]:
+    return () if origin is None else [origin] * count
 
 
 def _merged(parts: Sequence[Lifted]) -> Lifted:

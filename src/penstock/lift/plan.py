@@ -7,13 +7,18 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
+from penstock.lift.message_references import MessageReference
+from penstock.lift.records import reference_values
 from penstock.lift.records.jsonpath import JsonPath
-from penstock.lift.records.reference_values import Reference
 from penstock.lift.records.xpath import XPath
 
 __all__ = [
     "Constant", "Formulation", "Reference", "RmlPlan", "Statement", "Template", "TermMap", "TermType", "TriplesMap",
 ]  # fmt: skip
+
+
+Reference: TypeAlias = reference_values.Reference | MessageReference
+"""A value of a record, or of the message that it is in."""
 
 
 class Formulation(StrEnum):

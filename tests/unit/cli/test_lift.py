@@ -55,6 +55,17 @@ def test_turtle_has_the_prefixes_of_the_mapping(tmp_path: Path, mapping: Path, r
     assert '<http://e/1> <http://e/p> "a" .' in result.stdout
 
 
+def test_topic_key_and_headers_are_given(tmp_path: Path, readings: Path) -> None:
+    mapping = tmp_path / "m.ttl"
+    for reference, value in (("@topic", "a/b"), ("@topic.2", "b"), ("@key", "k"), ("@header.Unit", "km/h=1")):
+        mapping.write_text(RML.format("JSONPath", reference), "utf-8")
+        said = ["--topic", "a/b", "--key", "k", "--message-header", "unit=km/h=1", "--limit", "1"]
+        assert run(readings, "-m", mapping, *said).stdout == f'<http://e/1> <http://e/p> "{value}" .\n'
+    result = run(readings, "-m", mapping, "--message-header", "unit")
+    assert result.exit_code == 2
+    assert "--message-header unit: write NAME=VALUE, as in --message-header unit=km/h" in result.stderr
+
+
 def test_failures_are_told_with_their_number(mapping: Path, tmp_path: Path) -> None:
     file = tmp_path / "bad.ndjson"
     file.write_text('{"id": 1, "v": 2}\nnonsense\n', "utf-8")

@@ -55,10 +55,10 @@ def _lift(
     plan: ContextPlan, rules: Rules, objects: JsonRecords, numbers: Ints, batch: Batch, *, columns: bool
 ) -> list[Triples]:
     """The triples of objects, each of which is the record with its number."""
-    nodes = NodeTriples(plan, rules, batch.labels, batch.failures)
+    nodes = NodeTriples(plan, rules, batch)
     parts = nodes.apply(objects, numbers) if columns else []
     left = np.flatnonzero(nodes.left) if columns else np.arange(len(numbers))
     if len(left):
         numbered = [(int(numbers[row]), int(objects.messages[row]), objects.value(row)) for row in left.tolist()]
-        parts.append(document_triples(plan, numbered, batch.labels, batch.failures))
+        parts.append(document_triples(plan, numbered, batch))
     return parts

@@ -15,6 +15,7 @@ from typing import Any
 from pyoxigraph import NamedNode, RdfFormat, parse
 
 from penstock.lift.mapping_text import MappingText
+from penstock.lift.message_references import MessageReference, reader
 from penstock.lift.records import jsonpath
 from penstock.lift.records.jsonpath import JsonPath
 from penstock.lift.rml.term_maps import split_template
@@ -36,10 +37,10 @@ _PROBE = "urn:penstock:probe"
 
 @dataclass(frozen=True, slots=True)
 class IdTemplate:
-    """An absolute IRI with values of an object in it: the texts around the values, one more than there are."""
+    """An absolute IRI with values of an object or its message in it: the texts around them, one more than there are."""
 
     texts: tuple[str, ...]
-    values: tuple[JsonPath, ...]
+    values: tuple[JsonPath | MessageReference, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +174,7 @@ def _template(text: MappingText, written: Any, context: str) -> IdTemplate:
     if texts is None:
         raise text.error(f"the template {written!r} has a brace without its other one", written)
     try:
-        values = tuple(map(jsonpath.parse, names))
+        values = tuple(map(reader(jsonpath.parse), names))
     except ValueError as error:
         raise text.error(f"the template {written!r}: {error}", written) from None
     expanded = _expanded(texts, context)

@@ -29,7 +29,7 @@ from penstock.lift.columns import (
 from penstock.lift.context.mapping import ContextPlan
 from penstock.lift.context.rules import ABSENT, NameRules, Rules
 from penstock.lift.context.subjects import template_iris
-from penstock.lift.lift_result import Failures, Triples
+from penstock.lift.lift_result import Batch, Triples
 from penstock.lift.numbers import canonical_double, json_ld_number
 from penstock.lift.records.json_records import JsonRecords
 from penstock.lift.records.jsonpath import JsonPath
@@ -45,11 +45,10 @@ _SHORT = r"^-?[0-9]{1,18}$"
 class NodeTriples:
     """The triples of a batch of objects, and which of these records are left to documents."""
 
-    def __init__(self, plan: ContextPlan, rules: Rules, labels: str, failures: Failures) -> None:
+    def __init__(self, plan: ContextPlan, rules: Rules, batch: Batch) -> None:
         self._plan = plan
         self._rules = rules
-        self._labels = labels
-        self._failures = failures
+        self._batch = batch
         self._messages: Ints = np.zeros(0, np.int64)
         self._paths: dict[tuple[str, ...], int] = {}
         self._triples: list[Triples] = []
@@ -184,7 +183,8 @@ class NodeTriples:
         """The nodes that objects are."""
         shape = self._plan.shape.at(path)
         if shape.id is not None:
-            return joined("<", template_iris(shape.id, objects, lambda row, why: self._fail(places[row], why)), ">")
+            iris = template_iris(shape.id, objects, self._batch, lambda row, why: self._fail(places[row], why))
+            return joined("<", iris, ">")
         blank = self._blank(path, places)
         if not self._plan.id_aliases:
             return blank
@@ -212,7 +212,10 @@ class NodeTriples:
         nth = np.arange(len(places)) - np.searchsorted(places, places)
         numbers = (self._messages[places].tolist(), places.tolist(), nth.tolist())
         return strings(
-            [f"_:{self._labels}{message}.{place}.{number}.{n}" for message, place, n in zip(*numbers, strict=True)]
+            [
+                f"_:{self._batch.labels}{message}.{place}.{number}.{n}"
+                for message, place, n in zip(*numbers, strict=True)
+            ]
         )
 
     def _add(self, places: Ints, subjects: pa.StringArray, predicate: str, objects: pa.StringArray) -> None:
@@ -220,7 +223,7 @@ class NodeTriples:
         self._triples.append(Triples(self._messages[places], places, *terms))
 
     def _fail(self, place: int, reason: str) -> None:
-        self._failures.add(self._messages[place : place + 1], reason)
+        self._batch.failures.add(self._messages[place : place + 1], reason)
 
 
 def _taken(terms: pa.StringArray, rows: Ints) -> pa.StringArray:

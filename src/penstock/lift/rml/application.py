@@ -10,10 +10,11 @@ import numpy as np
 
 from penstock.lift.event_time import EventTime, from_triples, of_records
 from penstock.lift.lift_result import Batch, Triples
-from penstock.lift.plan import RmlPlan, TriplesMap
+from penstock.lift.message_references import MessageReference
+from penstock.lift.plan import Reference, RmlPlan, TriplesMap
 from penstock.lift.records.json_records import JsonRecords
 from penstock.lift.records.jsonpath import JsonPath
-from penstock.lift.records.reference_values import Records
+from penstock.lift.records.reference_values import Records, ReferenceValues
 from penstock.lift.records.xml_records import XmlRecords
 from penstock.lift.records.xpath import XPath
 from penstock.lift.rml.triples import triples_of
@@ -48,8 +49,7 @@ def _lift(
     triples_map: TriplesMap, records: Records, source: Records, number: int, time: EventTime | None, batch: Batch
 ) -> list[Triples]:
     """The triples of records, the first of which has this number."""
-    references = triples_map.references()
-    values_of = dict(zip(references, records.find(references), strict=True)) if references else {}
+    values_of = _values(triples_map.references(), records, batch)
     for reference, values in values_of.items():
         there = bool(len(values.column.rows) or len(values.object_rows))
         batch.note(str(reference), there, lambda name=str(reference): did_you_mean(name, records.names()))  # type: ignore[misc]
@@ -59,3 +59,15 @@ def _lift(
         parts = [replace(part, ts=times[part.records]) for part in parts]
     offset = np.int64(number)
     return [replace(part, records=part.records + offset) for part in parts]
+
+
+def _values(references: Sequence[Reference], records: Records, batch: Batch) -> dict[Reference, ReferenceValues]:
+    """The values of references to the records, and to the messages that these are in."""
+    inside = [reference for reference in references if not isinstance(reference, MessageReference)]
+    values: dict[Reference, ReferenceValues] = {}
+    if inside:
+        values |= zip(inside, records.find(inside), strict=True)
+    for reference in references:
+        if isinstance(reference, MessageReference):
+            values[reference] = batch.find(reference, records.messages)
+    return values

@@ -8,6 +8,7 @@ from functools import partial
 from pyoxigraph import NamedNode
 
 from penstock.lift.mapping_text import MappingText
+from penstock.lift.message_references import reader
 from penstock.lift.plan import Constant, Formulation, Reference, RmlPlan, Statement, TermMap, TriplesMap
 from penstock.lift.records import jsonpath, xpath
 from penstock.lift.records.jsonpath import JsonPath
@@ -86,7 +87,7 @@ def _logical_source(
     if formulation is Formulation.CSV:
         if text is not None:
             raise graph.text.error("a logical source of CSV has no iterator: its records are the rows", text)
-        return formulation, None, parse
+        return formulation, None, reader(parse)
     default = "$" if formulation is Formulation.JSON else "/*"
     try:
         iterator = parse(text or default)
@@ -94,7 +95,8 @@ def _logical_source(
         raise graph.text.error(f"the iterator {text!r}: {error}", text or "") from None
     if isinstance(iterator, XPath) and (iterator.attribute is not None or iterator.own_text):
         raise graph.text.error(f"the iterator {text!r} finds texts, and records are elements", text or "")
-    return formulation, iterator if isinstance(iterator, JsonPath | XPath) else None, parse
+    references = reader(parse, attributes=formulation is Formulation.XML)
+    return formulation, iterator if isinstance(iterator, JsonPath | XPath) else None, references
 
 
 def _formulation(graph: MappingGraph, node: Node, source: Node, name: str) -> Formulation:

@@ -30,7 +30,8 @@ def compiled(
 def read_lifted(messages: Sequence[Message], arrival: Arrival, lifting: Lifting) -> Reading:
     """The elements of messages, which are lifted whole or not at all."""
     messages, stamps, bad = arrival.stamps(messages)
-    lifted = lifting.apply([message.payload for message in messages], labels=labels_of(lifting, arrival))
+    payloads = [message.payload for message in messages]
+    lifted = lifting.apply(payloads, labels=labels_of(lifting, arrival), origins=messages)
     bad += [no_element(messages[failure.message], arrival.stream, failure.reason) for failure in lifted.failures]
     return Reading(lifted.elements(np.asarray(stamps, np.int64)), bad)
 

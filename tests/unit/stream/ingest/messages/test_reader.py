@@ -104,6 +104,13 @@ def test_ndjsonld_has_a_document_in_each_line() -> None:
     assert len(reasons) == 1
 
 
+def test_ndjsonld_documents_of_a_message_may_share_a_time_in_the_data() -> None:
+    line = '{"@id": "x:%s", "%s": {"@value": "1970-01-01T00:00:05Z", "@type": "%sdateTime"}}'
+    text = "\n".join(line % (name, RESULT, "http://www.w3.org/2001/XMLSchema#") for name in "ab")
+    rows, reasons = read([message(text)], declared(format="ndjsonld", time="data", time_property=RESULT))
+    assert ([(s, when) for s, _, when, _ in rows], reasons) == ([("<x:a>", 5), ("<x:b>", 5)], [])
+
+
 def test_blank_nodes_are_of_their_message() -> None:
     rows, _ = read([message("_:a <x:p> _:a ."), message("_:a <x:p> _:a .")], declared(format="turtle", time="arrival"))
     assert rows[0][0] == rows[0][1]
@@ -223,6 +230,20 @@ def test_a_mapping_is_checked_when_it_is_declared(tmp_path: Any, mapping: str) -
     (tmp_path / "bad.jsonld").write_text('{"@context": {')
     with pytest.raises(MappingError, match=r"bad\.jsonld"):
         declared(mapping=tmp_path / "bad.jsonld", time="arrival")
+
+
+@pytest.mark.parametrize("address", ["kafka://127.0.0.1:9092/readings", "mqtt://127.0.0.1/house/#"])
+def test_a_typo_in_the_mapping_of_a_brokers_stream_is_one_sentence(tmp_path: Any, address: str) -> None:
+    file = tmp_path / "rooms.jsonld"
+    file.write_text('{"@context": {"v": "http://e/v"},\n "@id": "http://e/{@topik}"}')
+    with pytest.raises(MappingError) as caught:
+        declare(address, None, None, False, None, mapping=file, time="arrival")
+    assert str(caught.value) == (
+        f"{file}, line 2, column 9: the template 'http://e/{{@topik}}': a message has no @topik; "
+        "there are @topic, @topic.N, @key and @header.NAME; did you mean @topic?\n"
+        '   "@id": "http://e/{@topik}"}\n'
+        "          ^^^^^^^^^^^^^^^^^^^"
+    )
 
 
 def test_a_mapping_is_remembered_with_its_text(tmp_path: Any, mapping: str) -> None:
