@@ -72,8 +72,10 @@ def _batch(number: int, instants: range) -> Any:
     answers = [_answer(instant) for instant in instants]
     rows = [(answer.time, *map(encode, triple)) for answer in answers for triple in answer.triples or ()]
     times = pa.array([row[0] for row in rows], pa.timestamp("us", "UTC"))
-    terms = {name: pa.array([row[place] for row in rows], pa.string()) for place, name in enumerate("spo", 1)}
-    return SimpleNamespace(query="cars", number=number, answers=answers, rows=pa.table({"time": times} | terms))
+    terms: dict[str, Any] = {
+        name: pa.array([row[place] for row in rows], pa.string()) for place, name in enumerate("spo", 1)
+    }
+    return SimpleNamespace(query="cars", number=number, answers=answers, rows=pa.table({"time": times, **terms}))
 
 
 def _answer(instant: int) -> Answer:
