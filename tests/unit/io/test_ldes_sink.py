@@ -68,6 +68,30 @@ def test_a_repeated_batch_is_there_once(tmp_path: Path, before: int) -> None:
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
 
 
+def test_no_page_outlives_a_rewinding_that_was_killed(tmp_path: Path) -> None:
+    sink = opened(tmp_path / "s", 1)
+    position = sink.begin()
+    sink.deliver(Given(0, [graph(second) for second in range(4)]))
+    (tmp_path / "s" / "2.trig").unlink()
+    sink.rewind(position)
+    assert list(contents(tmp_path / "s")) == ["1.trig"]
+
+
+def test_a_beginning_that_was_killed_begins_again(tmp_path: Path) -> None:
+    position = opened(tmp_path / "s").begin()
+    (tmp_path / "s" / "1.trig").write_bytes((tmp_path / "s" / "1.trig").read_bytes()[:50])
+    assert opened(tmp_path / "s").begin() == position
+
+
+def test_names_of_pages_are_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[Path] = []
+    monkeypatch.setattr("penstock.io.sinks.ldes._sync", synced.append)
+    sink = opened(tmp_path / "s", 1)
+    sink.begin()
+    sink.deliver(Given(0, [graph(1), graph(2)]))
+    assert synced == [tmp_path / "s", tmp_path, tmp_path / "s"]
+
+
 def test_mistakes_are_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="size is more than 0"):
         opened(tmp_path, 0)

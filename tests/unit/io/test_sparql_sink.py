@@ -91,6 +91,18 @@ def test_blank_nodes_with_other_labels_are_not_doubled() -> None:
     assert endpoint.objects("urn:penstock:cars/1970-01-01T00:01:00Z") == ["a"]
 
 
+@pytest.mark.parametrize("mode", ["append", "replace"])
+def test_a_large_batch_is_several_requests_and_the_last_notes_it(mode: str) -> None:
+    endpoint, large = Endpoint(), graph_at(60, [Literal(f"{number:03d}") for number in range(100)])
+    with web_server(endpoint) as server:
+        opened(server.url, f"#graph=http://e/g&mode={mode}&largest=1000").deliver(batch_of(0, large))
+        bodies = [asked.body for asked in server.asked]
+    assert endpoint.objects("http://e/g") == [f"{number:03d}" for number in range(100)]
+    assert len(bodies) > 3
+    assert all(len(body) < 1100 for body in bodies)
+    assert [b"urn:penstock:batches" in body for body in bodies] == [False] * (len(bodies) - 1) + [True]
+
+
 def test_replace_has_the_latest_answer() -> None:
     endpoint = Endpoint()
     with web_server(endpoint) as server:
@@ -133,6 +145,7 @@ def test_solutions_are_refused() -> None:
         ("sparql://h/x", r"which resource\? Write sparql\+https://HOST/PATH"),
         ("sparql+https://h/x#mode=replace&graph=http://e/{time}", "leave {time} out of graph"),
         ("sparql+https://h/x#graph=no iri", "the option graph is an IRI"),
+        ("sparql+https://h/x#largest=0", "more than 0"),
         ("sparql+https://h/x#mode=merge", "the option mode is one of append, replace"),
     ],
 )

@@ -43,6 +43,7 @@ class LdesSink(SinkConnector):
     kind = "ldes"
     kinds = ("graph",)
     Options = LdesSinkOptions
+    kinds = ("graph",)
 
     def check(self) -> None:
         if self.options.size < 1:
@@ -52,10 +53,12 @@ class LdesSink(SinkConnector):
 
     def begin(self) -> Position:
         """See `Sink.begin`."""
-        if self._folder.is_dir() and any(self._folder.iterdir()):
-            raise StoreError(f"{self._folder} is not empty: name a new folder for the event stream.")
         self._folder.mkdir(parents=True, exist_ok=True)
+        if not self._is_new():
+            raise StoreError(f"{self._folder} is not empty: name a new folder for the event stream.")
+        self._path(1).unlink(missing_ok=True)
         self._append(_HEAD)
+        _sync(self._folder.parent)
         return self._position()
 
     def rewind(self, position: Position) -> None:
@@ -64,11 +67,10 @@ class LdesSink(SinkConnector):
         path = self._path(self._page)
         if not path.is_file() or path.stat().st_size < length:
             raise StoreError(f"{path} has lost answers that were written to it: remove the folder and drop the query.")
-        later = self._page + 1
-        while self._path(later).exists():
-            self._path(later).unlink()
-            later += 1
         os.truncate(path, length)
+        for later in self._folder.glob("*.trig"):
+            if later.stem.isdecimal() and int(later.stem) > self._page:
+                later.unlink()
 
     def deliver(self, batch: Batch) -> Position:
         """See `Sink.deliver`."""
@@ -98,13 +100,31 @@ class LdesSink(SinkConnector):
         self._append(_NEXT.format(self._page, _PATH, stamp), finished)
 
     def _append(self, text: str, page: int | None = None) -> None:
+        """Append to a page, for good; so is the name of a new one."""
         with self._path(page or self._page).open("ab") as file:
+            is_new = file.tell() == 0
             file.write(text.encode())
             file.flush()
             os.fsync(file.fileno())
+        if is_new:
+            _sync(self._folder)
+
+    def _is_new(self) -> bool:
+        """Whether the folder has nothing but what a beginning that was killed may have left."""
+        found = [path for path in self._folder.iterdir() if path != self._path(1)]
+        return not found and (not self._path(1).exists() or _HEAD.encode().startswith(self._path(1).read_bytes()))
 
     def _position(self) -> str:
         return f"{self._page}:{self._path(self._page).stat().st_size}:{self._count}"
 
     def _path(self, page: int) -> Path:
         return self._folder / f"{page}.trig"
+
+
+def _sync(folder: Path) -> None:
+    """Wait until the names in a folder are on the disk."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

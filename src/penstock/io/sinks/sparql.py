@@ -8,7 +8,7 @@ blank nodes are IRIs, made of the query, the instant and the node's label in RDF
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -36,15 +36,17 @@ _UPDATE = {"Content-Type": "application/sparql-update; charset=utf-8"}
 @dataclass(frozen=True, slots=True)
 class SparqlOptions(HttpOptions):
     """`graph` is the IRI of the named graph, in which {query} and {time} are filled in; with `mode=replace` it has the
-    latest answer only. `key` goes before the query's name, so that several engines may share a store."""
+    latest answer only. `key` goes before the query's name, so that several engines may share a store. `largest` is the
+    number of bytes of a request, unless one triple has more."""
 
     graph: str | None = None
     mode: Literal["append", "replace"] = "append"
     key: str = ""
+    largest: int = 1 << 20
 
 
 class SparqlSink(SinkConnector):
-    """One request a batch, which also notes the batch's number in the graph urn:penstock:batches."""
+    """One request a batch, or several for a large one: the last notes its number in the graph urn:penstock:batches."""
 
     kind = "sparql"
     Options = SparqlOptions
@@ -53,6 +55,8 @@ class SparqlSink(SinkConnector):
 
     def check(self) -> None:
         check_request(self.kind, self.address.resource, self.options)
+        if self.options.largest < 1:
+            raise OptionError("sparql: largest is a number of bytes, more than 0")
         self._graph = self.options.graph or _GRAPHS[self.options.mode]
         if self.options.mode == "replace" and "{time}" in self._graph:
             raise OptionError("sparql: with mode=replace a graph has the latest answer: leave {time} out of graph")
@@ -66,7 +70,8 @@ class SparqlSink(SinkConnector):
         answers = list(batch.answers)
         written = answers[-1:] if self.options.mode == "replace" else answers
         steps = [step for answer in written for step in self._steps(query, answer)]
-        self._post(" ;\n".join([*steps, *_noted(query, batch.number, len(answers))]), batch)
+        for some in _pieces([*steps, _noted(query, batch.number, len(answers))], self.options.largest):
+            self._post(" ;\n".join(some), batch)
 
     def close(self) -> None:
         if self._client is not None:
@@ -80,9 +85,9 @@ class SparqlSink(SinkConnector):
         graph = self._named(query, stamp)
         if self.options.mode == "replace":
             yield f"CLEAR SILENT GRAPH <{graph}>"
-        lines = "\n".join(f"{triple} ." for triple in _skolemised(answer, f"urn:penstock:blank:{query}:{stamp}:"))
-        if lines:
-            yield f"INSERT DATA {{ GRAPH <{graph}> {{\n{lines}\n}} }}"
+        triples = _skolemised(answer, f"urn:penstock:blank:{query}:{stamp}:")
+        for lines in _pieces((f"{triple} .\n" for triple in triples), self.options.largest):
+            yield f"INSERT DATA {{ GRAPH <{graph}> {{\n{''.join(lines)}}} }}"
 
     def _named(self, query: str, time: str) -> str:
         return self._graph.replace("{query}", query).replace("{time}", time)
@@ -102,14 +107,29 @@ def _instant(answer: Answer) -> datetime | None:
     return next(iter(answer.when.values()), None)
 
 
-def _noted(query: str, number: int, answers: int) -> tuple[str, str]:
-    """The updates that note the newest batch of a query, in place of the one before."""
+def _noted(query: str, number: int, answers: int) -> str:
+    """The update that notes the newest batch of a query, in place of the one before."""
     subject = f"<urn:penstock:query:{query}>"
     facts = " ; ".join(f'<{_WORDS}{word}> "{n}"^^<{_INTEGER}>' for word, n in (("batch", number), ("answers", answers)))
     return (
-        f"DELETE WHERE {{ GRAPH <{_BOOK}> {{ {subject} ?p ?o }} }}",
-        f"INSERT DATA {{ GRAPH <{_BOOK}> {{ {subject} {facts} }} }}",
+        f"DELETE WHERE {{ GRAPH <{_BOOK}> {{ {subject} ?p ?o }} }} ;\n"
+        f"INSERT DATA {{ GRAPH <{_BOOK}> {{ {subject} {facts} }} }}"
     )
+
+
+def _pieces(texts: Iterable[str], most: int) -> Iterator[list[str]]:
+    """The texts in lists of at most so many bytes; a longer text has a list of its own."""
+    some: list[str] = []
+    size = 0
+    for text in texts:
+        length = len(text.encode())
+        if some and size + length > most:
+            yield some
+            some, size = [], 0
+        some.append(text)
+        size += length
+    if some:
+        yield some
 
 
 def _skolemised(answer: Answer, prefix: str) -> Iterator[Triple]:
