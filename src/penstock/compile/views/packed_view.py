@@ -65,7 +65,7 @@ class DictionaryEncodedRows:
 
 
 def _hashes(terms: pa.Array[Any]) -> np.ndarray:
-    import pandas as pd  # half a second, which a run without such look-ups need not wait for
+    import pandas as pd  # the import takes half a second, which a run without look-ups need not wait for
 
     return pd.util.hash_array(terms.to_numpy(zero_copy_only=False), categorize=False)
 
