@@ -182,7 +182,7 @@ def test_secrets_stay_references_and_files_are_relative_to_the_project(tmp_path:
         (
             f"{STREAM}[[register]]\nname = 'n'\nsink = 'answers.txt'\ntext = '{QUERY}'\n",
             "p.toml, line 5, column 8: answers.txt: the ending names no format of answers\n  sink = 'answers.txt'\n"
-            "         ^^^^^^^^^^^^^\nhint: end it in .ndjson, .jsonl, .csv, or a folder (DIR/)",
+            "         ^^^^^^^^^^^^^\nhint: end it in .ndjson, .jsonl, .csv, .tsv, .arrows, or a folder (DIR/)",
         ),
         (
             f"{STREAM}[[register]]\nname = 'n'\nretry = -1\ntext = '{QUERY}'\n",
