@@ -43,7 +43,6 @@ class LdesSink(SinkConnector):
     kind = "ldes"
     kinds = ("graph",)
     Options = LdesSinkOptions
-    kinds = ("graph",)
 
     def check(self) -> None:
         if self.options.size < 1:

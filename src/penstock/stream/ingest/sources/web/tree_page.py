@@ -121,12 +121,12 @@ class _Triples:
 
     def _member(self, id: Any, collection: Collection) -> Member:
         quads = [*self._described(id), *self._graphs.get(id, ())]
-        times = [time for end in self._ends(id, collection.timestamp) if (time := _time(end)) is not None]
-        stamps = [end for end in self._ends(id, collection.timestamp) if _time(end) is not None]
+        timed = ((end, time) for end in self._ends(id, collection.timestamp) if (time := _time(end)) is not None)
+        stamp, time = next(timed, (None, None))
         versions = [end.value for end in self._ends(id, collection.version_of) if isinstance(end, NamedNode)]
-        stamp = f" {stamps[0]}" if stamps else ""
-        lines = "".join(f"{quad.subject} {quad.predicate} {quad.object}{stamp} .\n" for quad in quads)
-        return Member(str(id.value), times[0] if times else None, lines.encode(), versions[0] if versions else None)
+        graph = "" if stamp is None else f" {stamp}"
+        lines = "".join(f"{quad.subject} {quad.predicate} {quad.object}{graph} .\n" for quad in quads)
+        return Member(str(id.value), time, lines.encode(), versions[0] if versions else None)
 
     def _described(self, id: Any) -> Iterator[Quad]:
         """The concise bounded description."""
